@@ -25,7 +25,7 @@ test: .venv/installed
 	$(PYTEST) -m "not long" -n 2 --durations=20
 
 quick: .venv/installed
-	$(PYTEST) -m "not slow and not long" -n 2 --hypothesis-profile quick
+	$(PYTEST) -m "not slow and not long" -n 2 --durations=20 --hypothesis-profile quick
 
 long: .venv/installed
 	$(BIN)/pytest -m long -s

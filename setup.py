@@ -1,9 +1,9 @@
-"""Only what pyproject.toml cannot say: which cffi module to build, what is stripped from a wheel, and what a checkout has
-beyond one."""
+"""Only what pyproject.toml cannot say: the cffi module to build, what is stripped from a wheel, and what a checkout has
+beyond it."""
 
 import os
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.editable_wheel import editable_wheel
 
@@ -11,7 +11,7 @@ from setuptools.command.editable_wheel import editable_wheel
 class BuildExtension(build_ext):
     """Build the C. A wheel gets it without what debuggers read, which is five times as large as the code."""
 
-    def build_extension(self, ext) -> None:
+    def build_extension(self, ext: Extension) -> None:
         if not self.editable_mode and not self.inplace and not os.environ.get("TAMIS_CFLAGS"):
             ext.extra_link_args = [*ext.extra_link_args, "-Wl,--strip-debug"]
         super().build_extension(ext)

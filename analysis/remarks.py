@@ -76,7 +76,8 @@ def _logs(tables: Tables) -> Iterator[str]:
 def _lives(lives: Sequence[Row]) -> Iterator[str]:
     broke = [row for row in lives if row["end"] == "broke off"]
     if broke:
-        yield f"{len(broke):,} lives of routers broke off without a last word: a crash, or a kill."
+        lives_of = "1 life of a router" if len(broke) == 1 else f"{len(broke):,} lives of routers"
+        yield f"{lives_of} broke off without a last word: a crash, or a kill."
     end = max(row["last_us"] for row in lives)
     for row in lives:
         if row["end"].startswith("open") and end - row["last_us"] > BEHIND_US:

@@ -92,7 +92,7 @@ class Rotation(_Section):
 
 
 class RecordSettings(_Section):
-    """What routers write down: lines of JSON for `tamis logs` and `tamis analyze`. Without this section, nothing."""
+    """What routers write down: lines of JSON for `tamis records` and `tamis analyze`. Without this section, nothing."""
 
     folder: Folder = Field(
         default="records",

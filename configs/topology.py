@@ -434,7 +434,7 @@ class Topology(ConfigSection):
     limits: Limits = Field(default=Limits(), description="Bounds every router keeps.")
     logging: Logging = Field(default=Logging(), description="What every router logs.")
     records: RecordSettings | None = Field(
-        default=None, description="What every router writes down for `tamis logs` and `tamis analyze`."
+        default=None, description="What every router writes down for `tamis records` and `tamis analyze`."
     )
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from tamis.native._tm import ffi, lib
 from tamis.native.batch import Batch
 from tamis.native.results import check, check_alive
 from tamis.native.table import Table
+from tamis.protocol.values import Value
 from tamis.protocol.wire.codes import RefusalCode
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -87,6 +88,23 @@ class RemoteRouters(ABC):
         """Take at most `steps` filters of a router away; return how many are left."""
         check(lib.tm_switch_forget_router(self.c, router, steps, self._left))
         return int(self._left[0])
+
+    def wanting(self, attributes: Mapping[str, Value]) -> list[int]:
+        """Return the routers, ascending, with a filter that a message with `attributes` satisfies, by the live
+        table."""
+        numbers = self._by_interface()
+        if self._network is None or not numbers:
+            return []
+        self._network.knows(len(numbers) - 1)
+        return sorted(numbers[interface] for interface in self._network.match(attributes))
+
+    def _by_interface(self) -> list[int]:
+        """Return the numbers of the routers by the interface of their filters in the network table; 0: it is free."""
+        count = ffi.new("uint32_t *")
+        check(lib.tm_switch_router_numbers(self.c, ffi.NULL, 0, count))
+        numbers = ffi.new("uint64_t[]", count[0] + 1)
+        check(lib.tm_switch_router_numbers(self.c, numbers, count[0], count))
+        return [int(number) for number in ffi.unpack(numbers, count[0])]
 
     # --- the ways to them ----------------------------------------------------------------------------------------
 

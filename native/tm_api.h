@@ -501,6 +501,9 @@ int tm_switch_install(tm_switch *sw, uint64_t router, const uint8_t *bytes, cons
 int tm_switch_uninstall(tm_switch *sw, uint64_t router, const uint64_t *ids, size_t count, uint8_t *results);
 /* Uninstall at most `steps` filters of a router; `*left` says how many remain. */
 int tm_switch_forget_router(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);
+/* Write the numbers of the routers by the interface of their filters in the network table, 0 where an interface is
+ * free: `capacity` of them at most. `*count` says how many there are. */
+int tm_switch_router_numbers(const tm_switch *sw, uint64_t *numbers, uint32_t capacity, uint32_t *count);
 
 /* A new generation of routes, to be filled by tm_switch_route and put in force by tm_switch_commit; `*generation` names
  * it. One that was not put in force is thrown away. `hop_limit`, from 1, is stamped where a message enters. */

@@ -65,7 +65,7 @@ STRATEGIES: Final = (
         "advertise",
         {"mode": "paper-bytes"},
         "advertise (paper, bytes)",
-        "The same, but an advertisement stops only where each of its filters is known byte by byte; for experiments.",
+        "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
     ),

@@ -54,8 +54,7 @@ class RouterProcess:
     @property
     def address(self) -> str:
         """Where the router takes clients, as `tamis.connect` wants it; NotReady before it has said so."""
-        first = self._listens("clients")
-        return f"tamis+{first}" if first.startswith("unix:") else first
+        return self._listens("clients")
 
     @property
     def port(self) -> int:

@@ -62,8 +62,9 @@ ROOMS = {
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
     "admin": {"daemon", "connections", "clients", "links", *CORE},
-    "supervisor": set[str](),
-    "daemon/daemon": {"daemon", "connections", "clients", "links", "records", "admin"},
+    "supervisor": {"daemon"},
+    "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
+    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin"},
 }
 
 

@@ -129,6 +129,8 @@ void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason);
 static inline bool switch_is_traced(const parts *message) {
     return message->trail != NULL && message->trail->is_traced;
 }
+/* Record a message that is refused before it is matched. */
+void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason);
 void switch_trail_free(tm_trail *trail, tm_memory *memory);
 
 /* ---- trace.c ---- */
@@ -143,7 +145,5 @@ bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found);
 /* Is the message to be recorded? The id alone decides where the body was not read (`form` is NULL). */
 bool switch_is_recorded(tm_switch *sw, const parts *message);
 void switch_record(tm_switch *sw, const parts *message);
-/* Record a message that is refused before it is matched. */
-void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason);
 
 #endif

@@ -168,6 +168,18 @@ int tm_switch_uninstall(tm_switch *sw, uint64_t number, const uint64_t *ids, siz
     return TM_OK;
 }
 
+int tm_switch_router_numbers(const tm_switch *sw, uint64_t *numbers, uint32_t capacity, uint32_t *count) {
+    if (sw == NULL || sw->net == NULL || count == NULL || (numbers == NULL && capacity > 0)) {
+        return TM_MISUSED;
+    }
+    const tm_routers *routers = &sw->net->routers;
+    for (uint32_t i = 0; i < capacity && i < routers->count; i++) {
+        numbers[i] = routers->rows[i].number;
+    }
+    *count = routers->count;
+    return TM_OK;
+}
+
 int tm_switch_forget_router(tm_switch *sw, uint64_t number, uint32_t steps, uint32_t *left) {
     if (sw == NULL || sw->net == NULL || left == NULL) {
         return TM_MISUSED;

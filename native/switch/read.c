@@ -316,3 +316,27 @@ void switch_read(tm_switch *sw, uint32_t id) {
         free_partial(sw, connection);
     }
 }
+
+/* ---- what has waited for step.c ---- */
+
+int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm_event **events, size_t *count) {
+    if (sw == NULL || left == NULL || events == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    uint64_t end_ns = tm_clock_ns() + UINT64_C(1000) * budget_us;
+    bool is_over = sw->step != TM_STEP_WAIT || sw->is_draining;
+    for (uint32_t id = 0; is_over && id < sw->connection_count && sw->waiting_count > 0; id++) {
+        if (!switch_at(sw, id)->waits_for_step) {
+            continue;
+        }
+        switch_wait_no_more(sw, id);
+        switch_take_kept(sw, id);
+        if (tm_clock_ns() >= end_ns) {
+            break;
+        }
+    }
+    switch_flush_dirty(sw);
+    *left = is_over ? sw->waiting_count : 0;
+    return switch_end(sw, events, count);
+}

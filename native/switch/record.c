@@ -88,23 +88,6 @@ void switch_record(tm_switch *sw, const parts *message) {
     tm_records_commit(sw->records, record);
 }
 
-void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason) {
-    static const extensions NONE = {0};
-    if (sw->records == NULL) {
-        return;
-    }
-    parts refused = *message;
-    if (refused.source == 0) { /* it was not let in */
-        refused.source = sw->options.number;
-        refused.epoch = sw->options.epoch;
-    }
-    refused.trail = switch_trail_begin(sw, &refused, &NONE);
-    if (refused.trail != NULL) {
-        refused.trail->head.reason = (uint8_t)reason;
-        switch_record(sw, &refused);
-    }
-}
-
 int tm_switch_record(tm_switch *sw, tm_records *records) {
     if (sw == NULL) {
         return TM_MISUSED;

@@ -18,7 +18,7 @@ from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
-from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
+from tamis.router.admin.routes import interface_forms, known_routers, onward_forms, router_form, routes_head
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.dry_run import reached
@@ -125,7 +125,8 @@ def _filters(request: Request, running: RouterView) -> Answer:
 
 
 def _explain(request: Request, running: RouterView) -> Answer:
-    """List the filters that a message, a JSON object of its attributes, matches in the live table."""
+    """List the filters that a message, a JSON object of its attributes, matches in the live table, and the neighbours
+    to which it would be passed on if it came from a client of this router."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -148,6 +149,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
         "filters",
         interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
+        passed_on=None if running.network is None else onward_forms(running.network, attributes),
         matching_filters=found.total,
         complete=len(items) == found.total,
     )

@@ -6,9 +6,11 @@ Law: routers are shown by their ids, which link states carry; a router without a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tamis.protocol.values import Value
 from tamis.router.connections.connections import Connections
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) 
         "control_queued_bytes": link.outgoing.queued_bytes if link is not None else 0,
         **asdict(neighbour.carried),
         "problem": neighbour.problem,
+        "down_since_s": neighbour.down_since_s or None,
+        "down_because": neighbour.down_because,
     }
 
 
@@ -97,6 +101,20 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
 def is_synced(core: Core, neighbour: int) -> bool:
     link = core.core_state.links.by_neighbour.get(neighbour)
     return link is not None and link.is_synced
+
+
+def onward_forms(network: Network, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
+    """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
+    a message."""
+    trees, name_of = network.core.core_state.trees, network.core.core_state.topology.name_of
+    below = trees.below(trees.me)
+    behind: dict[int, list[str]] = {}
+    for router in network.connections.switch.wanting(attributes):
+        if router in below:
+            behind.setdefault(below[router], []).append(name_of(router))
+    return [
+        {"neighbour": name_of(neighbour), "routers": sorted(routers)} for neighbour, routers in sorted(behind.items())
+    ]
 
 
 def router_form(core: Core, router: int) -> dict[str, object]:

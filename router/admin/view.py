@@ -28,7 +28,9 @@ class RouterLife(enum.Enum):
 @dataclass(slots=True)
 class RouterView:
     """A running router. `network` is None where it stands alone. `listening` has addresses by what listens there, such
-    as `clients` and `admin`. `admin_token` None: administration asks for none."""
+    as `clients` and `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the
+    file that differ from those it started with and are not in force; `settings_refused` says what is wrong with a file
+    that was read again and is not used."""
 
     connections: Connections
     clients: Clients
@@ -38,6 +40,8 @@ class RouterView:
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
     admin_token: bytes | None = None
+    need_a_restart: list[str] = field(default_factory=list)
+    settings_refused: str = ""
     admin_slowing: Slowing = field(default_factory=lambda: Slowing(time.monotonic))
     rates: Rates = field(default_factory=lambda: Rates(time.monotonic))
 

@@ -21,7 +21,7 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
-from tamis.router.clients.grants import Grant
+from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -63,7 +63,7 @@ class Clients:
             frame_bytes_max=settings.limits.frame_bytes,
             hold_ms=settings.keepalive.hold_ms,
             filters_max=settings.limits.filters_per_client,
-            judge=self.tokens.admits if self.tokens is not None else None,
+            judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
             capabilities=() if settings.links else (GROUPS,),
@@ -121,7 +121,13 @@ class Clients:
         self.names[subscriber.name] = subscriber
         if older is not None and older.client is not None:
             older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
+
+    def _judge(self, name: str, token: bytes) -> Grant | Denial:
+        """Return whether a client `name` may come in with `token`. If the token file has been read again for that, end
+        the sessions whose tokens are gone, whether this client comes in or not."""
+        found = self.tokens.admits(name, token) if self.tokens is not None else Grant()
         self.hold_against_tokens()
+        return found
 
     def hold_against_tokens(self) -> None:
         """End the sessions of clients that came in by a token that is gone, if tokens have changed."""

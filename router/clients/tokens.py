@@ -6,8 +6,8 @@
 
 Law: a file that others than its owner may read is refused. A name that has a line comes in with its own token alone;
 `*` is for all other names. Tokens are kept as digests and compared in constant time, and an unknown name takes as long
-as a wrong token. A changed file takes effect at the next greeting, also for clients that are in; one that has become
-wrong does not, and the log says so.
+as a wrong token. A changed file takes effect at the next greeting, whether that is granted or denied, also for clients
+that are in; one that has become wrong does not, and the log says so.
 """
 
 from __future__ import annotations

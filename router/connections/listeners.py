@@ -22,7 +22,7 @@ from tamis.router.connections.other_end import FULL
 from tamis.router.connections.places import Spare, turn_away
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.settings import CannotStart, CannotStartNow
 
 BACKLOG: Final = 4_096
 """Connections that wait to be accepted; the system may keep fewer."""
@@ -62,11 +62,13 @@ class Listener:
 
 def bind(address: Address) -> list[Listener]:
     """Bind `address`; return one listener for each address that a name stands for. CannotStart if one cannot be
-    bound."""
+    bound, CannotStartNow if that may change by itself."""
     try:
         return [_bound_unix(address)] if address.kind == "unix" else _bound_tcp(address)
     except OSError as error:
-        raise CannotStart(f"cannot listen on {address}: {error.strerror or error}") from error
+        may_change = isinstance(error, socket.gaierror) or error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
+        kind = CannotStartNow if may_change else CannotStart
+        raise kind(f"cannot listen on {address}: {error.strerror or error}") from error
 
 
 def _bound_unix(address: Address) -> Listener:

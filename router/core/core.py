@@ -399,6 +399,7 @@ _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
     Due.WAYS: lambda core, _: core._states.ways.tell(),
     Due.AGE: lambda core, router: core._states.age_out(router),
     Due.REQUEST: lambda core, neighbour: core._neighbours.periodic(neighbour),
+    Due.NEWS: lambda core, neighbour: core._neighbours.ask_for_news(neighbour),
     Due.ASK: lambda core, neighbour: core._neighbours.ask_again(neighbour),
     Due.ANSWER: lambda core, neighbour: core._neighbours.answer_later(neighbour),
     Due.GAP: lambda core, issuer: core._neighbours.close_gap(issuer),

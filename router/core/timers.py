@@ -26,6 +26,7 @@ class Due(enum.IntEnum):
     WAYS = enum.auto()  # tell clients of ways that broke
     AGE = enum.auto()  # forget a router out of reach
     REQUEST = enum.auto()  # compare with a neighbour
+    NEWS = enum.auto()  # ask a neighbour for what it holds a newer version of
     ASK = enum.auto()  # ask a neighbour again
     ANSWER = enum.auto()  # send a neighbour more of an answer
     GAP = enum.auto()  # ask for what is missing of an issuer

@@ -8,6 +8,7 @@ over; the second leaves at once. SIGHUP reads the settings again: all that may c
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.configs import Address, RouterSettings
@@ -25,7 +27,6 @@ from tamis.configs.records import RecordSettings
 from tamis.protocol.errors import ConfigError
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
-from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
@@ -33,14 +34,15 @@ from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.connections.other_end import LINGER_S
 from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.connections.tls import load_certificate, server_context
+from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.epoch import Epoch
-from tamis.router.daemon.exposure import check_exposure
+from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.happenings import LifeChanged
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart, load_settings, restart_keys
+from tamis.router.daemon.settings import CannotStart, CannotStartNow, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
+from tamis.router.daemon.start import Credentials, credentials
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
@@ -78,12 +80,9 @@ class Daemon:
 
     def __init__(self, options: DaemonOptions) -> None:
         self._options = options
-        self._settings = load_settings(options.file, options.router_id)
+        self._settings = self._started_with = load_settings(options.file, options.router_id)
         self._configure_logs(self._settings)
-        check_exposure(self._settings, options.is_insecure)
-        self._tls = server_context(self._settings.tls) if self._settings.tls else None
-        self._tokens = TokenFile(self._settings.tokens) if self._settings.tokens else None
-        self._admin_token = _admin_token(self._settings)
+        self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
@@ -110,11 +109,11 @@ class Daemon:
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
         journal.listen(connections.happenings)
-        clients = Clients(connections, self._tokens)
+        clients = Clients(connections, self._held.tokens)
         self._spare = Spare()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
-        self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._admin_token)
+        self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._held.admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
         self._closers.append(connections.close)
@@ -159,9 +158,9 @@ class Daemon:
     async def _listen_for_clients(self, address: Address) -> None:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
-            if self._tls is not None and listener.address.kind == "tcp":
+            if self._held.tls is not None and listener.address.kind == "tcp":
                 door = TlsDoor(
-                    connections, Side.CLIENT, clients, self._tls, lambda behind: clients.open(-1, behind.peer)
+                    connections, Side.CLIENT, clients, self._held.tls, lambda behind: clients.open(-1, behind.peer)
                 )
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
                 self._note("clients", "tamis+tls://", listener)
@@ -204,10 +203,14 @@ class Daemon:
             self._note("admin", "http://", listener)
 
     def _note(self, purpose: str, scheme: str, listener: Listener) -> None:
-        shown = str(listener.address)
-        self._running.listening.setdefault(purpose, []).append(
-            shown if listener.address.kind == "unix" else scheme + shown
-        )
+        """Note an address as it can be pasted behind a command."""
+        address = listener.address
+        if address.kind == "unix":
+            whole = Path(address.path).absolute()
+            shown = f"tamis+unix:{whole}" if purpose == "clients" else f"unix:{whole}"
+        else:
+            shown = f"{scheme}{address}"
+        self._running.listening.setdefault(purpose, []).append(shown)
 
     # --- serve -----------------------------------------------------------------------------------------------------
 
@@ -245,24 +248,34 @@ class Daemon:
             notify.reloading()
             try:
                 self._take(*await asyncio.to_thread(self._read_again))
+                self._running.settings_refused = ""
             except (ConfigError, CannotStart) as error:
+                self._running.settings_refused = str(error)
                 _log.error("the new settings are not used", extra=fields(reason=str(error)))
             notify.ready()
+            self._say_reloaded()
         self._reloading = [task for task in self._reloading if task is not asyncio.current_task()]
 
-    def _read_again(self) -> tuple[RouterSettings, TokenFile | None, bytes | None]:
-        new = load_settings(self._options.file, self._options.router_id)
-        check_exposure(new, self._options.is_insecure)
-        return new, TokenFile(new.tokens) if new.tokens else None, _admin_token(new)
+    def _say_reloaded(self) -> None:
+        """Tell a supervisor, which reads the standard output, what became of the new settings."""
+        running = self._running
+        said = {"reloaded": not running.settings_refused, "need_a_restart": running.need_a_restart}
+        if self._options.json_logs:
+            with contextlib.suppress(OSError):  # the supervisor has gone
+                print(json.dumps(said | {"reason": running.settings_refused}), flush=True)
 
-    def _take(self, new: RouterSettings, tokens: TokenFile | None, admin_token: bytes | None) -> None:
-        keys = restart_keys(self._settings, new)
-        if self._tls is not None and new.tls is not None:
-            load_certificate(self._tls, new.tls)
+    def _read_again(self) -> tuple[RouterSettings, Credentials]:
+        new = load_settings(self._options.file, self._options.router_id)
+        return new, credentials(new, self._options.is_insecure)
+
+    def _take(self, new: RouterSettings, held: Credentials) -> None:
+        keys = self._running.need_a_restart = restart_keys(self._started_with, new)
+        if self._held.tls is not None and new.tls is not None:
+            load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
-        connections.settings, clients.tokens, self._settings = new, tokens, new
+        connections.settings, clients.tokens, self._settings = new, held.tokens, new
         clients.hold_against_tokens()
-        self._running.admin_token = admin_token
+        self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
 
@@ -309,23 +322,16 @@ class Daemon:
             closers.pop()()
 
 
-def _admin_token(settings: RouterSettings) -> bytes | None:
-    if settings.admin_token is None:
-        return None
-    from tamis.router.admin.guard import read_admin_token
-
-    return read_admin_token(settings.admin_token)
-
-
 def serve(options: DaemonOptions) -> int:
-    """Run one router in the foreground; return the exit code."""
+    """Run one router in the foreground; return the exit code. It is CANNOT_START where the file, or what that names,
+    does not let it start: a port that is still held may be free later, a certificate that is missing is not."""
     try:
         daemon = Daemon(options)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             return runner.run(daemon.run())
     except (ConfigError, CannotStart) as error:
         print(error, file=sys.stderr)
-        return 1
+        return 1 if isinstance(error, CannotStartNow) else CANNOT_START
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -15,7 +15,7 @@ from typing import Final
 
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.settings import CannotStartNow
 
 _FILE: Final = "epoch"
 _BYTES_MAX: Final = 64
@@ -41,13 +41,13 @@ class Epoch:
         return self.keep(max(self._kept(now_ms) + 1, now_ms))
 
     def keep(self, epoch: int) -> int:
-        """Put `epoch` on disk and return it; CannotStart if it cannot be kept."""
+        """Put `epoch` on disk and return it; CannotStartNow if it cannot be kept."""
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 _replace(self._folder / _FILE, f"{epoch}\n")
             except OSError as error:
-                raise CannotStart(f"{self._folder / _FILE}: {error.strerror}") from error
+                raise CannotStartNow(f"{self._folder / _FILE}: {error.strerror}") from error
         return epoch
 
     def _kept(self, now_ms: int) -> int:
@@ -61,7 +61,7 @@ class Epoch:
         except FileNotFoundError:
             return 0
         except OSError as error:
-            raise CannotStart(f"{file}: {error.strerror}") from error
+            raise CannotStartNow(f"{file}: {error.strerror}") from error
         epoch = int(text) if text.strip().isdigit() else None
         if epoch is None or epoch > now_ms + DAY_MS:
             why = "is no epoch" if epoch is None else "lies more than a day ahead of this clock"

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
     """CannotStart with a sentence for each address that may not be listened on."""
-    problems = list(_problems(settings))
+    problems = exposure_problems(settings)
     if problems and not is_insecure:
         raise CannotStart("\n".join(problems))
     for problem in problems:
@@ -35,6 +35,11 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
             if link.secret and (way := _exposed_at(settings, link)):
                 where = fields(neighbour=link.neighbour, address=str(way))
                 _log.warning("a link crosses the network unencrypted: set `neighbour_tls`", extra=where)
+
+
+def exposure_problems(settings: RouterSettings) -> list[str]:
+    """Return a sentence for each address that may not be listened on or dialled without --insecure."""
+    return list(_problems(settings))
 
 
 def _problems(settings: RouterSettings) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 
-from tamis.router.daemon.happenings import Alarmed, Happenings, LinkCameUp, LinkWentDown
+from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged, LinkCameUp, LinkWentDown
 from tamis.router.daemon.logs import fields
 
 _log = logging.getLogger(__name__)
@@ -16,18 +16,32 @@ _log = logging.getLogger(__name__)
 
 def listen(happenings: Happenings) -> None:
     """Log links that come and go, and alarms, from now on."""
-    happenings.listen(LinkCameUp, _link_up)
-    happenings.listen(LinkWentDown, _link_down)
-    happenings.listen(Alarmed, _alarmed)
+    journal = _Journal()
+    happenings.listen(LifeChanged, journal.life_changed)
+    happenings.listen(LinkCameUp, journal.link_up)
+    happenings.listen(LinkWentDown, journal.link_down)
+    happenings.listen(Alarmed, journal.alarmed)
 
 
-def _link_up(event: LinkCameUp) -> None:
-    _log.info("link up", extra=fields(neighbour=event.neighbour, peer=event.peer, session=event.session))
+class _Journal:
+    def __init__(self) -> None:
+        self._is_stopping = False
 
+    def life_changed(self, event: LifeChanged) -> None:
+        self._is_stopping = event.what == "stopping"
 
-def _link_down(event: LinkWentDown) -> None:
-    _log.info("link down", extra=fields(neighbour=event.neighbour, peer=event.peer, session=event.session))
+    def link_up(self, event: LinkCameUp) -> None:
+        _log.info("link up", extra=fields(neighbour=event.neighbour, peer=event.peer, session=event.session))
 
+    def link_down(self, event: LinkWentDown) -> None:
+        """Somebody should look at a link that is down, unless this router ends its links because it stops."""
+        about = fields(
+            neighbour=event.neighbour,
+            peer=event.peer,
+            session=event.session,
+            reason=event.reason or "the connection ended",
+        )
+        _log.log(logging.INFO if self._is_stopping else logging.WARNING, "link down", extra=about)
 
-def _alarmed(event: Alarmed) -> None:
-    _log.error("alarm", extra=fields(because=event.text))
+    def alarmed(self, event: Alarmed) -> None:
+        _log.error("alarm", extra=fields(because=event.text))

@@ -30,6 +30,10 @@ class CannotStart(TamisError):
     """Raised when the router cannot do what its settings ask; the sentence says what to change."""
 
 
+class CannotStartNow(CannotStart):
+    """Raised when the router could start later, without a change of its settings: a port that is taken may be free."""
+
+
 def load_settings(file: str | Path, router_id: str) -> RouterSettings:
     """Return the settings of one router; ConfigError lists every mistake of the file."""
     topology = load_topology(file)
@@ -47,10 +51,16 @@ def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
     return keys + [f"limits.{key}" for key in limits] + turned
 
 
+def check_engine(settings: RouterSettings) -> None:
+    """CannotStart if the engine of these settings cannot route."""
+    if settings.engine.name not in Table.engines():
+        choice = ", ".join(Table.engines())
+        raise CannotStart(f"engine {settings.engine.name!r} serves `tamis match` alone; choose {choice}")
+
+
 def new_table(settings: RouterSettings) -> Table:
+    check_engine(settings)
     engine = settings.engine
-    if engine.name not in Table.engines():
-        raise CannotStart(f"engine {engine.name!r} serves `tamis match` alone; choose {', '.join(Table.engines())}")
     return Table(
         *(engine.name, table_bytes_max(settings)), match_steps=settings.limits.match_steps, options=engine.options
     )

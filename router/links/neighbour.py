@@ -6,6 +6,7 @@ Law: a neighbour outlives its links: what they carried is summed up here.
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 
 from tamis.configs import LinkSettings
@@ -21,7 +22,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Neighbour:
-    """One neighbour of the topology file. `problem` is what went wrong last, empty while all is well."""
+    """One neighbour of the topology file. `problem` is what went wrong last, empty while all is well. `down_since_s` is
+    the Unix time since which there is no link, `down_because` why the last one ended; 0 and empty while it is up."""
 
     settings: LinkSettings
     expected: ExpectedNeighbour
@@ -30,6 +32,8 @@ class Neighbour:
     epoch: int = 0
     sessions: int = 0
     problem: str = ""
+    down_since_s: float = field(default_factory=time.time)
+    down_because: str = ""
     past: Carried = field(default_factory=Carried)
 
     @classmethod

@@ -161,6 +161,7 @@ class Neighbours:
         if neighbour.link is not None:
             neighbour.link.cut(FrameError(ErrorCode.REPLACED, f"another link has come from {other.name}"))
         neighbour.link, neighbour.epoch, neighbour.problem = link, self._start_of(other), ""
+        neighbour.down_since_s, neighbour.down_because = 0.0, ""
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
         about = link.session, link.connection
@@ -176,6 +177,8 @@ class Neighbours:
         neighbour = self._linked_by(link)
         if neighbour is not None:
             neighbour.past, neighbour.link = neighbour.carried, None
+            neighbour.down_since_s = time.time()
+            neighbour.down_because = neighbour.problem or "the connection ended"
             about = link.session, link.connection
             self.connections.happenings.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
             self._told.down(neighbour.number, link.session)

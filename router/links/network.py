@@ -112,7 +112,7 @@ class Network:
             connections,
             len(settings.links),
             self.core.links_in_step,
-            lambda known: self.wanted((), known),
+            lambda known: self.installer.afterwards(lambda: self.wanted((), known)),
             self._is_behind,
             self._caught_up,
         )

@@ -1,8 +1,9 @@
 """Whether this router and its neighbours are in step: each holds what the other held when their link came up.
 
 Law: a message that is confirmed while in step goes to every subscriber that wants it. A link is in step when both ends
-list it, which each does once it has caught up (R4). The router is in step when all links that are up are, and every
-router in reach has heard of that, so that none refuses what comes by a new way. Links that are down are not waited for,
+list it, which each does once it has caught up (R4). The router is in step when all links that are up are, what was
+heard over them is in its table, and every router in reach has heard of that, so that none refuses what comes by a new
+way. Links that are down are not waited for,
 except for a while after the start. Confirmed publishes wait for at most WAIT_S and are refused from then on.
 
     behind --links in step--> asking --all have heard--> settling --SETTLE_S--> in step
@@ -37,8 +38,9 @@ class Phase(enum.Enum):
 
 class InStep:
     """Follow whether this router is in step. `links` returns for each link that is up whether it is in step; `ask`
-    calls back when all routers in reach have heard what is stated now; `alarm` is called with a neighbour whose link is
-    not in step after WAIT_S, `caught_up` with one whose link is in step, or down."""
+    calls back when the table has what is held now and all routers in reach have heard what is stated then; `alarm` is
+    called with a neighbour whose link is not in step after WAIT_S, `caught_up` with one whose link is in step, or
+    down."""
 
     def __init__(
         self,

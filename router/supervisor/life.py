@@ -2,7 +2,8 @@
 
 Law: a state changes by `TRANSITIONS` alone; a pair that is not in it is a bug of the caller. A process that ends by
 itself is started again after a pause that doubles; one that has been up for `steady_s` begins with a short pause again;
-one that ends `deaths_max` times in a row without that has failed, and is left alone.
+one that ends `deaths_max` times in a row without that has failed, as has one that ends with CANNOT_START before it was
+ready. What has failed or was stopped is left alone until somebody asks for a start.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ class LifeEvent(enum.Enum):
     SAID_READY = enum.auto()
     ENDED = enum.auto()
     ENDED_TOO_OFTEN = enum.auto()
+    ENDED_FOR_GOOD = enum.auto()
     PAUSE_OVER = enum.auto()
     STOP_ASKED = enum.auto()
+    START_ASKED = enum.auto()
 
 
 TRANSITIONS: dict[tuple[ProcessState, LifeEvent], ProcessState] = {
     (ProcessState.STARTING, LifeEvent.SAID_READY): ProcessState.READY,
     (ProcessState.STARTING, LifeEvent.ENDED): ProcessState.RESTARTING,
     (ProcessState.STARTING, LifeEvent.ENDED_TOO_OFTEN): ProcessState.FAILED,
+    (ProcessState.STARTING, LifeEvent.ENDED_FOR_GOOD): ProcessState.FAILED,
     (ProcessState.STARTING, LifeEvent.STOP_ASKED): ProcessState.STOPPING,
     (ProcessState.READY, LifeEvent.ENDED): ProcessState.RESTARTING,
     (ProcessState.READY, LifeEvent.ENDED_TOO_OFTEN): ProcessState.FAILED,
@@ -41,9 +45,12 @@ TRANSITIONS: dict[tuple[ProcessState, LifeEvent], ProcessState] = {
     (ProcessState.STOPPING, LifeEvent.SAID_READY): ProcessState.STOPPING,
     (ProcessState.STOPPING, LifeEvent.ENDED): ProcessState.STOPPED,
     (ProcessState.STOPPING, LifeEvent.ENDED_TOO_OFTEN): ProcessState.STOPPED,
+    (ProcessState.STOPPING, LifeEvent.ENDED_FOR_GOOD): ProcessState.STOPPED,
     (ProcessState.STOPPING, LifeEvent.STOP_ASKED): ProcessState.STOPPING,
     (ProcessState.STOPPED, LifeEvent.STOP_ASKED): ProcessState.STOPPED,
+    (ProcessState.STOPPED, LifeEvent.START_ASKED): ProcessState.STARTING,
     (ProcessState.FAILED, LifeEvent.STOP_ASKED): ProcessState.FAILED,
+    (ProcessState.FAILED, LifeEvent.START_ASKED): ProcessState.STARTING,
 }
 
 SETTLED = frozenset({ProcessState.READY, ProcessState.STOPPED, ProcessState.FAILED})

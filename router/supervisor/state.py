@@ -3,6 +3,7 @@
     ~/.local/state/tamis/NAME-DIGEST/     one folder for each topology file, by its whole path
         state.json                        who runs, replaced as a whole at every change
         lock                              held while a supervisor lives
+        control.sock                      where the supervisor is asked for single routers (control.py)
         logs/ROUTER.log                   what a router said; two files of LOG_BYTES_MAX at most
 
 Law: a reader of state.json always reads a whole one. A second supervisor of the same file is refused.
@@ -31,10 +32,11 @@ class SupervisorError(TamisError):
 
 @dataclass(slots=True)
 class RouterState:
-    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it
-    listens."""
+    """One router as its supervisor sees it. `clients` and `admin` are the addresses at which it says that it listens;
+    `since_s` is the Unix time at which `state` began."""
 
     state: ProcessState = ProcessState.STARTING
+    since_s: float = 0.0
     pid: int | None = None
     started: str = ""
     restarts: int = 0
@@ -89,6 +91,12 @@ class NetworkState:
         return cls(form["file"], ProcessIdentity(**form["supervisor"]), form["stop_s"], routers)
 
 
+def state_home() -> Path:
+    """Return the folder below which all state of this user's routers is."""
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser() / "tamis"
+
+
 class StateFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,8 +107,12 @@ class StateFolder:
         """Return the folder of a topology file; it need not exist."""
         whole = Path(topology).resolve()
         digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
-        base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-        return cls(Path(base).expanduser() / "tamis" / f"{whole.stem}-{digest}")
+        return cls(state_home() / f"{whole.stem}-{digest}")
+
+    @classmethod
+    def all(cls) -> list[StateFolder]:
+        """Return the folders there are, of all topology files."""
+        return [cls(found.parent) for found in sorted(state_home().glob("*/state.json"))]
 
     @property
     def logs(self) -> Path:

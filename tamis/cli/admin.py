@@ -2,6 +2,7 @@
 
     a topology file          every router in it that has an admin address; that of `tamis up`, where it runs there
     127.0.0.1:7600           one router; also http://127.0.0.1:7600, [::1]:7600 and unix:/run/tamis/a.sock
+    tamis://127.0.0.1:7400   where its clients connect, if a context or a `tamis up` of this machine knows both
 
 Law: a router that does not answer is told about, never a reason to leave out the others.
 """
@@ -19,11 +20,15 @@ from urllib.parse import urlencode
 
 import click
 
+from tamis.cli import contexts
 from tamis.cli.extras import router_extra
+from tamis.cli.other_address import SCHEMES, admin_of
 from tamis.protocol.errors import TamisError
 from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
+_OURS: Final = ("tamis+unix:", "tamis://127.", "tamis://localhost:", "tamis://[::1]:")
+"""How addresses of this machine begin."""
 VARIABLE: Final = "TAMIS_ADMIN_TOKEN_FILE"
 PATIENCE_S: Final = 10.0
 _ASK_AGAIN_S: Final = 0.25
@@ -59,7 +64,9 @@ class AdminTarget:
             form = json.loads(answer)
         except (OSError, ValueError) as error:
             where = "" if self.name == self.address else f"{self.address} "
-            raise NoAnswer(f"{self.name}: {where}does not answer: {error}") from None
+            raise NoAnswer(
+                f"{self.name}: {where}does not answer: {getattr(error, 'strerror', None) or error}"
+            ) from None
         if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
             raise NoAnswer(f"{self.name}: {shown(str(form['error']))}")
         return form
@@ -89,7 +96,9 @@ class AdminTarget:
 def routers(target: str | None) -> list[AdminTarget]:
     """Those that `target` names; a usage error where it names nothing."""
     if target is None:
-        return [AdminTarget(DEFAULT, DEFAULT, _told_token())]
+        target = _unsaid()
+    if target.startswith(SCHEMES):
+        target = admin_of(target)
     if Path(target).is_file():
         return _of_file(target)
     address = target.removeprefix("http://").rstrip("/")
@@ -99,7 +108,22 @@ def routers(target: str | None) -> list[AdminTarget]:
         connection_to(address)
     except ValueError as error:
         raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
-    return [AdminTarget(address, address, _told_token())]
+    return [AdminTarget(address, address, _told_token(target))]
+
+
+def _unsaid() -> str:
+    """What is asked where nothing is named: that of TAMIS_ADMIN, that of the context in use, or the administration that
+    belongs to the first of our addresses. For addresses of this machine it is the default where none is known."""
+    told = contexts.variable("admin") or (contexts.present().admin if contexts.variable("url") is None else None)
+    addresses = contexts.urls()
+    if told is not None or not addresses:
+        return told or DEFAULT
+    try:
+        return admin_of(addresses[0])
+    except click.UsageError:
+        if addresses[0].startswith(_OURS):
+            return DEFAULT
+        raise
 
 
 def _of_file(file: str) -> list[AdminTarget]:
@@ -115,7 +139,7 @@ def _of_file(file: str) -> list[AdminTarget]:
     for router_id, router in topology.routers.items():
         said = state.routers[router_id].admin if state and router_id in state.routers and state.is_up else []
         address = said[0].removeprefix("http://") if said else None if router.admin is None else str(router.admin)
-        found.append(AdminTarget(router_id, address, _told_token() or _token_of(router.admin_token)))
+        found.append(AdminTarget(router_id, address, _told_token(file) or _token_of(router.admin_token)))
     return found
 
 
@@ -140,9 +164,14 @@ def _keep_token(context: click.Context, _: click.Parameter, file: str | None) ->
         context.meta[_META] = private_word(Path(file))
 
 
-def _told_token() -> str | None:
+def _told_token(target: str | None = None) -> str | None:
+    """The token that was told, or that of the context in use, if `target` is its administration."""
     context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(_META)
+    told = None if context is None else context.meta.get(_META)
+    kept = contexts.present()
+    if told is None and target is not None and target == kept.admin and kept.admin_token_file is not None:
+        return private_word(Path(kept.admin_token_file))
+    return told
 
 
 def _token_of(file: str | None) -> str | None:
@@ -159,5 +188,5 @@ def private_word(path: Path) -> str:
         raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
     words = path.read_bytes().split()
     if len(words) != 1:
-        raise click.UsageError(f"{path}: a token file holds one token on one line")
+        raise click.UsageError(f"{path}: a token file holds one word, the token, and this one has {len(words)}")
     return words[0].decode("ascii", errors="replace")

@@ -148,7 +148,7 @@ def route(
     if name is not None:
         raise click.UsageError("two clients connect here, and cannot have one name: leave --name out")
     with refusals():
-        told = access(addresses, None, token_file, ca)
+        told = access(addresses, None, token_file, ca, is_named=False)
         found = run(loads.route(told.client, bytes(payload_bytes), rate, loads.LoadBounds(count, seconds)))
     if as_json:
         click.echo(json.dumps(asdict(found)))

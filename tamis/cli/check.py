@@ -6,6 +6,7 @@ import json
 
 import click
 
+from tamis.cli.startable import unstartable
 from tamis.protocol.errors import ConfigError
 
 _EXAMPLE = """\b
@@ -17,11 +18,17 @@ Example:
 
 @click.command("check", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--machine", metavar="LABEL", help="The machine whose routers would start here, where there are several.")
+@click.option("--insecure", is_flag=True, help="As for `tamis up`.")
+@click.option("--text-only", is_flag=True, help="Look at the file alone, at none that it names.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(file: str, as_json: bool) -> int:
+def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_json: bool) -> int:
     """Validate the topology FILE without starting anything.
 
-    Every mistake is reported on stderr as file:line:column: path: what is wrong, and the exit code is 1.
+    Every mistake is reported on stderr as file:line:column: path: what is wrong, and the exit code is 1. So is what
+    would stop a router of this machine at its start: tokens, secrets and certificates that are not there or not as
+    they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
+    --machine says which is this one; without it, only FILE itself is looked at.
     """
     try:
         from tamis.configs import load_topology
@@ -30,12 +37,16 @@ def command(file: str, as_json: bool) -> int:
             raise
         raise click.ClickException(f"topology files need {error.name}: pip install 'tamis[router]'") from error
     try:
-        summary = load_topology(file).summary()
+        topology = load_topology(file)
+        mistakes = [] if text_only else unstartable(file, machine, insecure)
     except ConfigError as error:
-        click.echo("\n".join(error.mistakes), err=True)
+        mistakes = list(error.mistakes)
+    if mistakes:
+        click.echo("\n".join(mistakes), err=True)
         if as_json:
-            click.echo(json.dumps({"file": file, "sound": False, "mistakes": error.mistakes}))
+            click.echo(json.dumps({"file": file, "sound": False, "mistakes": mistakes}))
         return 1
+    summary = topology.summary()
     click.echo(json.dumps({"file": file, "sound": True} | summary) if as_json else f"{file}: {_in_words(summary)}")
     return 0
 

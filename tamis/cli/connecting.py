@@ -1,13 +1,14 @@
 """How commands reach a router as its clients: addresses, name, token, certificate.
 
 Law: words that begin as an address does are addresses, wherever they stand; an attribute or predicate that does must be
-put otherwise. What goes wrong is said in a sentence; exit code 2 is for what we were told, 1 for what happened.
+put otherwise. What is not told comes from variables and the context in use (contexts.py). What goes wrong is said in a
+sentence; exit code 2 is for what we were told, 1 for what happened.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from tamis.cli import contexts
+from tamis.cli.clients_at import clients_at
+from tamis.cli.guesses import guesses
+from tamis.cli.other_address import ADMIN_SCHEMES, SCHEMES
 from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
 from tamis.protocol.shown import shown
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     import tamis.blocking
 
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
-_SCHEMES: Final = ("tamis://", "tamis+tls://", "tamis+unix:")
+_LIKE_AN_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-fA-F:.]+\]:[0-9]{1,5}")
 _WHAT: Final[dict[type[SyntaxRefused], str]] = {PredicateError: "predicate", MessageTextError: "message"}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,22 +64,47 @@ def access_options(command: Command) -> Command:
     """Adds the options that `access` takes."""
     file = click.Path(exists=True, dir_okay=False)
     for option in (
-        click.option("--ca", type=file, metavar="FILE", help="Certificates to trust for tamis+tls://."),
-        click.option("--token-file", type=file, metavar="FILE", help="Holds the token to show, mode 0600."),
-        click.option("--name", metavar="NAME", help="The client's name; without it, one that nobody else has."),
+        click.option("--ca", type=file, metavar="FILE", help="Certificates to trust for tamis+tls://; also TAMIS_CA."),
+        click.option(
+            "--token-file", type=file, metavar="FILE", help="Holds the token to show, mode 0600; also TAMIS_TOKEN_FILE."
+        ),
+        click.option(
+            "--name", metavar="NAME", help="The client's name; also TAMIS_NAME. Without it, one that nobody else has."
+        ),
     ):
         command = option(command)
     return command
 
 
 def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The addresses among the words, or those of TAMIS_URL, or the default; and the other words."""
-    addresses = tuple(word for word in words if word.startswith(_SCHEMES))
-    others = tuple(word for word in words if not word.startswith(_SCHEMES))
-    return addresses or tuple(os.environ.get("TAMIS_URL", "").split()) or (DEFAULT_ADDRESS,), others
+    """The addresses among the words, or those of TAMIS_URL, of the context in use, or the default; and the other words.
+
+    A router whose administration is named is asked where clients connect."""
+    addresses: list[str] = []
+    others = []
+    for word in words:
+        if word.startswith(SCHEMES):
+            addresses.append(word)
+        elif word.startswith(ADMIN_SCHEMES):
+            addresses += clients_at(word)
+        elif _LIKE_AN_ADDRESS.fullmatch(word):
+            meant = f"tamis://{word.rpartition('://')[2]}"
+            raise click.UsageError(
+                f"{word!r}: an address begins with tamis://, tamis+tls:// or tamis+unix:; did you mean {meant}?"
+            )
+        else:
+            others.append(word)
+    return tuple(addresses) or contexts.urls() or (DEFAULT_ADDRESS,), tuple(others)
 
 
-def access(addresses: tuple[str, ...], name: str | None, token_file: str | None, ca: str | None) -> Access:
+def access(
+    addresses: tuple[str, ...], name: str | None, token_file: str | None, ca: str | None, is_named: bool = True
+) -> Access:
+    """What a client of these addresses connects with: what was told, and what holds for them besides. Not `is_named`:
+    each client has a name of its own, whatever is said elsewhere."""
+    besides = contexts.for_addresses(addresses)
+    token_file, ca = token_file or besides.token_file, ca or besides.ca
+    name = name if name is not None or not is_named else besides.name
     token = None if token_file is None else _token(Path(token_file))
     return Access(addresses, name, token, None if ca is None else _context(ca))
 
@@ -89,24 +119,30 @@ def refusals() -> Iterator[None]:
     except Refused as error:
         raise _Misuse(str(error)) from None
     except TamisError as error:
-        raise click.ClickException(shown(str(error), keep="\n")) from None
+        text = "\n".join([str(error), *guesses(str(error))])
+        raise click.ClickException(shown(text, keep="\n")) from None
 
 
 class _Misuse(click.ClickException):
-    """As a usage error, without the usage: the caret line is what helps."""
+    """As a usage error, without a word on usage: the caret line is what helps."""
 
     exit_code = 2
 
-    def show(self, file: Any = None) -> None:  # noqa: ANN401 - the signature is click's
-        click.echo(self.format_message(), file=file, err=True)
-
 
 def _token(path: Path) -> bytes:
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
-    token = path.read_bytes().strip()
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
+        token = path.read_bytes().strip()
+    except OSError as error:
+        raise click.UsageError(f"{path}: the token cannot be read: {error.strerror}") from None
     if not token or b"\n" in token:
         raise click.UsageError(f"{path}: a token file holds one token on one line")
+    if len(token.split()) > 1:
+        raise click.UsageError(
+            f"{path}: a token file holds one word, the token, and this one has more: is it the `tokens` of a router, "
+            "with a name before each token?"
+        )
     return token
 
 
@@ -117,3 +153,5 @@ def _context(ca: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError as error:
         raise click.UsageError(f"{ca}: no PEM certificates: {error}") from None
+    except OSError as error:
+        raise click.UsageError(f"{ca}: the certificates cannot be read: {error.strerror}") from None

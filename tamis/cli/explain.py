@@ -26,7 +26,13 @@ Examples:
 
 @click.command("explain", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
-@click.option("--router", "target", metavar="TARGET", help="Whom the message would reach by the live tables of these.")
+@click.option(
+    "--router",
+    "target",
+    type=click.Path(),
+    metavar="TARGET",
+    help="Whom the message would reach by the live tables of these.",
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
 def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
@@ -38,8 +44,9 @@ def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     code is 0 whether or not it matches.
 
     With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
-    that would receive the message is shown with what it satisfies. TARGET is as for `tamis status`; the exit code is 1
-    if a router did not answer. Nothing is published.
+    that would receive the message is shown with what it satisfies. In a network each router also says to which
+    neighbours it would pass the message on, if it came from one of its own clients, and for which routers behind them.
+    TARGET is as for `tamis status`; the exit code is 1 if a router did not answer. Nothing is published.
     """
     if target is not None:
         from tamis.cli.explain_live import explain_live

@@ -6,7 +6,7 @@ Law: the router says which filters match; what each constraint saw is worked out
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -40,12 +40,18 @@ def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) ->
 
 def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
     filters, total = answer["filters"], answer["matching_filters"]
+    passed_on = answer.get("passed_on")  # null where the router stands alone
+    onward = list(_onward(passed_on or ()))
     if not total:
-        yield f"router {router}: no filter matches, the message goes to nobody"
+        none = "no filter matches" if passed_on is None else "no filter of its clients matches"
+        passed = f"it is passed on {'; '.join(onward)}" if onward else "the message goes to nobody"
+        yield f"router {router}: {none}, {passed}"
         return
     clients = sorted({item["client"] for item in filters} | set(answer["clients"]))
     matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
     yield f"router {router}: {matching}, the message goes to {', '.join(clients)}"
+    if onward:
+        yield f"and it is passed on {'; '.join(onward)}"
     for item in filters:
         yield f"{item['client']}, subscription {item['subscription']}: {item['filter']}"
         if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
@@ -55,3 +61,9 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
             yield from constraint_lines(verdict)
     if not answer["complete"]:
         yield f"and {total - len(filters):,} more filters"
+
+
+def _onward(passed_on: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """To which neighbour, and for which routers behind it that ask for such messages."""
+    for way in passed_on:
+        yield f"to {way['neighbour']}, for {', '.join(way['routers'])}"

@@ -17,7 +17,7 @@ Examples:
 
 
 @click.command("filters", epilog=_EXAMPLE)
-@click.argument("target", required=False)
+@click.argument("target", required=False, type=click.Path())
 @click.option("--client", metavar="NAME", help="Only those of this client.")
 @click.option("--limit", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of each router.")
 @admin_token_option

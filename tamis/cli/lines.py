@@ -1,13 +1,14 @@
 """Lines of a file or of stdin, each taken or reported.
 
-Law: blank lines are skipped and counted. What was refused is said on stderr as file:line: reason, and leaves its place.
+Law: blank lines are skipped and counted. What was refused is said on stderr as file:line: reason, and leaves its place;
+of one file the first REPORTED_MAX are said.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import IO, TypeVar
+from typing import IO, Final, TypeVar
 
 import click
 
@@ -15,28 +16,36 @@ from tamis.protocol.errors import Refused
 
 Taken = TypeVar("Taken")
 
+REPORTED_MAX: Final = 20
 _READ_BYTES = 65_536
 """A few hundred messages of ordinary size."""
 
 
 def taken(path: str, take: Callable[[str], Taken]) -> Iterator[list[Taken | None]]:
     """What `take` makes of the lines that are not blank, a list for each read; None for a line that was refused."""
-    numbers = itertools.count(1)
+    numbers, reports = itertools.count(1), itertools.count(1)
     with click.open_file(path, "rb") as file:
         for lines in _lines_of_each_read(file):
             # The lines first: where they end, no number is used up.
             numbered = zip(lines, numbers, strict=False)
-            yield [_taken_or_reported(path, number, line, take) for line, number in numbered if line.strip()]
+            yield [_taken_or_reported(path, number, line, take, reports) for line, number in numbered if line.strip()]
 
 
-def _taken_or_reported(path: str, number: int, line: bytes, take: Callable[[str], Taken]) -> Taken | None:
+def _taken_or_reported(
+    path: str, number: int, line: bytes, take: Callable[[str], Taken], reports: Iterator[int]
+) -> Taken | None:
     try:
         return take(line.decode())
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 at byte {error.start + 1}"
     except Refused as error:
         reason = str(error)
-    click.echo(f"{'<stdin>' if path == '-' else path}:{number}: {reason}", err=True)
+    report = next(reports)
+    file = "<stdin>" if path == "-" else path
+    if report <= REPORTED_MAX:
+        click.echo(f"{file}:{number}: {reason}", err=True)
+    elif report == REPORTED_MAX + 1:
+        click.echo(f"{file}: further lines are refused, and not shown one by one", err=True)
     return None
 
 

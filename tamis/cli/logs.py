@@ -1,203 +1,123 @@
-"""`tamis logs`: what routers have written down, for people and for programs."""
+"""`tamis logs`: what the routers of a network log, for people and for programs.
+
+Law: what routers *recorded* is another thing, and stands under `tamis records`. `tamis logs cat` and `tail`, which
+showed that once, still do, and say so.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
 from tamis.cli.extras import router_extra
-from tamis.protocol.records import COMMON, KINDS
+from tamis.cli.own_router import file_or_own
+from tamis.cli.router_logs import LogFollower, LogLine, in_order, more_of
+from tamis.cli.since import HELP as SINCE_HELP
+from tamis.cli.since import since_us
 from tamis.protocol.shown import shown as escape
-
-if TYPE_CHECKING:
-    from tamis.router.records.reading import Reader, RecordLine
 
 _EXAMPLE = """\b
 Examples:
-  tamis logs tail --follow
-  tamis logs cat network.yaml --router a --kind link --since 10m
-  tamis logs cat records --kind message --json | jq .match_ns
+  tamis logs network.yaml
+  tamis logs network.yaml --router b -f
+  tamis logs network.yaml --level warning --since 10m
 """
 FOLLOW_S: Final = 0.25
-_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_COMMON: Final = {item.name for item in COMMON}
-F = TypeVar("F", bound=Callable[..., object])
+LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_HEAD: Final = ("time", "level", "message", "trace")
 
 
-@click.group("logs", epilog=_EXAMPLE)
-def command() -> None:
-    """Show what routers have written down; see `records` in the topology file.
+class _Logs(click.Command):
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401
+    ) -> click.Context:
+        if args[:1] in (["cat"], ["tail"]) and not Path(args[0]).is_file():
+            click.echo(f"`tamis logs {args[0]}` is called `tamis records {args[0]}` now", err=True)
+            from tamis.cli.records import command as records
 
-    TARGET is a folder of records (that of one router, or the one with all of them) or a topology file whose routers
-    keep records; without it, the folder `records`. Lines come in order of time. What a crash has left half-written is
-    passed over, and counted on stderr.
+            return records.make_context("records", args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command("logs", cls=_Logs, epilog=_EXAMPLE)
+@click.argument("file", required=False, type=click.Path(dir_okay=False), callback=file_or_own)
+@click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated.")
+@click.option("--level", type=click.Choice(LEVELS), default="debug", help="Only lines of this level or above.")
+@click.option("--since", metavar="T", help=SINCE_HELP)
+@click.option("--lines", "-n", type=click.IntRange(min=1), help="Only the last so many.")
+@click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def command(
+    file: str, names: tuple[str, ...], level: str, since: str | None, lines: int | None, follow: bool, as_json: bool
+) -> int:
+    """Show what the routers of the topology FILE log, in order of time, as far as `tamis up` keeps them here.
+
+    Without FILE, the router of `tamis up` without one. At most 20 MiB of each router are kept. Lines that are no log
+    lines, such as the last words of a process, count as errors. (What routers recorded is under `tamis records`.
+    Routers that systemd runs log to the journal: journalctl -u 'tamis-router@*' -o cat.)
     """
+    logs = _logs(file, names)
+    since_at_us = since_us(since, time.time()) if since else 0
 
+    def is_wanted(line: LogLine) -> bool:
+        return line.at_us >= since_at_us and LEVELS.index(_level(line)) >= LEVELS.index(level)
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """Which lines are shown."""
-
-    routers: frozenset[str]
-    kinds: frozenset[str]
-    since_us: int
-
-    def __call__(self, line: RecordLine) -> bool:
-        record = line.record
-        return (
-            line.t_us >= self.since_us
-            and (not self.kinds or record.get("kind") in self.kinds)
-            and (not self.routers or record.get("router") in self.routers)
-        )
-
-
-def _options(function: F) -> F:
-    """What both commands take."""
-    for decorate in (
-        click.option("--json", "as_json", is_flag=True, help="The lines as they were written, one JSON object each."),
-        click.option("--follow", "-f", is_flag=True, help="Go on with what is being written, until Ctrl-C."),
-        click.option(
-            "--since",
-            metavar="T",
-            help="Only from then on: `10m` ago (s, m, h, d), or a time such as 2026-01-31T09:00.",
-        ),
-        click.option(
-            "--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only such; may be repeated."
-        ),
-        click.option("--router", "names", multiple=True, metavar="NAME", help="Only of this one; may be repeated."),
-        click.argument("target", required=False),
-    ):
-        function = decorate(function)
-    return function
-
-
-@command.command("cat")
-@_options
-def cat(
-    target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], since: str | None, follow: bool, as_json: bool
-) -> int:
-    """Show all of it, the oldest first."""
-    reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
-    return _show(reader, filter(wanted, reader.read()), wanted, follow, as_json)
-
-
-@command.command("tail")
-@_options
-@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="How many.")
-def tail(
-    target: str | None,
-    names: tuple[str, ...],
-    kinds: tuple[str, ...],
-    since: str | None,
-    follow: bool,
-    as_json: bool,
-    lines: int,
-) -> int:
-    """Show the last lines."""
-    reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
-    chosen = names or kinds or since
-    last = reader.last(lines) if not chosen else _last(filter(wanted, reader.read()), lines)
-    return _show(reader, last, wanted, follow, as_json)
-
-
-def _last(lines: Iterable[RecordLine], count: int) -> Iterable[RecordLine]:
-    return deque(lines, maxlen=count)
-
-
-def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: bool, as_json: bool) -> int:
-    for line in lines:
-        click.echo(line.text if as_json else shown(line.record))
+    found: Iterable[LogLine] = filter(is_wanted, in_order(logs))
+    if lines is not None:
+        found = deque(found, maxlen=lines)
+    _show(found, as_json)
     while follow:
         time.sleep(FOLLOW_S)
-        for line in filter(wanted, reader.read()):
-            click.echo(line.text if as_json else shown(line.record))
-    if reader.broken:
-        click.echo(f"{reader.broken} lines or files could not be read", err=True)
+        _show(filter(is_wanted, more_of(logs)), as_json)
     return 0
 
 
-# --- what is asked for -----------------------------------------------------------------------------------------------
-
-
-def _reader(target: str | None, kinds: tuple[str, ...]) -> Reader:
-    from tamis.router.records.reading import Reader
-
-    families = sorted({KINDS[kind].family for kind in kinds or KINDS})
-    return Reader.of(_folders(target or "records"), families)
-
-
-def _folders(target: str) -> list[Path]:
-    from tamis.router.records.reading import router_folders
-
-    path = Path(target)
-    if path.is_file():
-        return _of_topology(target)
-    if not path.is_dir():
-        raise click.UsageError(f"{target!r} is neither a folder of records nor a topology file")
-    found = router_folders(path)
+def _logs(file: str, names: tuple[str, ...]) -> list[LogFollower]:
+    with router_extra("routers"):
+        from tamis.router.supervisor.state import StateFolder
+    folder = StateFolder.of(file).logs
+    found = {path.name.removesuffix(".log"): path for path in sorted(folder.glob("*.log"))}
     if not found:
-        raise click.ClickException(f"{target}: no records are in there")
-    return found
+        raise click.ClickException(f"{file}: no router of it was started by `tamis up` on this machine")
+    for name in names:
+        if name not in found:
+            raise click.UsageError(f"--router {name}: there is no log of it; there are those of {', '.join(found)}")
+    return [LogFollower(name, path) for name, path in found.items() if name in names or not names]
 
 
-def _of_topology(file: str) -> list[Path]:
-    with router_extra("topology files"):
-        from tamis.configs import load_topology
-
-        topology = load_topology(file)
-    kept = {name: topology.router(name).records for name in topology.routers}
-    folders = [Path(records.folder) / name for name, records in kept.items() if records is not None]
-    if not folders:
-        raise click.ClickException(f"{file}: no router keeps records; add `records: {{}}`")
-    return folders
+def _level(line: LogLine) -> str:
+    level = line.fields.get("level", "error")
+    return level if level in LEVELS else "error"
 
 
-def _wanted(names: tuple[str, ...], kinds: tuple[str, ...], since: str | None) -> _Wanted:
-    return _Wanted(frozenset(names), frozenset(kinds), _since_us(since, time.time()) if since else 0)
+def _show(lines: Iterable[LogLine], as_json: bool) -> None:
+    for line in lines:
+        click.echo(_as_json(line) if as_json else _as_text(line))
 
 
-def _since_us(text: str, now_s: float) -> int:
-    ago = re.fullmatch(r"(\d+)([smhd])", text)
-    if ago:
-        return int((now_s - int(ago[1]) * _UNITS[ago[2]]) * 1e6)
-    try:
-        return int(datetime.fromisoformat(text).timestamp() * 1e6)
-    except ValueError:
-        raise click.UsageError(
-            f"--since {text!r} is neither an age such as 10m nor a time such as 2026-01-31T09:00"
-        ) from None
+def _as_json(line: LogLine) -> str:
+    return json.dumps({"router": line.router} | (line.fields or {"level": _level(line), "message": line.text}))
 
 
-# --- lines for people ------------------------------------------------------------------------------------------------
-
-
-def shown(record: dict[str, Any]) -> str:
-    """When, who, what kind, then the fields of the kind that say something."""
-    when = datetime.fromtimestamp(record["t_us"] / 1e6, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    head = f"{when} {record.get('router', '?')} {record.get('kind', '?')}"
-    return escape(" ".join([head, *_fields(record)]))
-
-
-def _fields(record: dict[str, Any]) -> Iterator[str]:
-    for name, value in record.items():
-        if name not in _COMMON and value not in ([], {}):
-            yield f"{name}={_value(value)}"
+def _as_text(line: LogLine) -> str:
+    if not line.fields:
+        return escape(f"{line.router} {line.text}")
+    said = line.fields
+    more = " ".join(f"{key}={_value(value)}" for key, value in said.items() if key not in _HEAD)
+    text = f"{said['time']} {line.router} {_level(line):<7} {said.get('message', '')}  {more}".rstrip()
+    return escape(text) + (escape(str(said["trace"]), keep="\n") if "trace" in said else "")
 
 
 def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return ",".join(f"{key}:{count}" for key, count in value.items())
-    if isinstance(value, list):
-        return ",".join(map(_value, value))
-    if isinstance(value, str):
-        return value if value.isprintable() and value and " " not in value else json.dumps(value, ensure_ascii=False)
-    return json.dumps(value)
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if text.isprintable() and text and " " not in text else json.dumps(text)

@@ -1,8 +1,9 @@
 """The `tamis` command.
 
-Law: results go to stdout, everything else to stderr; 0 is done, 1 failed, 2 misused, and 130 stopped by Ctrl-C. A
-command is imported when it is named, so that start-up stays light: its module is named after it and holds it as
-`command`, a function that returns the exit code.
+Law: results go to stdout, everything else to stderr; 0 is done, 1 failed, 2 misused, and 130 stopped by Ctrl-C. What
+ends a command is said as `Error: sentence`; a reader that closes the output (`| head`) has what it wants: 0. A command
+is imported when it is named, so that start-up stays light: its module is named after it and holds it as `command`, a
+function that returns the exit code.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 COMMANDS = (
-    *("router", "up", "down", "pub", "sub", "status", "routes", "trace", "route", "top", "filters"),
-    *("request", "respond"),
-    *("logs", "analyze", "explain", "match", "check", "compose", "kubernetes"),
-    *("simulate", "bench", "completion"),
+    *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
+    *("logs", "records", "context"),
+    *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
+    *("kubernetes", "router", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 
@@ -53,26 +55,39 @@ class _Commands(click.Group):
             ctx.fail(f"there is no command {name!r}{f', did you mean {near[0]!r}?' if near else ''}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _OutputClosed from None
+
+
+class _OutputClosed(Exception):
+    """Nobody reads the output any more. (click would make an exit code of a BrokenPipeError.)"""
+
 
 @click.group(cls=_Commands, epilog=_EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="tamis", message="%(prog)s %(version)s")
+@click.version_option(None, "-V", "--version", package_name="tamis", message="%(prog)s %(version)s")
 def root() -> None:
     """A content-based network: messages go to everyone whose predicate they satisfy."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] in (["help"], ["version"]):  # as many programs have them
+        words = [*words[1:], f"--{words[0]}"]
     try:
-        code = root.main(args=None if argv is None else list(argv), prog_name="tamis", standalone_mode=False)
+        code = root.main(args=words, prog_name="tamis", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 130
-    except BrokenPipeError:
+    except (_OutputClosed, BrokenPipeError):
         _discard_output()
-        return 1
+        return 0
     except OSError as error:  # a full disk under the results, a file that went away: the system's own words say it
         _discard_output()
         click.echo(f"Error: {error}", err=True)
@@ -80,6 +95,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # click's own way out of a completion request and of a closed pipe
         return done.code if isinstance(done.code, int) else 1
     return code if isinstance(code, int) else 0
+
+
+def _tell(error: click.ClickException) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    click.echo(f"Error: {error.format_message()}", err=True)
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        click.echo(f"how it is used: {error.ctx.command_path} --help", err=True)
 
 
 def _discard_output() -> None:

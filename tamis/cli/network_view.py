@@ -7,12 +7,14 @@ reads as a story.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState
 
@@ -46,7 +48,7 @@ class LinesView:
 
     def show(self, state: NetworkState) -> None:
         for router_id, router in state.routers.items():
-            line = _json_line(router_id, router) if self._as_json else f"{router_id}: {_in_words(router)}"
+            line = _json_line(router_id, router) if self._as_json else f"{router_id}: {in_words(router)}"
             is_to_come = router.state is ProcessState.STARTING and router.pid is None
             if self._shown.get(router_id) != line and not is_to_come:
                 self._shown[router_id] = line
@@ -84,7 +86,8 @@ def _table(state: NetworkState) -> Table:
     return table
 
 
-def _in_words(router: RouterState) -> str:
+def in_words(router: RouterState) -> str:
+    """How a router stands, in one line."""
     process = "" if router.pid is None else f", process {router.pid}"
     where = _where(router)
     return f"{router.state}{process}{f', {where}' if where else ''}"
@@ -95,14 +98,27 @@ def _where(router: RouterState) -> str:
     if router.state is ProcessState.READY:
         return ", ".join(_places(router))
     if router.state is ProcessState.RESTARTING:
-        return f"again in {router.pause_s:g} s; it ended with exit code {_end(router)}"
+        return f"again in {router.pause_s:g} s; it {ending(router)}"
     if router.state is ProcessState.FAILED:
-        return f"ended {router.restarts + 1} times, the last time with exit code {_end(router)}"
+        if router.exit_code == CANNOT_START:
+            return f"it cannot start: {router.last_words or 'see its log'}"
+        return f"{router.restarts + 1} starts in a row; the last process {ending(router)}"
     return ""
 
 
-def _end(router: RouterState) -> str:
-    return f"{router.exit_code}: {router.last_words}" if router.last_words else str(router.exit_code)
+def ending(router: RouterState) -> str:
+    """How the last process of a router ended, in words."""
+    how = _how(router.exit_code)
+    return f"{how}: {router.last_words}" if router.last_words else how
+
+
+def _how(exit_code: int | None) -> str:
+    if exit_code is None or exit_code >= 0:
+        return f"ended with exit code {exit_code}"
+    try:
+        return f"was killed by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was killed by signal {-exit_code}"
 
 
 def _places(router: RouterState) -> Iterator[str]:

@@ -65,8 +65,10 @@ def command(
     Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
     message.
 
-    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. Without one,
-    those of TAMIS_URL, or tamis://127.0.0.1:7400. The exit code is 1 if a message was not published.
+    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. A router whose
+    administration is named (http://host:port) is asked where clients connect. Without one, those of TAMIS_URL
+    (several, with blanks or commas between them), those of the context in use (`tamis context`), or
+    tamis://127.0.0.1:7400. The exit code is 1 if a message was not published.
     """
     addresses, attributes = split_addresses(words)
     with refusals():

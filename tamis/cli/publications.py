@@ -13,12 +13,18 @@ from typing import Final
 
 from tamis.cli.lines import taken
 from tamis.cli.templates import Moment, Template
+from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import decode_publication
+from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.values import Value
+from tamis.protocol.wire.data_frames import encode_publish
 
 _BATCH: Final = 256
 """Messages made at once: few enough that Ctrl-C is heard, enough that a batch costs nothing."""
+
+_BYTES_PER_CHARACTER_MAX: Final = 10
+"""Bytes on the wire of one character of a line: a digit may be a number of nine bytes. Shorter lines always fit."""
 
 Publication = tuple[dict[str, Value], bytes]
 
@@ -61,6 +67,18 @@ class Made:
             yield [self._recipe.message(number) for number in range(first, end)]
 
 
+def _publication(line: str) -> Publication:
+    """The message of a line; Refused where it is none, or too large for any router."""
+    attributes, payload = decode_publication(line)
+    if len(line) * _BYTES_PER_CHARACTER_MAX > DELIVERABLE_BYTES_MAX:
+        size = len(encode_publish(0, 0, 0, attributes, payload, 0))
+        if size > DELIVERABLE_BYTES_MAX:
+            raise Refused(
+                f"a message can be delivered up to {DELIVERABLE_BYTES_MAX} bytes of frame, this one has {size}"
+            )
+    return attributes, payload
+
+
 class InputMessages:
     """The messages on stdin, one JSON object a line. `refused` counts the lines that were none."""
 
@@ -68,7 +86,7 @@ class InputMessages:
         self.refused = 0
 
     def __iter__(self) -> Iterator[list[Publication]]:
-        for batch in taken("-", decode_publication):
+        for batch in taken("-", _publication):
             messages = [message for message in batch if message is not None]
             self.refused += len(batch) - len(messages)
             yield messages

@@ -7,7 +7,7 @@ nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -40,12 +40,28 @@ def sampled(router: AdminTarget) -> Sample:
     return Sample(router.name, time.monotonic(), status, connections)
 
 
-def view(before: Sequence[Sample], now: Sequence[Sample], connections_max: int) -> View:
-    """What to show of the time between: all routers, and the busiest connections."""
+_MOST: Final[dict[str, Callable[[dict[str, Any]], float]]] = {
+    "in": lambda row: row.get("in_s", 0),
+    "out": lambda row: row.get("out_s", 0),
+    "fwd": lambda row: row.get("forwarded_s", 0),
+    "lost": lambda row: row.get("lost_s", row.get("dropped", 0)),
+    "waiting": lambda row: row.get("queued_bytes", 0),
+}
+
+
+def view(before: Sequence[Sample], now: Sequence[Sample], connections_max: int, by: str = "busy") -> View:
+    """What to show of the time between: all routers, and the busiest connections; `by` says in which order."""
     pairs = list(zip(before, now, strict=True))
     connections = [row for pair in pairs for row in _connection_rows(*pair)]
     connections.sort(key=lambda row: (-row["in_s"] - row["out_s"], -row["queued_bytes"], row["router"], row["client"]))
-    return {"routers": [_router_row(*pair) for pair in pairs], "connections": connections[:connections_max]}
+    routers, most = [_router_row(*pair) for pair in pairs], _MOST.get(by)
+    if most is not None:
+        connections.sort(key=most, reverse=True)
+        routers.sort(key=most, reverse=True)
+    elif by == "name":
+        connections.sort(key=lambda row: (row["router"], row["client"]))
+        routers.sort(key=lambda row: str(row["router"]))
+    return {"routers": routers, "connections": connections[:connections_max]}
 
 
 def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
@@ -54,6 +70,7 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         return {"router": now.name, "state": "no answer"}
     old = _comparable(before, now)
     seconds = _seconds(before, now)
+    network = (status.get("network") or {}).get("links")
     timed = status["matches_timed"] - old.get("matches_timed", 0)
     match_ns = status["match_ns_sum"] - old.get("match_ns_sum", 0)
     return {
@@ -61,6 +78,8 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         **{key: status[key] for key in ("state", "clients", "connections", "filters", "queued_bytes", "memory_bytes")},
         "in_s": (status["messages_in"] - old.get("messages_in", 0)) / seconds,
         "out_s": (status["deliveries"] - old.get("deliveries", 0)) / seconds,
+        "forwarded_s": (status.get("forwarded", 0) - old.get("forwarded", 0)) / seconds,
+        "links": None if network is None else [sum(link["state"] == "up" for link in network), len(network)],
         "bytes_in_s": (status["bytes_in"] - old.get("bytes_in", 0)) / seconds,
         "bytes_out_s": (status["bytes_out"] - old.get("bytes_out", 0)) / seconds,
         "lost_s": (lost(status) - lost(old)) / seconds,

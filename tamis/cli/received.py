@@ -32,7 +32,7 @@ Writer = Callable[["tamis.Message"], bytes]
 
 def writer(form: str, predicates: Mapping[int, str]) -> Writer:
     """Makes the bytes of a message; Refused for a form that is none. `predicates` are those subscribed, by id."""
-    if "{{" in form:
+    if "{{" in form or "}}" in form:
         return _template(form)
     if form not in FORMS:
         raise Refused(f"--format is {', '.join(FORMS)} or a template such as '{{{{severity}}}} {{{{.payload}}}}'")
@@ -89,6 +89,8 @@ def _raw(message: tamis.Message) -> bytes:
 
 def _template(form: str) -> Writer:
     pieces = _PLACE.split(form)
+    if any("{{" in piece or "}}" in piece for piece in pieces[::2]):
+        raise Refused(f"--format {form!r}: a place opens with {{{{ and closes with }}}}")
     for inside in pieces[1::2]:
         if inside.startswith(".") and inside not in _OWN:
             raise Refused(f"template {{{{{inside}}}}}: there is no {inside}; there are {', '.join(_OWN)}")

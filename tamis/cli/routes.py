@@ -26,7 +26,7 @@ _PAGE: Final = 500
 
 
 @click.command("routes", epilog=_EXAMPLE)
-@click.argument("target", required=False)
+@click.argument("target", required=False, type=click.Path())
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
@@ -113,4 +113,5 @@ def _audit_text(found: dict[str, Any]) -> str:
         return f"audit: no end after {AUDIT_S:.0f} s"
     differing = " ".join(found["differing"])
     result = f"these held something else: {differing}" if differing else "all hold the same"
-    return f"audit: {found['answered']} routers answered, {result}"
+    answered = "1 router" if found["answered"] == 1 else f"{found['answered']} routers"
+    return f"audit: {answered} answered, {result}"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import click
 
 from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
+from tamis.cli.broken_links import broken_links
+from tamis.cli.supervised import Supervised, supervised
 from tamis.cli.tables import byte_count, columns, duration
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
@@ -22,7 +26,7 @@ _ASK_AGAIN_S: Final = 0.05
 
 
 @click.command("status", epilog=_EXAMPLE)
-@click.argument("target", required=False)
+@click.argument("target", required=False, type=click.Path())
 @click.option("--wait-quiet", type=click.FloatRange(min=0), metavar="SECONDS", help="First wait until all is quiet.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Of --wait-quiet.")
 @admin_token_option
@@ -31,7 +35,12 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     """Show how routers are.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
-    unix:path. Without it, 127.0.0.1:7600. The exit code is 1 if one of them is not ready.
+    unix:path. An address for clients does, too, where a context or a `tamis up` of this machine knows both. Without
+    it, that of TAMIS_ADMIN or of the context in use (`tamis context`), or 127.0.0.1:7600. The exit code is 1 if one of
+    them is not ready.
+
+    Below the table stands what is wrong: since when a link is down and why, what is lost (copies that went another way
+    are not), and whether `tamis up` on this machine keeps the router, how often it started it again, and why.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -40,13 +49,18 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     asked = routers(target)
     is_quiet = wait_quiet is None or _wait(asked, wait_quiet, timeout)
     found = [(router, _status(router)) for router in asked]
+    kept = supervised(target, [router.address for router in asked])
+    by = {router.name: kept.get(router.name) for router in asked}
     if as_json:
         for router, status in found:
-            click.echo(json.dumps({"router": router.name, "admin": router.address} | status))
+            keeper = by[router.name]
+            head = {"router": router.name, "admin": router.address}
+            click.echo(json.dumps(head | status | {"supervisor": None if keeper is None else keeper.form()}))
     else:
-        click.echo(_table([status | {"name": router.name} for router, status in found]))
-        for line in _problems([status | {"name": router.name} for router, status in found]):
-            click.echo(line)
+        named = [status | {"name": router.name} for router, status in found]
+        click.echo(_table(named))
+        for line in _problems(named, by):
+            click.echo(shown(line))
     if not is_quiet:
         click.echo(f"not quiet for {wait_quiet} s within {timeout} s", err=True)
     return 0 if is_quiet and all(_is_ready(status) for _, status in found) else 1
@@ -57,14 +71,23 @@ def _is_ready(status: dict[str, Any]) -> bool:
     return bool(status.get("ready", status["state"] == "serving"))
 
 
-def _problems(statuses: list[dict[str, Any]]) -> list[str]:
-    """Why routers that serve are not ready, and the last alarm of each that had one."""
-    lines = []
+def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None]) -> Iterator[str]:
+    """Of each router: what its supervisor says, why it is not ready, its links that are down, what a changed file
+    waits for, and its last alarm."""
     for status in statuses:
-        who = status.get("router", status["name"])
-        lines += [f"{who} is not ready: {text}" for text in status.get("problems", {}).values()]
-        lines += [f"{who} raised an alarm: {alarm['text']}" for alarm in status.get("alarms", [])[-1:]]
-    return lines
+        who, keeper = status.get("router", status["name"]), by[status["name"]]
+        if keeper is not None:
+            yield from keeper.lines()
+        yield from (f"{who} is not ready: {text}" for text in status.get("problems", {}).values())
+        yield from broken_links(who, status)
+        if status.get("settings_refused"):
+            yield f"{who} does not use the changed file: {status['settings_refused']}"
+        elif status.get("need_a_restart"):
+            yield f"{who} needs a restart for {', '.join(status['need_a_restart'])}, which changed in its file"
+        yield from (f"{who} raised an alarm: {alarm['text']}" for alarm in status.get("alarms", [])[-1:])
+    alone = [status["name"] for status in statuses if "problem" in status and by[status["name"]] is None]
+    if alone:
+        yield f"no `tamis up` of this machine keeps {', '.join(alone)}: what has ended is not started again"
 
 
 def _wait(asked: list[AdminTarget], quiet_s: float, timeout_s: float) -> bool:

@@ -26,7 +26,7 @@ Examples:
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... PREDICATE...")
 @click.option("--count", type=click.IntRange(min=1), help="Stop after so many messages.")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so long.")
-@click.option("--format", "form", default="text", show_default=True, help="text, json, raw, or a template.")
+@click.option("--format", "form", help="text (the default), json, raw, or a template.")
 @click.option("--own", is_flag=True, help="Also messages that were published under this client's own name.")
 @click.option(
     "--wait",
@@ -41,7 +41,7 @@ def command(
     words: tuple[str, ...],
     count: int | None,
     timeout: float | None,
-    form: str,
+    form: str | None,
     own: bool,
     wait: Literal["home", "network"],
     name: str | None,
@@ -66,9 +66,11 @@ def command(
     addresses, predicates = split_addresses(words)
     if not predicates:
         raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json, and --format {form} something else: leave one out")
     with refusals():
         told = access(addresses, name, token_file, ca)
-        receiver = _Receiver(predicates, "json" if as_json else form, count, own, wait)
+        receiver = _Receiver(predicates, "json" if as_json else form or "text", count, own, wait)
         return run(receiver.run(told, timeout))
 
 

@@ -21,6 +21,23 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
+def fitted(
+    head: Sequence[str], rows: Sequence[Sequence[object]], width: int, first_to_go: Sequence[str]
+) -> tuple[list[str], list[list[object]]]:
+    """The heads and rows without as many of the columns `first_to_go`, in their order, as must go for lines of `width`
+    characters; columns of which nothing is known go first."""
+    kept = [at for at in range(len(head)) if not rows or any(row[at] != "" for row in rows)]
+
+    def chosen() -> tuple[list[str], list[list[object]]]:
+        return [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+    for name in first_to_go:
+        if max(map(len, columns(*chosen()).splitlines())) <= width:
+            break
+        kept = [at for at in kept if head[at] != name]
+    return chosen()
+
+
 def byte_count(count: int) -> str:
     """A number of bytes as a person says it."""
     value, units = float(count), ["B", "KiB", "MiB", "GiB"]

@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Final
 
 import click
 
 from tamis.cli.admin import AdminTarget, admin_token_option, routers
 from tamis.cli.extras import router_extra
 from tamis.cli.rates import Sample, View, sampled, view
-from tamis.cli.tables import byte_count, columns
+from tamis.cli.tables import byte_count, columns, fitted
 
 _EXAMPLE = """\b
 Examples:
   tamis top
-  tamis top network.yaml --connections 50
+  tamis top network.yaml --connections 50 --sort lost
   tamis top --once --json
 """
+WIDTH: Final = 10_000
+"""Characters of a line where no terminal shows it: all columns."""
+SORTS: Final = ("busy", "name", "in", "out", "fwd", "lost", "waiting")
 
 
 @click.command("top", epilog=_EXAMPLE)
-@click.argument("target", required=False)
+@click.argument("target", required=False, type=click.Path())
 @click.option(
     "--interval", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, help="Seconds between looks."
 )
 @click.option(
     "--connections", type=click.IntRange(0, 1000), default=20, show_default=True, help="Show the busiest so many."
 )
+@click.option("--sort", "by", type=click.Choice(SORTS), default="busy", show_default=True, help="What comes first.")
 @click.option("--once", is_flag=True, help="One interval, and done.")
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each interval.")
-def command(target: str | None, interval: float, connections: int, once: bool, as_json: bool) -> int:
+def command(target: str | None, interval: float, connections: int, by: str, once: bool, as_json: bool) -> int:
     """Show what flows through routers, until Ctrl-C.
 
-    Of each router: messages and bytes a second in and out, what waits, what was lost, how long a match takes. Of the
-    busiest connections: the same, and whether the router makes them wait. TARGET is as for `tamis status`. The exit
-    code is 1 if no router answers.
+    Of each router: links that are up, messages a second in, out to clients and forwarded to other routers, what was
+    lost, what waits, how long a match takes, and bytes a second. Of the busiest connections: the same, and whether the
+    router makes them wait. In a narrow terminal the columns that matter least are left out. Routers come in the order
+    of the file; --sort orders them and the connections, by name or by what is most. TARGET is as for `tamis status`.
+    The exit code is 1 if no router answers.
     """
     found = routers(target)
     code = 1
     with ExitStack() as stack:
         show = _json_lines if as_json else _screen(stack) if sys.stdout.isatty() and not once else _text
-        for shown in _views(found, interval, connections):
+        for shown in _views(found, interval, connections, by):
             code = 0 if any(row.get("state") == "serving" for row in shown["routers"]) else 1
             show(shown)
             if once:
@@ -53,12 +61,12 @@ def command(target: str | None, interval: float, connections: int, once: bool, a
     return code
 
 
-def _views(found: list[AdminTarget], interval_s: float, connections: int) -> Iterator[View]:
+def _views(found: list[AdminTarget], interval_s: float, connections: int, by: str) -> Iterator[View]:
     before = [sampled(router) for router in found]
     while True:
         time.sleep(interval_s)
         now: list[Sample] = [sampled(router) for router in found]
-        yield view(before, now, connections)
+        yield view(before, now, connections, by)
         before = now
 
 
@@ -67,7 +75,8 @@ def _json_lines(shown: View) -> None:
 
 
 def _text(shown: View) -> None:
-    print(as_text(shown), flush=True)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    print(as_text(shown, width), flush=True)
 
 
 def _screen(stack: ExitStack) -> Callable[[View], None]:
@@ -77,39 +86,56 @@ def _screen(stack: ExitStack) -> Callable[[View], None]:
     live = stack.enter_context(Live(screen=True, auto_refresh=False))
 
     def show(shown: View) -> None:
-        live.update(Text(as_text(shown), no_wrap=True, overflow="ellipsis"), refresh=True)
+        size = shutil.get_terminal_size()
+        lines = as_text(shown, size.columns).splitlines()[: size.lines]
+        live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)
 
     return show
 
 
-def as_text(shown: View) -> str:
-    parts = [_routers(shown), _connections(shown)]
+def as_text(shown: View, width: int = WIDTH) -> str:
+    """The tables, in lines of `width` characters as far as the columns that matter most allow."""
+    parts = [_routers(shown, width), _connections(shown, width)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _routers(shown: View) -> str:
-    head = ("router", "state", "clients", "filters", "in/s", "out/s", "in", "out", "waiting", "lost/s", "match")
+_ROUTER_HEAD: Final = (
+    *("router", "state", "links", "clients", "filters", "in/s", "out/s", "fwd/s", "lost/s", "waiting", "match"),
+    *("in", "out"),
+)
+_ROUTER_LESS: Final = ("out", "in", "filters", "match", "clients", "waiting", "state")
+"""What goes first where the terminal is narrow; rates, links and losses stay."""
+
+
+def _routers(shown: View, width: int) -> str:
     rows = []
     for row in shown["routers"]:
         cells: list[object] = [row["router"], row["state"]]
         if "in_s" in row:
             match_us = "-" if row["match_us"] is None else f"{row['match_us']:.2f} us"
-            cells += [row["clients"], row["filters"], row["in_s"], row["out_s"], f"{byte_count(row['bytes_in_s'])}/s"]
-            cells += [f"{byte_count(row['bytes_out_s'])}/s", byte_count(row["queued_bytes"]), row["lost_s"], match_us]
-        rows.append(cells + [""] * (len(head) - len(cells)))
-    return columns(head, rows)
+            links = "" if row["links"] is None else f"{row['links'][0]}/{row['links'][1]}"
+            cells += [links, row["clients"], row["filters"]]
+            cells += [row["in_s"], row["out_s"], row["forwarded_s"], row["lost_s"], byte_count(row["queued_bytes"])]
+            cells += [match_us, f"{byte_count(row['bytes_in_s'])}/s", f"{byte_count(row['bytes_out_s'])}/s"]
+        rows.append(cells + [""] * (len(_ROUTER_HEAD) - len(cells)))
+    return columns(*fitted(_ROUTER_HEAD, rows, width, _ROUTER_LESS))
 
 
-def _connections(shown: View) -> str:
+_CONNECTION_HEAD: Final = (
+    *("router", "client", "in/s", "out/s", "lost", "waiting", "most", "filters", "peer", "held"),
+)
+_CONNECTION_LESS: Final = ("peer", "most", "filters", "waiting")
+
+
+def _connections(shown: View, width: int) -> str:
     if not shown["connections"]:
         return ""
-    head = ("router", "client", "peer", "in/s", "out/s", "waiting", "most", "lost", "filters", "")
     rows = [
         (
-            *(row["router"], row["client"], row["peer"], row["in_s"], row["out_s"]),
-            *(byte_count(row["queued_bytes"]), byte_count(row["queued_peak"]), row["dropped"], row["filters"]),
+            *(row["router"], row["client"], row["in_s"], row["out_s"], row["dropped"]),
+            *(byte_count(row["queued_bytes"]), byte_count(row["queued_peak"]), row["filters"], row["peer"]),
             "made to wait" if row["is_blocked"] else "",
         )
         for row in shown["connections"]
     ]
-    return columns(head, rows)
+    return columns(*fitted(_CONNECTION_HEAD, rows, width, _CONNECTION_LESS))

@@ -32,7 +32,11 @@ SHOWN_MAX: Final = 5
 def router_option(command: Command) -> Command:
     """Adds --router, and how its routers are asked."""
     asked = click.option(
-        "--router", "target", metavar="TARGET", help="Ask these for names of clients and texts of filters."
+        "--router",
+        "target",
+        type=click.Path(),
+        metavar="TARGET",
+        help="Ask these for names of clients and texts of filters.",
     )
     return asked(admin_token_option(command))
 

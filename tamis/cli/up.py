@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.extras import router_extra
+from tamis.cli.own_router import write_own_file
+from tamis.cli.startable import refuse_unstartable
 from tamis.protocol.errors import TamisError
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """\b
 Examples:
-  $ tamis up configs/topologies/single.yaml
+  $ tamis up
   a: ready, process 4711, clients tamis://127.0.0.1:7400, admin http://127.0.0.1:7600
   $ tamis up --detach network.yaml
   $ tamis down network.yaml
@@ -25,18 +27,23 @@ Examples:
 
 
 @click.command("up", epilog=_EXAMPLE)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.option("--machine", metavar="LABEL", help="Only the routers of this machine; needed where there are several.")
 @click.option("--detach", is_flag=True, help="Return when all are ready and linked, and leave them running.")
 @click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each of them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each change.")
-def command(file: str, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
+def command(file: str | None, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
     """Start all routers of the topology FILE and keep them running.
 
+    Without FILE it is one router, a, for clients at tamis://127.0.0.1:7400 and administration at
+    http://127.0.0.1:7600, without records, its data in ~/.local/state/tamis (or below XDG_STATE_HOME). `tamis
+    example` prints files to begin with.
+
     Shows how each router stands. One that ends is started again, after a pause that doubles from 0.5 to 30 seconds;
-    one that ends 5 times in a row, never up for 10 seconds, has failed and is left alone. Ctrl-C stops all; again,
-    without waiting for queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB
-    each.
+    one that ends 5 times in a row, never up for 10 seconds, has failed and is left alone. What cannot help by itself (a
+    mistake in FILE, a certificate that is missing) is found as by `tamis check` before anything is started. Ctrl-C
+    stops all; again, without waiting for queues to empty. What routers log is kept in a folder that is named on
+    stderr, at most 20 MiB each: `tamis logs FILE`. One router alone: `tamis restart`, `stop` and `start`.
 
     The exit code is 0 if all stopped cleanly, with --detach if all are ready and each knows all links between them.
     """
@@ -44,6 +51,8 @@ def command(file: str, machine: str | None, detach: bool, insecure: bool, as_jso
         from tamis.cli.network_view import view
         from tamis.router.supervisor.state import StateFolder
         from tamis.router.supervisor.supervise import keep_up
+    file = file or write_own_file()
+    refuse_unstartable(file, machine, insecure)
     click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
     if detach:
         return _detached(file, machine, insecure, as_json)

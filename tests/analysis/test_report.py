@@ -44,6 +44,7 @@ TRAFFIC: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 def test_records_that_lie_beside_the_answers_are_no_table(tmp_path: Path) -> None:
     for folder in ("traffic/by_link", ".records/messages"):
         (tmp_path / folder).mkdir(parents=True)

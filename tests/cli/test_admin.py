@@ -9,6 +9,7 @@ from tamis.cli.main import main
 from tamis.cli.rates import Sample, view
 from tamis.cli.status import lost
 from tamis.cli.tables import byte_count, columns, duration
+from tamis.cli.top import as_text
 
 TWO = "routers:\n  a: {admin: 127.0.0.1:1, neighbours: 127.0.0.1:2}\n  b: {}\nlinks: [[a, b]]\n"
 
@@ -90,6 +91,37 @@ def test_a_router_or_connection_made_anew_counts_from_nothing() -> None:
     silent = view([sample(5.0, {})], [Sample("x", 7.0)], 10)
     assert silent == {"routers": [{"router": "x", "state": "no answer"}], "connections": []}
     assert view([sample(5.0, {})], [sample(7.0, {})], 10)["routers"][0]["match_us"] is None
+
+
+WIDE = STATUS | {
+    "messages_in": 123_456,
+    "deliveries": 2_345_678,
+    "forwarded": 98_765,
+    "bytes_in": 10**9,
+    "router": "r" * 9,
+}
+WIDE |= {"network": {"links": [{"state": "up"}, {"state": "dialling"}]}, "lost": {"queue_full": 4321}, "clients": 4711}
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_a_table_fits_its_terminal_and_keeps_what_matters(width) -> None:
+    begun = Sample("x", 5.0, WIDE | dict.fromkeys(("messages_in", "deliveries", "forwarded"), 0) | {"lost": {}})
+    connection = CONNECTION | {"client": "c" * 12, "peer": "2001:db8:aaaa:bbbb::1:50000", "deliveries": 123_456}
+    later = Sample("x", 6.0, WIDE, {(1, "c"): connection})
+    text = as_text(view([begun], [later], 10), width)
+    assert max(map(len, text.splitlines())) <= width, text
+    for head in ("links", "in/s", "out/s", "fwd/s", "lost/s"):
+        assert head in text.splitlines()[0]
+    assert {"1/2", "98,765.0", "4,321.0"} <= set(text.split())
+    assert ("match" in text) is (width > 80)
+
+
+def test_routers_and_connections_are_sorted() -> None:
+    before = [Sample(name, 0.0, STATUS | {"router": name, "lost": {}}) for name in "ba"]
+    now = [Sample("b", 1.0, STATUS | {"router": "b", "lost": {"queue_full": 1}}), Sample("a", 1.0, STATUS)]
+    assert [row["router"] for row in view(before, now, 9)["routers"]] == ["b", "a"]
+    assert [row["router"] for row in view(before, now, 9, "name")["routers"]] == ["a", "b"]
+    assert [row["router"] for row in view(before, now, 9, "lost")["routers"]] == ["a", "b"]
 
 
 def test_the_busiest_connections_come_first() -> None:

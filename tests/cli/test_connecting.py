@@ -44,6 +44,7 @@ def test_a_token_is_a_secret_of_one_line(command, tmp_path, capsys) -> None:
         (["sub"], "Missing argument 'PREDICATE'"),
         (["sub", "x >> 1"], "predicate, line 1, column 3"),
         (["sub", "true", "--format", "xml"], "--format is text, json, raw"),
+        (["sub", "true", "--format", "raw", "--json"], "--json is --format json"),
         (["sub", "true", "--ca", __file__], "no PEM certificates"),
         (["bench", "sub", "true", "false"], "one predicate"),
         (["bench", "route", "127.0.0.1:7400"], "an address begins with"),

@@ -76,8 +76,11 @@ def test_a_dropped_alternative_is_told(capsys) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["x => 3"], "predicate, line 1, column 3: there is no operator `=>`\nx => 3\n  ^\ndid you mean `>=`?\n"),
-        (["x = 1 and x = 2"], "predicate, line 1, column 11: this can never match: "),
+        (
+            ["x => 3"],
+            "Error: predicate, line 1, column 3: there is no operator `=>`\nx => 3\n  ^\ndid you mean `>=`?\n",
+        ),
+        (["x = 1 and x = 2"], "Error: predicate, line 1, column 11: this can never match: "),
         (["x = 1", "x"], "message, line 1, column 2: expected `=`"),
         (["x = 1", "{}}"], "message, line 1, column 1: not JSON"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tamis.cli.main import main
+from tamis.testing import blocking
 from tests.routers import Running, running, running_line
 
 pytestmark = pytest.mark.slow
@@ -127,11 +129,15 @@ def test_filters_and_why_a_message_goes_where(router, capsys) -> None:
 
 def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
     with running_line(tmp_path, "abc") as routers:
-        first, _, last = [f"tamis+{router.client}" for router in routers]
+        first, _, last = [router.client for router in routers]
         until_linked(routers[0].admin, "abc", capsys)
         with subscriber(last, "x > 1", "--name", "desk", "--wait", "network", "--count", "1", "--json") as receiver:
             assert main(["route", first, "x=2", "--router", routers[0].file]) == 0
             dry = capsys.readouterr().out.splitlines()
+            assert main(["explain", "x=2", "--router", routers[0].file]) == 0
+            why = capsys.readouterr().out.splitlines()
+            assert main(["explain", "x=1", "--router", routers[0].admin]) == 0
+            assert capsys.readouterr().out.endswith("no filter of its clients matches, the message goes to nobody\n")
             assert main(["route", first, "x=1", "--json"]) == 0
             nobody = json.loads(capsys.readouterr().out)
             assert main(["trace", first, "x=2", "--payload", "p", "--name", "me", "--json"]) == 0
@@ -141,6 +147,11 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
         ["a", "0", "b"],
         ["└─", "b", "0", "c"],
         ["└─", "c", "1", "desk:", "x", ">", "1"],
+    ]
+    assert why[:3] == [
+        "router a: no filter of its clients matches, it is passed on to b, for c",
+        "router b: no filter of its clients matches, it is passed on to c, for c",
+        "router c: 1 filter matches, the message goes to desk",
     ]
     assert (nobody["router"], nobody["routers"], nobody["deliveries"]) == ("a", [], [])
     assert [(form["came_from"], form["router"], form["routers"]) for form in forms] == [
@@ -205,6 +216,33 @@ def test_load_that_arrives(capsys) -> None:
     assert form["messages"] == 1000
     assert main(["bench", "sub", "exists nothing", "--seconds", "0.1"]) == 1
     assert capsys.readouterr().out.startswith("0 messages a second")
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    asked = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    command = ["openssl", *asked.split(), "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    return key, certificate
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="certificates are made with openssl")
+def test_an_address_of_another_kind_is_guessed_at(tmp_path: Path, capsys) -> None:
+    """The port of administration, TLS where there is none, none where there is: the error says what was meant."""
+    key, certificate = self_signed(tmp_path)
+    (tmp_path / "bare.yaml").write_text("routers: {a: {clients: '127.0.0.1:0', admin: '127.0.0.1:0'}}")
+    (tmp_path / "tls.yaml").write_text(
+        f"routers: {{a: {{clients: '127.0.0.1:0', tls: {{certificate: {certificate}, key: {key}}}}}}}"
+    )
+    with blocking.started(tmp_path / "bare.yaml", "a") as bare, blocking.started(tmp_path / "tls.yaml", "a") as tls:
+        for address, said in (
+            (f"tamis://{bare.admin}", f"tamis://{bare.admin} is the address of a router's administration: http://"),
+            (bare.address.replace("tamis:", "tamis+tls:"), f"without it the address is {bare.address}"),
+            (tls.address.replace("tamis+tls:", "tamis:"), f"speaks TLS: the address is {tls.address}, perhaps"),
+        ):
+            assert main(["pub", address, "a=1"]) == 1
+            assert said in capsys.readouterr().err
+        assert main(["pub", f"http://{bare.admin}", "a=1", "--confirm"]) == 0
 
 
 def test_a_token_lets_in_who_has_it(tmp_path: Path, capsys) -> None:

@@ -1,136 +1,105 @@
-"""`tamis logs`: records for people and for programs."""
+"""`tamis logs`: what routers log, and what used to be called so."""
 
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 
-from tamis.cli.logs import shown
+from tamis.cli import logs
 from tamis.cli.main import main
-from tamis.router.records.lines import RecordLines
+from tamis.cli.router_logs import LogFollower, in_order, more_of
+from tamis.router.supervisor.state import StateFolder
 
-BASE_US = 1_800_000_000_000_000  # 2027-01-15T08:00Z
 
-
-def link(t_us: int, router: str, **more: object) -> bytes:
-    return RecordLines(router, 5).line("link", BASE_US + t_us, t_us, {"neighbour": "b", "what": "up"} | more)
+def line(second: int, message: str, level: str = "info", **more: object) -> str:
+    return json.dumps({"time": f"2026-11-22T10:00:{second:02}.000Z", "level": level, "message": message} | more) + "\n"
 
 
 @pytest.fixture
-def folder(tmp_path):
-    for router, times in (("a", (1, 3)), ("c", (2, 4))):
-        (tmp_path / "records" / router).mkdir(parents=True)
-        file = tmp_path / "records" / router / "events-5-000000.jsonl"
-        file.write_bytes(b"".join(link(t_us, router) for t_us in times))
-    message = RecordLines("a", 5).line(
-        "message", BASE_US + 5, 0, {"origin": "07", "to_connections": [1, 2], "dropped": []}
-    )
-    (tmp_path / "records" / "a" / "messages-5-000000.jsonl").write_bytes(message)
-    return tmp_path / "records"
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    found = StateFolder.of(tmp_path / "net.yaml").logs
+    found.mkdir(parents=True)
+    (found / "a.log.1").write_text(line(1, "ready", router="a"))
+    (found / "a.log").write_text(line(4, "link down", "warning", neighbour="b", reason="nothing came for 1000 ms"))
+    (found / "b.log").write_text(line(2, "ready") + "Traceback (most recent call last):\n" + line(3, "bug", "error"))
+    return found
 
 
-def told(capsys, *arguments: str) -> list[str]:
-    assert main(["logs", *arguments]) == 0
+def told(capsys, tmp_path, *options: str) -> list[str]:
+    assert main(["logs", str(tmp_path / "net.yaml"), *options]) == 0
     return capsys.readouterr().out.splitlines()
 
 
-def test_all_routers_in_order_of_time(folder, capsys):
-    lines = told(capsys, "cat", str(folder))
-    assert lines[:2] == [
-        "2027-01-15T08:00:00.000001Z a link neighbour=b what=up",
-        "2027-01-15T08:00:00.000002Z c link neighbour=b what=up",
+@pytest.mark.usefixtures("folder")
+def test_all_routers_in_order_of_time(tmp_path, capsys) -> None:
+    assert told(capsys, tmp_path) == [
+        "2026-11-22T10:00:01.000Z a info    ready  router=a",
+        "2026-11-22T10:00:02.000Z b info    ready",
+        "b Traceback (most recent call last):",
+        "2026-11-22T10:00:03.000Z b error   bug",
+        '2026-11-22T10:00:04.000Z a warning link down  neighbour=b reason="nothing came for 1000 ms"',
     ]
-    assert lines[4] == "2027-01-15T08:00:00.000005Z a message origin=07 to_connections=1,2"
 
 
-def test_the_lines_as_they_are(folder, capsys):
-    lines = told(capsys, "cat", str(folder), "--json", "--router", "c")
-    assert [line.encode() + b"\n" for line in lines] == [link(2, "c"), link(4, "c")]
-
-
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("options", "times"),
+    ("options", "messages"),
     [
-        (["--kind", "message"], [5]),
-        (["--kind", "link", "--router", "a"], [1, 3]),
-        (["--since", "2027-01-15T08:00:00.000003+00:00"], [3, 4, 5]),
-        (["--router", "nobody"], []),
+        (["--router", "a"], ["ready", "link down"]),
+        (["--level", "warning"], ["Traceback (most recent call last):", "bug", "link down"]),
+        (["--since", "2026-11-22T10:00:03+00:00"], ["bug", "link down"]),
+        (["-n", "1"], ["link down"]),
     ],
 )
-@pytest.mark.parametrize("command", ["cat", "tail"])
-def test_some_of_them(folder, capsys, command, options, times):
-    lines = told(capsys, command, str(folder), "--json", *options)
-    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == times
+def test_some_of_them_as_json(tmp_path, capsys, options, messages) -> None:
+    assert [json.loads(each)["message"] for each in told(capsys, tmp_path, *options, "--json")] == messages
 
 
-def test_the_last_ones(folder, capsys):
-    lines = told(capsys, "tail", str(folder), "-n", "2", "--json")
-    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == [4, 5]
+def test_what_comes_while_it_is_read(folder) -> None:
+    """A file that is rotated is read to its end first; half a line waits for its other half."""
+    logs = [LogFollower(name, folder / f"{name}.log") for name in ("a", "b")]
+    assert len(list(in_order(logs))) == 5
+    with (folder / "a.log").open("a") as file:
+        file.write(line(5, "the last of this file"))
+    (folder / "a.log").replace(folder / "a.log.1")
+    (folder / "a.log").write_text(line(6, "the first of the next") + line(7, "half")[:20])
+    assert [each.fields["message"] for each in more_of(logs)] == ["the last of this file", "the first of the next"]
+    with (folder / "a.log").open("a") as file:
+        file.write(line(7, "half")[20:])
+    assert [each.fields["message"] for each in more_of(logs)] == ["half"]
+    assert more_of(logs) == []
 
 
-def test_a_topology_file_says_where_records_are(folder, capsys):
-    file = folder.parent / "net.yaml"
-    file.write_text("records: {}\nrouters: {a: {neighbours: 'h:1'}, c: {}}\nlinks: [[a, c]]\n")
-    assert len(told(capsys, "cat", str(file))) == 5
-    file.write_text("routers: {a: {}}\n")
-    assert main(["logs", "cat", str(file)]) == 1
-    assert "no router keeps records" in capsys.readouterr().err
-
-
-def test_half_a_line_is_told_on_stderr(folder, capsys):
-    with (folder / "a" / "events-5-000000.jsonl").open("ab") as stream:
-        stream.write(b"garbage\nhalf a li")
-    assert main(["logs", "cat", str(folder)]) == 0
-    out, err = capsys.readouterr()
-    assert len(out.splitlines()) == 5
-    assert err == "1 lines or files could not be read\n"
-
-
-def test_what_comes_is_followed(folder, capsys, monkeypatch):
-    turns = []
-
+@pytest.mark.usefixtures("folder")
+def test_following_shows_what_comes(folder, tmp_path, monkeypatch, capsys) -> None:
     def sleep(_: float) -> None:
-        turns.append(None)
-        if len(turns) == 1:
-            with (folder / "a" / "events-5-000000.jsonl").open("ab") as stream:
-                stream.write(link(9, "a"))
-        elif len(turns) == 3:
+        if (folder / "done").exists():
             raise KeyboardInterrupt
+        (folder / "done").touch()
+        with (folder / "b.log").open("a") as file:
+            file.write(line(8, "more"))
 
-    monkeypatch.setattr("tamis.cli.logs.time.sleep", sleep)
-    assert main(["logs", "tail", str(folder), "-n", "1", "-f", "--json"]) == 130
-    lines = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == [5, 9]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["cat", "nowhere"], 2, "neither a folder of records nor a topology file"),
-        (["cat", "."], 1, "no records are in there"),
-        (["cat", ".", "--since", "yesterday"], 1, "no records"),
-        (["cat", "--kind", "nonsense"], 2, "nonsense"),
-    ],
-)
-def test_what_is_refused(arguments, code, said, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["logs", *arguments]) == code
-    assert said in capsys.readouterr().err
+    monkeypatch.setattr(logs.time, "sleep", sleep)
+    assert main(["logs", str(tmp_path / "net.yaml"), "-n", "1", "-f"]) == 130
+    assert [each.split("  ")[0][27:] for each in capsys.readouterr().out.splitlines()] == ["warning link down", "info"]
+    assert time.sleep is sleep
 
 
-def test_a_time_that_is_none(folder, capsys):
-    assert main(["logs", "cat", str(folder), "--since", "yesterday"]) == 2
-    assert "neither an age such as 10m" in capsys.readouterr().err
+@pytest.mark.usefixtures("folder")
+def test_what_is_not_there(tmp_path, capsys) -> None:
+    assert main(["logs", str(tmp_path / "net.yaml"), "--router", "c"]) == 2
+    assert "--router c: there is no log of it; there are those of a, b" in capsys.readouterr().err
+    assert main(["logs", str(tmp_path / "other.yaml")]) == 1
+    assert "no router of it was started by `tamis up`" in capsys.readouterr().err
 
 
-def test_values_for_people():
-    record = {
-        "t_us": 0,
-        "kind": "link",
-        "router": "a",
-        "reason": "it says: no",
-        "dropped": {"queue_full": 3},
-        "own": True,
-    }
-    assert shown(record) == '1970-01-01T00:00:00.000000Z a link reason="it says: no" dropped=queue_full:3 own=true'
+@pytest.mark.parametrize("name", ["cat", "tail"])
+def test_the_old_names_of_records_go_on(name, tmp_path, capsys) -> None:
+    (tmp_path / "records" / "a").mkdir(parents=True)
+    (tmp_path / "records" / "a" / "events-5-000000.jsonl").touch()
+    assert main(["logs", name, str(tmp_path / "records")]) == 0
+    assert capsys.readouterr().err == f"`tamis logs {name}` is called `tamis records {name}` now\n"

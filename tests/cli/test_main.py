@@ -77,6 +77,24 @@ def test_misuse(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) 
     assert out == ""
 
 
+@pytest.mark.parametrize(("words", "same"), [(["help", "pub"], ["pub", "--help"]), (["version"], ["-V"])])
+def test_words_that_people_try(words: list[str], same: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    tried = capsys.readouterr().out
+    assert main(same) == 0
+    assert tried == capsys.readouterr().out != ""
+
+
+def test_errors_have_one_form(capsys: pytest.CaptureFixture[str]) -> None:
+    """A word that is not known, an option, a predicate, something that is not there: each ends a command alike."""
+    cases = (["mtach"], ["match"], ["explain", "x => 3"], ["down", "none.yaml"], ["pub", "a=1", "tamis://127.0.0.1:1"])
+    for argv in cases:
+        assert main(argv) > 0
+        first, *rest = capsys.readouterr().err.splitlines()
+        assert first.startswith("Error: ")
+        assert not any(line.startswith(("Usage:", "Error:")) for line in rest)
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
@@ -117,13 +135,13 @@ def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
         assert process.stderr
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait() == 1
+        assert process.wait() == 0
 
 
 def test_an_argument_that_is_not_utf8_is_a_mistake_like_any_other() -> None:
     done = run(sys.executable, "-m", "tamis.cli.main", "explain", "x = 1", "x=\udcff")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "message, line 1, column 3: this is not valid UTF-8\nx=\\udcff\n  ^\n"
+    assert done.stderr == "Error: message, line 1, column 3: this is not valid UTF-8\nx=\\udcff\n  ^\n"
 
 
 def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

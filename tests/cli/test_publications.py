@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 from random import Random
 
 import pytest
 
+from tamis.cli.lines import REPORTED_MAX
 from tamis.cli.publications import InputMessages, Made, Recipe
 from tamis.protocol.errors import MessageTextError, Refused
 
@@ -69,3 +71,23 @@ def test_lines_of_stdin(monkeypatch, capsys) -> None:
         "<stdin>:7",
         "<stdin>:8",
     ]
+
+
+def test_a_line_that_is_too_large_is_refused_as_other_bad_lines_are(monkeypatch, capsys) -> None:
+    large = json.dumps({"attributes": {"n": 2}, "payload": "x" * 1_100_000})
+    text = f'{{"n": 1}}\n{large}\n{{"n": 3}}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    source = InputMessages()
+    assert [attributes for batch in source for attributes, _ in batch] == [{"n": 1}, {"n": 3}]
+    assert source.refused == 1
+    assert capsys.readouterr().err.startswith("<stdin>:2: a frame has at most 1048576 bytes, this one 11000")
+
+
+def test_of_many_bad_lines_the_first_are_said(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x\n" * 500 + b"{}\n")))
+    source = InputMessages()
+    assert sum(len(batch) for batch in source) == 1
+    assert source.refused == 500
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == REPORTED_MAX + 1
+    assert said[-1] == "<stdin>: further lines are refused, and not shown one by one"

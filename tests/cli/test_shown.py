@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from tamis.cli.explain_live import explain_live
-from tamis.cli.logs import shown as log_line
 from tamis.cli.main import main
 from tamis.cli.received import for_a_terminal
+from tamis.cli.records import shown as log_line
 from tamis.cli.tables import columns
 from tamis.cli.top import as_text
 from tamis.protocol.language import format_filter, parse

@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from tamis.cli import own_router
 from tamis.cli.linked import wait_until_linked
 from tamis.cli.main import main
 from tamis.cli.network_view import LinesView, TableDisplay
+from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.supervisor.identity import ProcessIdentity, is_running
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
@@ -72,6 +75,36 @@ def test_ctrl_c_stops_all(file) -> None:
 
 
 @pytest.mark.slow
+def test_routers_stay_up_when_nobody_reads_the_pipe_any_more(file) -> None:
+    command = [sys.executable, "-m", "tamis.cli.main", "up", file]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        first = _when_all_are_ready(file, restarts=0)
+        os.kill(first["b"].pid, signal.SIGKILL)
+        again = _when_all_are_ready(file, restarts=1)
+        assert again["a"].pid == first["a"].pid
+        process.send_signal(signal.SIGTERM)
+        assert "Traceback" not in process.stderr.read()
+    assert StateFolder.of(file).read() is None
+
+
+def _when_all_are_ready(file: str, restarts: int) -> dict[str, RouterState]:
+    """The routers of the file, once all are ready and together started again so often."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        state = StateFolder.of(file).read()
+        routers = state.routers if state is not None else {}
+        is_ready = {router.state for router in routers.values()} == {ProcessState.READY}
+        if is_ready and sum(router.restarts for router in routers.values()) == restarts:
+            return routers
+        time.sleep(0.05)
+    raise TimeoutError(f"not all routers are ready: {state}")
+
+
+@pytest.mark.slow
 def test_down_after_the_supervisor_was_killed(file, capsys) -> None:
     assert main(["up", "--detach", file]) == 0
     state = StateFolder.of(file).read()
@@ -84,6 +117,108 @@ def test_down_after_the_supervisor_was_killed(file, capsys) -> None:
         {"router": "b", "end": "stopped"},
     ]
     assert not any(is_running(router.identity) for router in state.routers.values())
+
+
+@pytest.mark.slow
+def test_one_router_of_a_network(file, capsys) -> None:
+    assert main(["up", "--detach", file]) == 0
+    try:
+        capsys.readouterr()
+        assert main(["stop", file, "b"]) == 0
+        assert main(["stop", file, "b"]) == 1
+        said, _ = capsys.readouterr()
+        assert main(["status", file]) == 1
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1].split()[:2] == ["a", "serving"]
+        assert lines[2].split() == ["b", "no", "answer"]
+        assert lines[3].startswith("a: the link to b has been down for 0."), lines[3]
+        assert lines[4:] == ["b is stopped", f"  tamis start {file} b    starts it again"]
+        assert main(["restart", file, "a"]) == 0
+        assert main(["start", file, "b", "--json"]) == 0
+        assert main(["restart", file, "c"]) == 1
+        out, err = capsys.readouterr()
+        ready, started = out.splitlines()
+        assert (said, ready.partition(",")[0]) == ("b: stopped\n", "a: ready")
+        assert json.loads(started)["state"] == "ready"
+        assert err.splitlines() == [
+            f"Error: {file}: it keeps no router 'c'; it keeps a, b",
+        ]
+        assert wait_until_linked(file, {"a", "b"}) == []
+    finally:
+        assert main(["down", file]) == 0
+
+
+@pytest.mark.slow
+def test_a_changed_file_takes_effect_router_by_router(file, capsys) -> None:
+    """Limits change while routers run; a new link needs new starts; routers come and go."""
+    assert main(["up", "--detach", file]) == 0
+    try:
+        capsys.readouterr()
+        before, text = StateFolder.of(file).read(), Path(file).read_text()
+        assert before
+        Path(file).write_text(f"{text}limits: {{drain_ms: 500}}\n")
+        assert main(["reload", file]) == 0
+        assert capsys.readouterr().out == "a: took the new settings\nb: took the new settings\n"
+        third = text.replace("links: [[a, b]]", "  c: {admin: 'unix:c.sock'}\nlinks: [[a, b], [a, c]]")
+        Path(file).write_text(third)
+        assert main(["reload", file, "--no-restart"]) == 1
+        started, *rest = capsys.readouterr().out.splitlines()
+        assert started.startswith("c: started: ready, process ")
+        assert rest == ["a: needs a restart for links", "b: took the new settings"]
+        assert main(["reload", file]) == 0
+        took, took_c, restarted = capsys.readouterr().out.splitlines()
+        assert {took, took_c} == {"b: took the new settings", "c: took the new settings"}
+        assert restarted.startswith("a: restarted for links: ready, process ")
+        assert wait_until_linked(file, {"a", "b", "c"}, wait_s=0) == []
+        after = StateFolder.of(file).read()
+        assert after
+        assert after.routers["a"].pid != before.routers["a"].pid
+        assert after.routers["b"].pid == before.routers["b"].pid, "what needs no restart runs on"
+        Path(file).write_text(text)
+        assert main(["reload", file, "--json"]) == 0
+        said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert said[0] == {"router": "c", "done": True, "what": "stopped: it is gone from the file"}
+        assert said[-1]["what"].startswith("restarted for links")
+        Path(file).write_text("routers: {a: {clients: x}}")
+        assert main(["reload", file]) == 1
+        assert "routers.a.clients" in capsys.readouterr().err
+    finally:
+        assert main(["down", file]) == 0
+
+
+@pytest.mark.slow
+def test_up_without_a_file_is_one_router(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    ports = {7400: lasting_port(), 7600: lasting_port()}
+    text = own_router.TEXT
+    for shown, used in ports.items():
+        text = text.replace(str(shown), str(used))
+    monkeypatch.setattr(own_router, "TEXT", text)
+    assert main(["up", "--detach"]) == 0
+    try:
+        out = capsys.readouterr().out
+        assert f"clients tamis://127.0.0.1:{ports[7400]}, admin http://127.0.0.1:{ports[7600]}" in out
+        assert main(["pub", f"tamis://127.0.0.1:{ports[7400]}", "a=1", "--confirm"]) == 0
+        assert main(["logs"]) == 0
+        assert " a info    ready  router=a" in capsys.readouterr().out
+        assert list((tmp_path / "tamis" / "default-data").rglob("epoch"))
+    finally:
+        assert main(["down"]) == 0
+    assert capsys.readouterr().out == "a: stopped\n"
+
+
+def test_what_cannot_start_starts_nothing(file, capsys) -> None:
+    """It is found before a process is started, and said as `tamis check` says it."""
+    Path(file).write_text("routers: {a: {clients: '0.0.0.0:7410'}}\ntls: {certificate: c.pem, key: k.pem}")
+    for command in (["up"], ["up", "--detach"], ["check"], ["reload"]):
+        assert main([*command, file]) == 1
+        bare, missing = capsys.readouterr().err.splitlines()
+        assert bare.startswith(f"{file}: a: clients: 0.0.0.0:7410 is open to other machines and nobody is asked")
+        assert missing.startswith(f"{file}: a: tls: ")
+    assert main(["check", file, "--text-only"]) == 0
+    assert main(["check", file, "--insecure"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert StateFolder.of(file).read() is None
 
 
 def test_a_file_that_is_not_sound_starts_nothing(file, capsys) -> None:
@@ -111,12 +246,16 @@ def test_a_change_is_a_line(capsys) -> None:
     view.show(ready)
     view.show(network(state=ProcessState.RESTARTING, pause_s=2.0, exit_code=1, last_words="no port"))
     view.show(network(state=ProcessState.FAILED, restarts=4, exit_code=1, last_words="no port"))
+    view.show(network(state=ProcessState.FAILED, exit_code=CANNOT_START, last_words="no certificate"))
+    view.show(network(state=ProcessState.RESTARTING, pause_s=2.0, exit_code=-9))
     view.show(network(state=ProcessState.STOPPED))
     assert capsys.readouterr().out.splitlines() == [
         "a: starting, process 5",
         "a: ready, process 5, clients tamis://h:1, admin http://h:2",
         "a: restarting, again in 2 s; it ended with exit code 1: no port",
-        "a: failed, ended 5 times, the last time with exit code 1: no port",
+        "a: failed, 5 starts in a row; the last process ended with exit code 1: no port",
+        "a: failed, it cannot start: no certificate",
+        "a: restarting, again in 2 s; it was killed by SIGKILL",
         "a: stopped",
     ]
 

@@ -1,5 +1,5 @@
-"""The pages for people who come from other systems: predicates on them parse, and a message that is published there matches
-the predicate that it asks with."""
+"""Pages for people who come from other systems: predicates on them parse, and a message published there matches the
+predicate that asks for it."""
 
 from __future__ import annotations
 

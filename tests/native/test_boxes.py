@@ -126,7 +126,7 @@ class World:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", VALUES)
-@pytest.mark.parametrize("names", ["xy", "xyz"])
+@pytest.mark.parametrize("names", ["xy", pytest.param("xyz", marks=pytest.mark.slow)])
 def test_boxes_come_and_go(engine: str, kind: str, names: str) -> None:
     """Past the size from which a family is a tree, and back below it, twice."""
     world = World(engine, seed=len(names))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import msgpack
 import pytest
@@ -56,6 +57,11 @@ def wide(count: int) -> list[int]:
     return [word - 2**64 if word >= 2**63 else word for word in words if 2**32 < word % 2**63 < 2**63 - 2**32][:count]
 
 
+@cache
+def wide_numbers() -> list[int]:
+    return wide(1_000)
+
+
 SHAPES: dict[str, Callable[[int], list[object]]] = {
     "sensors.%08d.celsius": lambda i: equal(f"sensors.{i:08d}.celsius", 2),
     "long names": lambda i: equal(f"{'p' * 100}{i:08d}{'s' * 100}", 2),
@@ -80,7 +86,7 @@ def test_names_and_values_spread(engine: str, shape: str, seed: int | None) -> N
 @pytest.mark.parametrize("seed", SEEDS)
 def test_wide_integers_spread(engine: str, seed: int | None) -> None:
     """The unkeyed hash put all of them into one bucket, whose rows a message looks at one by one."""
-    numbers = wide(1_000)
+    numbers = wide_numbers()
     rng = random.Random(1)
     table = table_of(engine, seed, (equal("x", number) for number in numbers))
     chance = table_of(engine, seed, (equal("x", rng.randrange(2**40, 2**62)) for _ in numbers))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 
-from tamis.native import Table
+from tamis.native import Batch, Table
 from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.wire.packed_filters import encode_filter
 
 CROWD = 20_000
 ALIKE = {
@@ -19,16 +22,14 @@ ALIKE = {
 @pytest.mark.parametrize("shape", ALIKE)
 def test_a_crowd_comes_and_goes(engine: str, shape: str) -> None:
     table = Table(engine)
-    handles = [table.add(ALIKE[shape], interface) for interface in range(CROWD)]
+    handles = table.add_many(Batch.of([encode_filter(ALIKE[shape])] * CROWD), array("I", range(CROWD)))
     message = {"x": 1, "y": 2}
     assert table.match(message) == list(range(CROWD))
-    for handle in handles[::2]:
-        table.remove(handle)
+    table.remove_many(handles[::2])
     table.settle(CROWD)
     table.validate()
     assert table.match(message) == list(range(1, CROWD, 2))
-    for handle in handles[1::2]:
-        table.remove(handle)
+    table.remove_many(handles[1::2])
     table.settle(CROWD)
     assert table.match(message) == []
     assert table.stats().filters == 0

@@ -302,14 +302,14 @@ LAYERS: tuple[tuple[Broadcast, bool], ...] = (
 
 @pytest.mark.parametrize("lazily", [False, True], ids=["all routes", "routes as needed"])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
     _live(Net(seed, broadcast, coarse, lazily), nets)
 
 
 @pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_switches_that_flood_do_what_the_twin_does(nets, seed, broadcast, coarse, narrow):
     _live(Net(seed, broadcast, coarse, seed == 0, "flood", narrow), nets)
 

@@ -121,6 +121,19 @@ def test_filters_are_installed_and_refused_singly(router):
     assert router.switch.figures().remote_filters == 2
 
 
+def test_routers_that_want_a_message_are_named(router):
+    assert router.switch.wanting({"x": 1}) == []
+    router.switch.install(FAR, {1: packed("x = 1"), 2: packed("x > 0")})
+    router.switch.install(EAST, {1: packed("x = 1")})
+    assert router.switch.wanting({"x": 1}) == sorted([EAST, FAR])
+    assert router.switch.wanting({"x": 2}) == [FAR]
+    assert router.switch.wanting({"y": 2}) == []
+    router.switch.install(555, {1: packed("y = 2")})
+    assert router.switch.wanting({"y": 2}) == [555]
+    router.switch.uninstall(555, [1])
+    assert router.switch.wanting({"y": 2}) == []
+
+
 def test_a_router_is_forgotten_in_steps(router):
     router.switch.install(FAR, {number: packed(f"x = {number}") for number in range(10)})
     assert [router.switch.forget_router(FAR, 4) for _ in range(3)] == [6, 2, 0]

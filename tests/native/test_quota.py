@@ -166,6 +166,7 @@ def test_a_subscription_over_the_quota_leaves_nothing_behind() -> None:
     scene.close()
 
 
+@pytest.mark.slow
 def test_one_client_leaves_room_for_the_others() -> None:
     """One fills its tenth; twenty others ask for ten filters of 256 names each: all taken."""
     scene = Scene(64 * MIB, quota=64 * MIB // 10)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import random
 import struct
+from array import array
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tamis.native import InterfaceKind, Table
+from tamis.native import Batch, InterfaceKind, Table
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value, identity
+from tamis.protocol.wire.packed_filters import encode_filter
 from tests.native.twin import TwinTable
 from tests.strategies import AWKWARD_NUMBERS, neighbours, numbers
 
@@ -91,17 +94,24 @@ CROWDS = {
 }
 
 
+@cache
+def ends_of(crowd: str) -> tuple[list[tuple[Value, Value]], Batch]:
+    """The ends of 3,000 intervals, and filters that ask for what lies in them."""
+    rng = random.Random(crowd)
+    ends = [tuple(sorted([CROWDS[crowd](rng), CROWDS[crowd](rng)])) for _ in range(3_000)]
+    return ends, Batch.of(encode_filter(Filter((Constraint("x", Op.BETWEEN, pair),))) for pair in ends)
+
+
 @pytest.mark.parametrize("crowd", CROWDS)
 @pytest.mark.parametrize("interfaces", [1, 3_000])
 def test_thousands_of_intervals(engine: str, crowd: str, interfaces: int) -> None:
     """More than cells hold, for one link, and one for each of many."""
-    rng = random.Random(crowd)
+    rng = random.Random(crowd + "'s values")
     table = Table(engine)
-    intervals: dict[int, tuple[int, Value, Value]] = {}
-    for number in range(3_000):
-        low, high = sorted([CROWDS[crowd](rng), CROWDS[crowd](rng)])
-        chosen = Filter((Constraint("x", Op.BETWEEN, (low, high)),))
-        intervals[table.add(chosen, number % interfaces)] = (number % interfaces, low, high)
+    ends, filters = ends_of(crowd)
+    asking = array("I", (number % interfaces for number in range(len(ends))))
+    handles = table.add_many(filters, asking)
+    intervals = {handle: (interface, *pair) for handle, interface, pair in zip(handles, asking, ends, strict=True)}
     for _ in range(2):
         for value in [CROWDS[crowd](rng) for _ in range(20)]:
             found = {interface for interface, low, high in intervals.values() if low <= value <= high}

@@ -76,7 +76,8 @@ class WireClient:
 
     @classmethod
     async def connect(cls, where: str, name: str, ssl: object = None) -> WireClient:
-        """`where` is `tamis://host:port`, `tamis+tls://host:port` or `unix:path`."""
+        """`where` is `tamis://host:port`, `tamis+tls://host:port`, `tamis+unix:path` or `unix:path`."""
+        where = where.removeprefix("tamis+") if where.startswith("tamis+unix:") else where
         if where.startswith("unix:"):
             streams = await asyncio.open_unix_connection(where.removeprefix("unix:"))
         else:

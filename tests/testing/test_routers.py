@@ -148,7 +148,7 @@ def test_a_paused_router_moves_nothing_until_it_goes_on(tmp_path) -> None:
 def test_what_does_not_start_says_why(tmp_path) -> None:
     (tmp_path / "one.yaml").write_text(WRONG)
     with (
-        pytest.raises(NotReady, match=r"router a ended with 1: .*one.yaml:1:24: routers.a.clients: must be host:port"),
+        pytest.raises(NotReady, match=r"router a ended with 2: .*one.yaml:1:24: routers.a.clients: must be host:port"),
         blocking.started(tmp_path / "one.yaml", "a"),
     ):
         pass

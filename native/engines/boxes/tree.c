@@ -85,7 +85,7 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
 
 static void widen_scales(tm_boxes *tree, const tm_box *box) {
     for (uint32_t end = 0; end < 2 * tree->names; end++) {
-        tm_box_scale *scale = &tree->scales[end % tree->names];
+        tm_box_scale *scale = &tree->scales[end];
         double at = box->ends[end];
         bool is_new = scale->least == 0 && scale->greatest == 0;
         if (isfinite(at)) {

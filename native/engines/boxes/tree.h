@@ -40,7 +40,8 @@ typedef struct tm_box {
 /* The box is in this leaf from now on. */
 typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
 
-/* The values that ends have had, infinities apart: by it ends of different names are compared. Only a guess. */
+/* The values that an end has had, infinities apart: by it ends are compared. Each has its own, as the lows of boxes may
+ * lie all over a name while their highs lie together, and tell more. Only a guess. */
 typedef struct tm_box_scale {
     double least;
     double greatest;
@@ -53,7 +54,7 @@ typedef struct tm_boxes {
     tm_box_node *root; /* owned; NULL: no box */
     uint32_t names;
     uint32_t count; /* of boxes */
-    tm_box_scale scales[TM_BOX_NAMES_MAX];
+    tm_box_scale scales[2 * TM_BOX_NAMES_MAX]; /* by end */
 } tm_boxes;
 
 void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner);

@@ -1,7 +1,6 @@
 /* tree_shape.c - which boxes stand together: where one goes, and along which end a node is split.
  *
- * Law: only speed depends on what is chosen here. Ends of different names are compared as shares of the range that the
- * tree has seen on each; a missing bound counts as the edge of that range.
+ * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of each; a missing bound counts as the edge of that range.
  */
 #include "engines/boxes/node.h"
 
@@ -12,14 +11,14 @@ static double clamp(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
 }
 
-/* What a share of a name's range weighs. */
+/* What a share of an end's range weighs. */
 static double weight_of(tm_box_scale scale) {
     double range = scale.greatest - scale.least;
     return range > 0 && range < HUGE_RANGE ? 1 / range : 0;
 }
 
 static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
-    return node->tree->scales[end % node->tree->names];
+    return node->tree->scales[end];
 }
 
 static uint32_t least_of(const double *scores, uint32_t count) {

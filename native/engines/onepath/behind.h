@@ -1,6 +1,7 @@
 /* behind.h - a message that has reached an opened bucket: what is behind it.
  *
- * Law: for each fork as many probes as the message has values, patterns or names for it. Buckets behind are looked at
+ * Law: for each fork as many probes as the message has values, patterns or names for it, and one for a guard that
+ * holds. Buckets behind are looked at
  * together, as those in front are; those that are opened in turn wait in engine->opened, which has room for all there
  * are: no key is looked for twice. Private to match.c.
  */
@@ -60,6 +61,13 @@ static inline void see_fork_by_name(matching *m, const tamis_fork *fork) {
     }
 }
 
+/* All that is behind a guard, if its test holds. */
+static inline void see_fork_by_test(matching *m, const tamis_fork *fork) {
+    if (holds(m, fork->bits) && holds(m, fork->other)) {
+        see_bucket(m, tamis_name_key(fork->branch, tamis_test_name(fork->bits), tamis_fork_kind(fork->what)));
+    }
+}
+
 static inline void see_forks(matching *m, const tamis_node *node) {
     if (!tm_work_spend(&m->work, node->count)) {
         return;
@@ -69,6 +77,10 @@ static inline void see_forks(matching *m, const tamis_node *node) {
         tamis_fork_by by = tamis_fork_goes_by(fork->what);
         if (by == TAMIS_FORK_NAME) {
             see_fork_by_name(m, fork);
+            continue;
+        }
+        if (by == TAMIS_FORK_TEST) {
+            see_fork_by_test(m, fork);
             continue;
         }
         uint64_t state = m->engine->state[tamis_fork_name(fork->what)];

@@ -172,6 +172,12 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
 
 /* ---- in and out ---- */
 
+bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {
+    family_names family;
+    find_names(engine, tests, &family);
+    return is_family(&family);
+}
+
 bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests) {
     if (engine->families.boxes == 0 || engine->scatters) {
         return false;
@@ -223,22 +229,6 @@ void tamis_boxes_leave(tm_engine *engine, uint32_t handle) {
 
 /* ---- from buckets and back ---- */
 
-/* An active filter stands where it is chosen to stand now; false: no memory, it stands where it stood. */
-static bool move(tm_engine *engine, uint32_t handle, bool to_boxes) {
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    tamis_record before = engine->records[handle];
-    if (!(to_boxes ? tamis_activate_in(engine, handle, TAMIS_IN_BOXES, &tests)
-                   : tamis_activate(engine, handle, &tests))) {
-        return false;
-    }
-    tamis_record after = engine->records[handle];
-    engine->records[handle] = before;
-    tamis_deactivate(engine, handle);
-    engine->records[handle] = after;
-    return true;
-}
-
 static bool is_of_family(const tm_engine *engine, const tamis_entry *entry, const family_names *family) {
     tamis_tests tests;
     family_names names;
@@ -284,7 +274,7 @@ void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *t
     uint32_t handles[MOVES_MAX];
     uint32_t count = find_alike(engine, slot, &family, handles);
     for (uint32_t i = 0; i < count && count >= least; i++) {
-        if (!move(engine, handles[i], true)) {
+        if (!tamis_move_anew(engine, handles[i], true)) {
             return;
         }
     }
@@ -300,7 +290,7 @@ void tamis_boxes_scatter(tm_engine *engine) {
     engine->scatters = true;
     uint32_t count = tm_boxes_ids(&family->tree, bodies, TAMIS_BOXES_LEFT);
     for (uint32_t i = 0; i < count; i++) {
-        if (!move(engine, tamis_body_at(engine, bodies[i])->handle, false)) {
+        if (!tamis_move_anew(engine, tamis_body_at(engine, bodies[i])->handle, false)) {
             break;
         }
     }

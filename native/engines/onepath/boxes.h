@@ -26,7 +26,9 @@ void tamis_boxes_init(tm_engine *engine);
 
 /* Is there a family for the ranges of these tests? */
 bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests);
-/* The same for tests of which this one has a bucket, and others in it that are worth being spared. */
+/* Could there be one? */
+bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests);
+/* The same as the first for tests of which this one has a bucket, and others in it that are worth being spared. */
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access);
 
 /* ---- for place.c ---- */

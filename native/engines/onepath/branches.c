@@ -34,7 +34,7 @@ static bool reserve(tamis_branches *branches) {
     return true;
 }
 
-uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what) {
+uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what, uint64_t guard) {
     if (!reserve(branches)) {
         return 0;
     }
@@ -44,7 +44,7 @@ uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t
     } else {
         branch = branches->count++;
     }
-    branches->rows[branch] = (tamis_branch){.parent = parent, .what = what};
+    branches->rows[branch] = (tamis_branch){.parent = parent, .what = what, .guard = guard, .other = guard};
     branches->live++;
     return branch;
 }

@@ -2,8 +2,8 @@
  *
  * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of
  * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
- * name, by the patterns in it, or by which other names a message has; it has a branch, a number that stands in the keys
- * of the buckets behind it where other keys have a name. Those may be opened in turn.
+ * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a
+ * number that stands in the keys of the buckets behind it where other keys have a name. Those may be opened in turn.
  *
  *     class = "alert"      opened; here stand filters that have nothing else to go by
  *      |
@@ -21,31 +21,36 @@
 #include "base/memory.h"
 
 #define TAMIS_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
-#define TAMIS_FORKS_MAX 16U           /* by value or pattern; one by name may be added */
-#define TAMIS_DEPTH_MAX 8U            /* branches behind one another: what one addition may cause to move */
+#define TAMIS_FORKS_MAX 16U           /* by value or pattern; one by name may be added, and guards */
+#define TAMIS_GUARDS_MAX 1024U        /* of a node: an addition compares with each of them */
+#define TAMIS_DEPTH_MAX 16U           /* branches behind one another: as many as a filter has constraints */
 
 typedef enum {
     TAMIS_FORK_VALUE,
     TAMIS_FORK_PATTERN,
     TAMIS_FORK_NAME,
+    TAMIS_FORK_TEST, /* by a test that all behind it make, a guard: see guards.c */
 } tamis_fork_by;
 
 typedef struct tamis_branch {
     uint64_t parent; /* the key of the opened bucket; 0: a free row, then `filters` is the next free one */
     uint32_t what;   /* tamis_fork_what */
     uint32_t filters;
+    uint64_t guard; /* of a fork by test; TAMIS_NO_TEST of any other */
+    uint64_t other; /* of a guard that is a bound: the weakest on the other side, see guards.c */
 } tamis_branch;
 
 /* As a match sees a branch. */
 typedef struct tamis_fork {
     uint32_t branch;
     uint32_t what;
-    uint64_t bits; /* tamis_operand_bit of every operand in use behind it, stale ones included */
+    uint64_t bits;  /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
+    uint64_t other; /* of a guard: as in the branch */
 } tamis_fork;
 
 typedef struct tamis_node {
     uint32_t count;
-    uint32_t nothing; /* forks are aligned */
+    uint32_t guards; /* of the forks */
     tamis_fork forks[];
 } tamis_node;
 
@@ -58,7 +63,7 @@ typedef struct tamis_branches {
     uint32_t live;
 } tamis_branches;
 
-/* Of names as in an id: 24 bits. A fork by name has neither name nor kind. */
+/* Of names as in an id: 24 bits. A fork by name has neither name nor kind, one by test has the kind. */
 static inline uint32_t tamis_fork_what(uint32_t name, unsigned kind, tamis_fork_by by) {
     return by == TAMIS_FORK_NAME ? (uint32_t)by << 4 : name << 8 | (uint32_t)by << 4 | kind;
 }
@@ -75,7 +80,7 @@ static inline tamis_fork_by tamis_fork_goes_by(uint32_t what) {
 void tamis_branches_init(tamis_branches *branches, tm_memory *memory);
 void tamis_branches_clear(tamis_branches *branches);
 /* A branch without filters; 0: no memory, or too many. */
-uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what);
+uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what, uint64_t guard);
 void tamis_branches_give(tamis_branches *branches, uint32_t branch);
 
 #endif

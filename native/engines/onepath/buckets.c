@@ -13,7 +13,7 @@
 #define ENTRY_UNITS 2U
 #define SINGLE_UNITS 1U
 #define NODE_UNITS 1U
-#define FORK_UNITS 2U
+#define FORK_UNITS 3U
 #define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving them takes microseconds */
 
 _Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");
@@ -214,6 +214,18 @@ bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single
     return true;
 }
 
+void tamis_buckets_ask(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash = tamis_bucket_hash(buckets, keys[i]);
+        const tamis_segment *segment = tamis_segment_of(buckets, hash);
+        if (segment->count != 0) {
+            uint32_t home = tamis_segment_home(segment, hash);
+            __builtin_prefetch(segment->tags + home);
+            __builtin_prefetch(segment->slots + home);
+        }
+    }
+}
+
 static void erase(tamis_buckets *buckets, tamis_slot *slot) {
     tm_arena_give(&buckets->arena, slot->block, slot->size_class);
     drop_slot(buckets, slot);
@@ -316,6 +328,7 @@ bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork for
     }
     tamis_node *node = tamis_slot_node(buckets, slot);
     node->forks[node->count++] = fork;
+    node->guards += tamis_fork_goes_by(fork.what) == TAMIS_FORK_TEST;
     return true;
 }
 
@@ -325,14 +338,17 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
     while (node->forks[at].branch != branch) {
         at++;
     }
+    node->guards -= tamis_fork_goes_by(node->forks[at].what) == TAMIS_FORK_TEST;
     node->forks[at] = node->forks[--node->count];
     close_if_idle(buckets, key);
 }
 
+#define FORKS_COUNTED_MAX 64U /* more are guards, and the count is for a guess */
+
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened) {
     const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
     uint32_t filters = 0;
-    for (uint32_t i = 0; node != NULL && i < node->count; i++) {
+    for (uint32_t i = 0; node != NULL && i < node->count && i < FORKS_COUNTED_MAX; i++) {
         filters += engine->branches.rows[node->forks[i].branch].filters;
     }
     return filters;

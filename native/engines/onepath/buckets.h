@@ -73,6 +73,8 @@ bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key);
 /* Into the node of an opened bucket; false: no memory. */
 bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork fork);
 void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t branch);
+/* Ask for the memory in which the search for each of these begins: they lie far apart. */
+void tamis_buckets_ask(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count);
 /* One search for each slot in use. */
 void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes);
 
@@ -178,7 +180,7 @@ typedef struct tamis_crowd {
 } tamis_crowd;
 
 tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key);
-/* Filters that stand behind an opened bucket; of NULL none. */
+/* Filters that stand behind an opened bucket, or some of very many; of NULL none. */
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened);
 /* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
 tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);

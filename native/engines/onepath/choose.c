@@ -6,12 +6,13 @@
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
-/* With more points than this on one key, equalities go to buckets and intervals to those of their width: an insertion
+/* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
 #define ODDS_RANGE 0.5
+#define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
 
 /* ---- the choice ---- */
 
@@ -55,23 +56,19 @@ static bool is_interval(const tm_engine *engine, const tamis_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
         tamis_test test = tests->tests[i];
         if (!tamis_is_bound(test) || tamis_test_name(test) != tamis_test_name(tests->tests[0]) ||
-            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0])) {
+            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0]) ||
+            tamis_order_of(engine, test) != tamis_order_of(engine, tests->tests[0])) {
             return false;
         }
     }
     return tests->count > 1;
 }
 
-static tamis_place choose_single(tamis_test test) {
-    switch (tamis_test_op(test)) {
-    case TAMIS_BOOLEAN_EQ:
-    case TAMIS_NUMBER_EQ:
-    case TAMIS_STRING_EQ:
-    case TAMIS_PATTERN:
+static tamis_place choose_single(const tm_engine *engine, tamis_test test) {
+    if (tamis_is_told_by_key(engine, test)) {
         return TAMIS_IN_BUCKET_SINGLE;
-    default:
-        return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
     }
+    return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
 }
 
 /* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or TAMIS_NEVER. */
@@ -143,13 +140,25 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
     return best;
 }
 
-/* Do so many stand under the pair of names in front that the filter had better stand where it can go on? */
-static bool is_crowded_pair(const tm_engine *engine, const tamis_tests *tests) {
+/* How many stand under the pair of names in front. */
+static uint32_t filters_of_pair(const tm_engine *engine, const tamis_tests *tests) {
     tamis_test home = tests->tests[0];
     tamis_test partner = tests->tests[1];
     uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
                                   tamis_kind_of(engine, partner));
-    return tamis_buckets_crowd(&engine->buckets, key).entries >= TAMIS_CROWD_MAX;
+    uint32_t filters = tamis_buckets_crowd(&engine->buckets, key).entries;
+    return key == engine->full_pair ? engine->full_pair_filters : filters;
+}
+
+/* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
+ * by all messages that have both names. */
+static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
+    uint32_t filters = bucket->test == TAMIS_NONE ? 0 : filters_of_pair(engine, tests);
+    if (filters >= TAMIS_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
+        return true;
+    }
+    return filters >= TAMIS_PAIR_MAX && bucket->opened < pair * filters * STEP_OF_PAIR &&
+           !tamis_boxes_may_take(engine, tests);
 }
 
 void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
@@ -173,8 +182,8 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
         return TAMIS_IN_CELLS;
     }
     if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&
-        choose_single(tests->tests[0]) != TAMIS_NONE_PLACE) {
-        return choose_single(tests->tests[0]);
+        choose_single(engine, tests->tests[0]) != TAMIS_NONE_PLACE) {
+        return choose_single(engine, tests->tests[0]);
     }
     if (is_interval(engine, tests)) {
         return TAMIS_IN_INTERVALS;
@@ -185,7 +194,7 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     if (is_pair && tamis_boxes_take(engine, tests)) {
         return TAMIS_IN_BOXES;
     }
-    is_pair = is_pair && !(best.opened < pair * ODDS_RANGE && is_crowded_pair(engine, tests));
+    is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
     if (!is_pair && best.test != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best.test])) {
         tamis_swap_tests(tests, 0, best.test);
         return TAMIS_IN_BOXES;

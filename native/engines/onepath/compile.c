@@ -21,9 +21,8 @@ int32_t tamis_code_of_real(double real) {
 }
 
 static void put_eight_bytes(uint64_t word, uint8_t *out) {
-    for (unsigned i = 0; i < 8; i++) {
-        out[i] = (uint8_t)(word >> (56 - 8 * i));
-    }
+    word = __builtin_bswap64(word);
+    memcpy(out, &word, sizeof word);
 }
 
 void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[TAMIS_NUMBER_BYTES]) {
@@ -33,11 +32,7 @@ void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[
 }
 
 static uint64_t take_eight_bytes(const uint8_t *at) {
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        word = word << 8 | at[i];
-    }
-    return word;
+    return __builtin_bswap64(tm_load64(at));
 }
 
 bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real) {
@@ -62,24 +57,36 @@ static bool reserve_complex(tm_engine *engine) {
     return true;
 }
 
-static void release_members(tm_engine *engine, const tm_constraint *constraint, uint32_t count) {
-    for (uint32_t i = 0; constraint->op == TM_OP_IN && i < count; i++) {
-        const tm_value *value = &constraint->operands[i];
-        if (value->kind == TM_KIND_STRING) {
-            tamis_strings_release(&engine->strings, tamis_strings_find(&engine->strings, value->string, value->length),
-                                  false);
+/* Of those of a kept `in` from the first on: the strings. They lie far apart: all are asked for. */
+static void release_members(tm_engine *engine, const tm_constraint *kept, uint32_t count) {
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
+        if (kept->operands[i].kind == TM_KIND_STRING) {
+            __builtin_prefetch(&engine->strings.records[kept->operands[i].integer]);
+        }
+    }
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
+        if (kept->operands[i].kind == TM_KIND_STRING) {
+            tamis_strings_release(&engine->strings, (uint32_t)kept->operands[i].integer, false);
         }
     }
 }
 
-/* The strings of an `in` are constants too, so that it can be reached by them. */
-static bool acquire_members(tm_engine *engine, const tm_constraint *constraint) {
-    for (uint32_t i = 0; constraint->op == TM_OP_IN && i < constraint->operand_count; i++) {
-        const tm_value *value = &constraint->operands[i];
-        if (value->kind == TM_KIND_STRING &&
-            tamis_strings_acquire(&engine->strings, value->string, value->length, false) == TM_NO_STRING) {
-            release_members(engine, constraint, i);
-            return false;
+/* The strings of an `in` are constants too, so that it can be reached by them: their ids are noted in the copy. */
+static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
+    tm_value *values = (tm_value *)(uintptr_t)(const void *)kept->operands; /* the copy's own block */
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
+        if (values[i].kind == TM_KIND_STRING) {
+            tamis_strings_ask(&engine->strings, values[i].string, values[i].length);
+        }
+    }
+    for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
+        if (values[i].kind == TM_KIND_STRING) {
+            uint32_t id = tamis_strings_acquire(&engine->strings, values[i].string, values[i].length, false);
+            if (id == TM_NO_STRING) {
+                release_members(engine, kept, i);
+                return false;
+            }
+            values[i].integer = id;
         }
     }
     return true;
@@ -112,13 +119,18 @@ static bool copy_constraint(tm_engine *engine, const tm_constraint *from, tamis_
     return true;
 }
 
+static void free_copy(tm_engine *engine, const tamis_complex *complex) {
+    TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
+              complex->size);
+}
+
 static uint32_t keep_complex(tm_engine *engine, const tm_constraint *constraint) {
-    if (!reserve_complex(engine) || !acquire_members(engine, constraint)) {
+    tamis_complex copy;
+    if (!reserve_complex(engine) || !copy_constraint(engine, constraint, &copy)) {
         return TAMIS_NONE;
     }
-    tamis_complex copy;
-    if (!copy_constraint(engine, constraint, &copy)) {
-        release_members(engine, constraint, constraint->operand_count);
+    if (!acquire_members(engine, &copy.constraint)) {
+        free_copy(engine, &copy);
         return TAMIS_NONE;
     }
     uint32_t id = engine->complex_free;
@@ -138,8 +150,7 @@ static void drop_complex(tm_engine *engine, uint32_t id) {
     release_members(engine, &complex->constraint, complex->constraint.operand_count);
     engine->complex_live--;
     engine->complex_bytes -= tm_memory_charge(complex->size);
-    TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
-              complex->size);
+    free_copy(engine, complex);
     *complex = (tamis_complex){.size = engine->complex_free};
     engine->complex_free = id;
 }

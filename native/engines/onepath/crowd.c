@@ -2,7 +2,8 @@
  *
  * Law: in no bucket stand more than TAMIS_CROWD_MAX entries that could stand further on. What is left in a bucket
  * beyond that has no other equality and no other pattern than those it is reached by, or stands behind TAMIS_DEPTH_MAX
- * branches, or is one of the buckets of an `in`. One addition moves at most that many entries at each depth.
+ * branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards (guards.c). One
+ * addition moves at most that many entries at each depth, and where it makes a guard GUARD_MOVES_MAX.
  */
 #include "engines/onepath/buckets.h"
 
@@ -81,8 +82,18 @@ bool tamis_relieve(tm_engine *engine, uint32_t handle) {
         uint64_t key;
         tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, &key);
         tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
-        if (crowd.opened != NULL || crowd.entries <= TAMIS_CROWD_MAX) {
+        if (crowd.entries <= TAMIS_CROWD_MAX) {
             return true;
+        }
+        if (tamis_guards_split(engine, handle, key)) {
+            continue;
+        }
+        if (crowd.opened != NULL) {
+            uint32_t branch = record->branch;
+            if (!tamis_guards_make(engine, handle, key) || record->branch == branch) {
+                return true;
+            }
+            continue;
         }
         if (!reserve_opened(engine) || !tamis_buckets_open(&engine->buckets, key) || !empty_out(engine, key)) {
             return false;
@@ -104,12 +115,16 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
     const tamis_node *node = slot->is_opened ? tamis_slot_node(&engine->buckets, slot) : NULL;
     for (uint32_t i = 0; node != NULL && i < node->count; i++) {
         const tamis_branch *branch = &engine->branches.rows[node->forks[i].branch];
-        if (branch->parent != slot->key || branch->what != node->forks[i].what || branch->filters == 0) {
+        bool is_guard = tamis_fork_goes_by(branch->what) == TAMIS_FORK_TEST;
+        if (branch->parent != slot->key || branch->what != node->forks[i].what || branch->filters == 0 ||
+            branch->guard != (is_guard ? node->forks[i].bits : TAMIS_NO_TEST) ||
+            (is_guard && branch->other != node->forks[i].other)) {
             *reason = "a fork of an opened bucket is not its branch";
             return TM_MISUSED;
         }
     }
-    if (node != NULL && (node->count > TAMIS_FORKS_MAX + 1 || (node->count == 0 && crowd.slots == 1))) {
+    if (node != NULL && (node->count - node->guards > TAMIS_FORKS_MAX + 1 || node->guards > TAMIS_GUARDS_MAX ||
+                         (node->count == 0 && crowd.slots == 1))) {
         *reason = "a bucket is opened to nothing or to too much";
         return TM_MISUSED;
     }
@@ -151,5 +166,6 @@ int tamis_crowds_validate(const tm_engine *engine, const char **reason) {
             }
         }
     }
-    return validate_branches(engine, reason);
+    int result = tamis_guards_validate(engine, reason);
+    return result == TM_OK ? validate_branches(engine, reason) : result;
 }

@@ -2,7 +2,8 @@
  *
  * Law: the tests that a branch implies are those of the buckets it is behind, by value. A filter goes behind an opened
  * bucket if it has an equality or a pattern left; where the node has no room for another name it goes by the name of
- * one, and by the name of any other test where few messages have that name. Otherwise it stands in the opened bucket.
+ * one, and by the name of any other test where few messages have that name; or else behind a guard of the node, if it
+ * implies one. Otherwise it stands in the opened bucket.
  */
 #include "engines/onepath/buckets.h"
 
@@ -84,12 +85,31 @@ static step step_by_name(const tm_engine *engine, const tamis_node *node, const 
     return next;
 }
 
+/* Was this name gone by on the way here? */
+static bool is_known_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests,
+                          tamis_test like) {
+    uint32_t name = tamis_test_name(like) << 2 | tamis_kind_of(engine, like);
+    tamis_test here = tests->tests[0];
+    if (stand->place == TAMIS_IN_NAMED && (tamis_test_name(here) << 2 | tamis_kind_of(engine, here)) == name) {
+        return true;
+    }
+    uint64_t key;
+    for (uint32_t branch = stand->branch; branch != 0; branch = tamis_key_branch(key)) {
+        key = engine->branches.rows[branch].parent;
+        if (tamis_key_tag(key) == TAMIS_BY_NAME && (uint32_t)key == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* By name if it has to be, as there is no room for a fork by value, or where that tells enough. */
-static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, tamis_test test, uint32_t at, bool must) {
+static bool goes_by_name(const tm_engine *engine, const tamis_stand *stand, const tamis_tests *tests, tamis_test test,
+                         bool must) {
     unsigned kind = tamis_kind_of(engine, test);
-    bool is_known = stand->place == TAMIS_IN_NAMED && at == 0;
     return !tamis_test_negated(test) && kind != TAMIS_ANY &&
-           (must || (!is_known && tamis_odds_of_name(engine, tamis_test_name(test), kind) <= NAME_ODDS_MAX));
+           (must || (tamis_odds_of_name(engine, tamis_test_name(test), kind) <= NAME_ODDS_MAX &&
+                     !is_known_name(engine, stand, tests, test)));
 }
 
 /* `must`: the filter has a bucket to go by, but the node has no room for it. */
@@ -98,9 +118,26 @@ static step best_by_name(const tm_engine *engine, const tamis_node *node, const 
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
     for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
         tamis_test test = tests->tests[at];
-        if (goes_by_name(engine, stand, test, at, must && tamis_has_bucket(engine, test))) {
+        if (goes_by_name(engine, stand, tests, test, must && tamis_has_bucket(engine, test))) {
             step next = step_by_name(engine, node, tests, at);
             best = next.odds < best.odds ? next : best;
+        }
+    }
+    return best;
+}
+
+/* Behind the guard with most filters that the filter implies. */
+static step best_by_guard(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                          const tamis_stand *stand) {
+    step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
+    uint32_t most = 0;
+    tamis_test before = tamis_guard_before(engine, stand);
+    for (uint32_t at = first_of(stand); node->guards > 0 && at < tests->count - stand->implied; at++) {
+        const tamis_fork *fork = tests->tests[at] == before ? NULL : tamis_guard_of(engine, node, tests->tests[at]);
+        uint32_t filters = fork == NULL ? 0 : engine->branches.rows[fork->branch].filters + 1;
+        if (filters > most) {
+            most = filters;
+            best = (step){at, fork->what, fork->branch, 0};
         }
     }
     return best;
@@ -117,7 +154,7 @@ static step best_by_value(const tm_engine *engine, const tamis_node *node, const
             continue;
         }
         step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0);
-        if (next.branch == 0 && node->count >= TAMIS_FORKS_MAX) {
+        if (next.branch == 0 && node->count - node->guards >= TAMIS_FORKS_MAX) {
             *no_room = true;
             continue;
         }
@@ -133,7 +170,8 @@ static step next_step(const tm_engine *engine, const tamis_node *node, const tam
                       const tamis_stand *stand) {
     bool no_room = false;
     step best = best_by_value(engine, node, tests, stand, &no_room);
-    return best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
+    best = best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
+    return best.test == TAMIS_NONE ? best_by_guard(engine, node, tests, stand) : best;
 }
 
 /* ---- the way ---- */
@@ -148,12 +186,13 @@ static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
         stand->implied++;
     }
     tamis_swap_tests(tests, 0, at);
-    stand->place = tamis_fork_goes_by(next->what) == TAMIS_FORK_NAME ? TAMIS_IN_NAMED : TAMIS_IN_BUCKET;
+    tamis_fork_by by = tamis_fork_goes_by(next->what);
+    stand->place = by == TAMIS_FORK_NAME || by == TAMIS_FORK_TEST ? TAMIS_IN_NAMED : TAMIS_IN_BUCKET;
     stand->branch = next->branch;
 }
 
 static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
-    uint32_t branch = tamis_branches_take(&engine->branches, parent, what);
+    uint32_t branch = tamis_branches_take(&engine->branches, parent, what, TAMIS_NO_TEST);
     if (branch != 0 &&
         !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
         tamis_branches_give(&engine->branches, branch);
@@ -186,8 +225,12 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     return true;
 }
 
+bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand) {
+    return depth_of(engine, stand->branch) < TAMIS_DEPTH_MAX;
+}
+
 bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand) {
-    if (is_last(tests, stand) || depth_of(engine, stand->branch) >= TAMIS_DEPTH_MAX) {
+    if (is_last(tests, stand) || !tamis_may_go_on(engine, stand)) {
         return false;
     }
     for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
@@ -206,6 +249,7 @@ void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, ui
         uint64_t parent = row->parent;
         row->filters += by;
         if (row->filters == 0) {
+            tamis_guards_release(engine, row);
             tamis_branches_give(&engine->branches, branch);
             tamis_buckets_remove_fork(&engine->buckets, parent, branch);
         }

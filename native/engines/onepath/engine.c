@@ -5,8 +5,6 @@
  * until they have found another place, a few at every change, all of them in tamis_settle. Every function leaves the
  * table exact but for ghosts, and unchanged if it fails.
  */
-#include <string.h>
-
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/registry.h"
@@ -58,49 +56,33 @@ static bool reserve_scratch(tm_engine *engine) {
 
 /* ---- interfaces and records ---- */
 
+/* A free record is all zero. */
 static bool reserve_record(tm_engine *engine, uint32_t handle) {
     if (handle < engine->record_capacity) {
         return true;
     }
     uint64_t capacity = engine->record_capacity + engine->record_capacity / 8 + 16;
     capacity = capacity > handle ? capacity : (uint64_t)handle + 1;
-    tamis_record *records =
-        TM_RESIZE(engine->memory, TM_COLD, engine->records, tamis_record, engine->record_capacity, capacity);
+    tamis_record *records = tm_extend_counted(engine->memory, TM_COLD, engine->records,
+                                              sizeof *records * engine->record_capacity, sizeof *records * capacity);
     if (records == NULL) {
         return false;
     }
-    memset(records + engine->record_capacity, 0, sizeof *records * (capacity - engine->record_capacity));
     engine->records = records;
     engine->record_capacity = (uint32_t)capacity;
     return true;
 }
 
-/* Room for what covers the filter, where anything may. Others keep what they have: nothing is read of it. */
+/* Room for what covers the filter, where anything may. */
 static bool reserve_covering(tm_engine *engine, uint32_t handle) {
-    if (handle < engine->covering_capacity || !tamis_uses_cells(engine, tamis_interface_of(engine, handle))) {
-        return true;
-    }
-    uint64_t capacity = (uint64_t)engine->covering_capacity + engine->covering_capacity / 8 + 16;
-    capacity = capacity > handle ? capacity : (uint64_t)handle + 1;
-    tamis_covering *coverings =
-        TM_RESIZE(engine->memory, TM_COLD, engine->coverings, tamis_covering, engine->covering_capacity, capacity);
-    if (coverings == NULL) {
-        return false;
-    }
-    engine->coverings = coverings;
-    engine->covering_capacity = (uint32_t)capacity;
-    return true;
-}
-
-/* Head of the list of those that a filter covers, or TAMIS_NONE. */
-static uint32_t covers_of(const tm_engine *engine, uint32_t handle) {
-    return tamis_uses_cells(engine, tamis_interface_of(engine, handle)) ? engine->coverings[handle].covers : TAMIS_NONE;
+    return !tamis_uses_cells(engine, tamis_interface_of(engine, handle)) ||
+           tamis_coverings_reserve(&engine->coverings, handle);
 }
 
 static void begin_record(tm_engine *engine, uint32_t handle) {
     engine->records[handle] = (tamis_record){0};
     if (tamis_uses_cells(engine, tamis_interface_of(engine, handle))) {
-        engine->coverings[handle] = (tamis_covering){TAMIS_NONE, TAMIS_NONE, TAMIS_NONE, TAMIS_NONE, TAMIS_NONE};
+        tamis_covering_begin(&engine->coverings, handle);
     }
 }
 
@@ -127,31 +109,12 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
 /* ---- covering ---- */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
-    tamis_covering *covering = &engine->coverings[handle];
-    tamis_covering *above = &engine->coverings[coverer];
-    covering->coverer = coverer;
-    covering->previous = TAMIS_NONE;
-    covering->next = above->covers;
-    if (above->covers != TAMIS_NONE) {
-        engine->coverings[above->covers].previous = handle;
-    }
-    above->covers = handle;
+    tamis_covering_hang(&engine->coverings, handle, coverer);
     engine->covered++;
 }
 
 static void take_off(tm_engine *engine, uint32_t handle) {
-    tamis_covering *covering = &engine->coverings[handle];
-    if (covering->previous != TAMIS_NONE) {
-        engine->coverings[covering->previous].next = covering->next;
-    } else {
-        engine->coverings[covering->coverer].covers = covering->next;
-    }
-    if (covering->next != TAMIS_NONE) {
-        engine->coverings[covering->next].previous = covering->previous;
-    }
-    covering->coverer = TAMIS_NONE;
-    covering->next = TAMIS_NONE;
-    covering->previous = TAMIS_NONE;
+    tamis_covering_take_off(&engine->coverings, handle);
     engine->covered--;
 }
 
@@ -173,17 +136,13 @@ static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
     hang_on(engine, handle, coverer);
 }
 
-static bool is_active(const tamis_record *record) {
-    return record->place > TAMIS_COVERED;
-}
-
 /* Look again at a few records, round and round: filters that came before what covers them are found in time. */
 static void sweep(tm_engine *engine) {
     for (uint32_t i = 0; i < SWEEP_RECORDS; i++) {
         uint32_t handle = engine->sweep < engine->holders->count ? engine->sweep : 0;
         engine->sweep = handle + 1;
         const tamis_record *record = &engine->records[handle];
-        if (!is_active(record) || tamis_is_ghost(engine, handle)) {
+        if (!tamis_is_active(record) || tamis_is_ghost(engine, handle)) {
             continue;
         }
         uint32_t interface = tamis_interface_of(engine, handle);
@@ -236,7 +195,7 @@ static void finish(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
-    if (is_active(record)) {
+    if (tamis_is_active(record)) {
         tamis_deactivate(engine, handle);
     } else {
         tamis_free_body(engine, handle);
@@ -253,7 +212,7 @@ static void finish(tm_engine *engine, uint32_t handle) {
 /* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
 static bool rehome(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
-    uint32_t old = engine->coverings[handle].coverer;
+    uint32_t old = tamis_covering_at(&engine->coverings, handle)->coverer;
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
     uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), &tests, handle);
@@ -279,23 +238,23 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
 static void drain(tm_engine *engine, uint64_t steps) {
     while (engine->ghosts != TAMIS_NONE) {
         uint32_t ghost = engine->ghosts;
-        while (engine->coverings[ghost].covers != TAMIS_NONE) {
-            if (steps-- == 0 || !rehome(engine, engine->coverings[ghost].covers)) {
+        while (tamis_covering_at(&engine->coverings, ghost)->covers != TAMIS_NONE) {
+            if (steps-- == 0 || !rehome(engine, tamis_covering_at(&engine->coverings, ghost)->covers)) {
                 return;
             }
         }
-        engine->ghosts = engine->coverings[ghost].ghost_next;
+        engine->ghosts = tamis_covering_at(&engine->coverings, ghost)->ghost_next;
         finish(engine, ghost);
     }
 }
 
 static void tamis_remove(tm_engine *engine, uint32_t handle) {
-    if (covers_of(engine, handle) == TAMIS_NONE) {
+    if (tamis_covers_of(engine, handle) == TAMIS_NONE) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
         return;
     }
-    engine->coverings[handle].ghost_next = engine->ghosts;
+    tamis_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
     engine->ghosts = handle;
     drain(engine, DRAIN_AT_ONCE);
 }
@@ -356,6 +315,7 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     (void)values;
     engine->memory = memory;
     engine->holders = holders;
+    engine->coverings.memory = memory;
     tamis_names_init(&engine->names, memory);
     tamis_strings_init(&engine->strings, memory, false);
     tamis_strings_init(&engine->numbers, memory, true);
@@ -397,7 +357,7 @@ static void tamis_destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity);
     TM_DELETE(memory, TM_HOT, engine->always.entries, tamis_entry, engine->always.capacity);
     TM_DELETE(memory, TM_COLD, engine->records, tamis_record, engine->record_capacity);
-    TM_DELETE(memory, TM_COLD, engine->coverings, tamis_covering, engine->covering_capacity);
+    tamis_coverings_clear(&engine->coverings);
     TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
     TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
     TM_DELETE(memory, TM_HOT, engine->opened, uint32_t, engine->opened_capacity);
@@ -416,105 +376,12 @@ static void tamis_destroy(tm_engine *engine) {
 static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
     stats->active = 0;
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        stats->active += is_active(&engine->records[handle]) && !tamis_is_ghost(engine, handle);
+        stats->active += tamis_is_active(&engine->records[handle]) && !tamis_is_ghost(engine, handle);
     }
     stats->names = engine->names.live;
 }
 
-/* ---- validation ---- */
-
-/* What stands in order under a key, its wide part too. */
-static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
-                           const char **reason) {
-    int result = tamis_cells_validate(&key->cells, order, reason);
-    if (result == TM_OK && key->at_most != NULL) {
-        result = tamis_run_validate(key->at_most, order, reason);
-    }
-    if (result == TM_OK && key->at_least != NULL) {
-        result = tamis_run_validate(key->at_least, order, reason);
-    }
-    if (result == TM_OK && key->intervals != NULL) {
-        result = tamis_intervals_validate(key->intervals, reason);
-    }
-    return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
-}
-
-static int validate_keys(const tm_engine *engine, const char **reason) {
-    int result = TM_OK;
-    for (uint32_t name = 0; name < engine->names.record_count && result == TM_OK; name++) {
-        for (unsigned kind = 0; kind <= TAMIS_ANY && result == TM_OK; kind++) {
-            const tamis_key *key = engine->names.records[name].keys[kind];
-            if (key != NULL && key->pins == 0) {
-                *reason = "a key is kept for nothing";
-                return TM_MISUSED;
-            }
-            const tamis_strings *order = kind == TAMIS_STRING ? &engine->strings : NULL;
-            result = key == NULL ? TM_OK : validate_ranges(engine, key, order, reason);
-        }
-    }
-    return result;
-}
-
-static int validate_records(const tm_engine *engine, const char **reason) {
-    const tm_holders *holders = engine->holders;
-    uint64_t covered = 0;
-    uint64_t listed = 0;
-    for (uint32_t handle = 0; handle < holders->count; handle++) {
-        const tamis_record *record = &engine->records[handle];
-        if ((record->place == TAMIS_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
-            *reason = "a filter is not there, or there without a handle";
-            return TM_MISUSED;
-        }
-        if (record->place == TAMIS_FREE) {
-            continue;
-        }
-        uint32_t interface = tamis_interface_of(engine, handle);
-        listed += is_active(record) && !tamis_uses_cells(engine, interface);
-        if (record->place == TAMIS_COVERED) {
-            covered++;
-            uint32_t coverer = engine->coverings[handle].coverer;
-            if (engine->records[coverer].place == TAMIS_FREE || tamis_interface_of(engine, coverer) != interface) {
-                *reason = "a filter is covered by nothing, or by one of another interface";
-                return TM_MISUSED;
-            }
-        }
-        for (uint32_t below = covers_of(engine, handle); below != TAMIS_NONE; below = engine->coverings[below].next) {
-            if (engine->coverings[below].coverer != handle || engine->records[below].place != TAMIS_COVERED) {
-                *reason = "a list of covered filters is broken";
-                return TM_MISUSED;
-            }
-        }
-    }
-    if (covered != engine->covered || listed != engine->listed) {
-        *reason = "a count of filters is wrong";
-        return TM_MISUSED;
-    }
-    return TM_OK;
-}
-
-static int validate_scratch(const tm_engine *engine, const char **reason) {
-    for (uint32_t name = 0; name < engine->state_capacity; name++) {
-        if (engine->state[name] != 0) {
-            *reason = "a match left its state behind";
-            return TM_MISUSED;
-        }
-    }
-    return TM_OK;
-}
-
-static int tamis_validate(const tm_engine *engine, const char **reason) {
-    int result = tamis_names_validate(&engine->names, reason);
-    result = result != TM_OK ? result : tamis_strings_validate(&engine->strings, reason);
-    result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
-    result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
-    result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
-    result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
-    result = result != TM_OK ? result : validate_keys(engine, reason);
-    result = result != TM_OK ? result : validate_records(engine, reason);
-    result = result != TM_OK ? result : tamis_crowds_validate(engine, reason);
-    result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
-    return result != TM_OK ? result : validate_scratch(engine, reason);
-}
+/* ---- what is asked of it ---- */
 
 static uint64_t tamis_unknown(const tm_engine *engine) {
     return tamis_names_memo(&engine->names, TM_NO_NAME);

@@ -1,57 +1,19 @@
 /* intervals.c - filters of several bounds on one key, found by the value that lies between.
  *
- * Law: an interval stands in the run of its width, sorted by its lower end. One that reaches a value has its lower end
- * no further below it than its width, so that of a run only a stretch is looked at; the narrower half of it apart, all
- * of the stretch is found, whatever stands elsewhere. Ends are places on the grid: a value on it is decided by them
- * alone, one off it leaves a doubt where an end is its own place or the next, and there the tests decide.
+ * Law: intervals stand in a run by their lower ends. Of each TAMIS_TOP_ROWS of them, of each chunk and of each
+ * TAMIS_TOP_CHUNKS chunks the greatest upper end is known, exactly. Those that begin low enough are the first ones of
+ * the run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So what
+ * is looked at in vain is bounded by what is found, however intervals are nested or stacked:
  *
- *     width 3 bits (4 to 7)     [10 15] [12 16] [30 37]          value 14: lower ends from 7 to 14
- *     width 5 bits (16 to 31)   [0 20]  [11 40]                            lower ends from -17 to 14
+ *     rows    [1 90] [2 8] [3 5] | [10 12] [11 13] [12 20] | [30 31] ...      value 14: begins behind the sixth row
+ *     tops            90         |           20            |                  both stretches have one that holds
+ *                                                                             value 25: only the first has
+ *
+ * Ends are codes, or constants in the order of their labels: nothing is left in doubt, whatever they are.
  */
-#include <string.h>
-
 #include "engines/onepath/engine.h"
 
-#define WIDTHS_MIN 2U
-
 /* ---- ends ---- */
-
-/* A bound as its constant, and whether it lies above or below what it admits. */
-typedef struct end {
-    int64_t place;
-    bool on_grid;
-    bool is_low;
-    bool is_strict;
-} end;
-
-/* Codes between two integers are strict bounds; see compile.c. */
-static end end_of_code(int32_t code, bool is_low) {
-    bool is_strict = code % 2 != 0;
-    int64_t integer = (code + (is_strict ? (is_low ? INT64_C(-1) : INT64_C(1)) : 0)) / 2;
-    end found = {.is_low = is_low, .is_strict = is_strict};
-    found.on_grid = tm_grid_of_number(integer, 0, false, &found.place);
-    return found;
-}
-
-static end end_of_wide(const tamis_string *number, unsigned op) {
-    int64_t integer;
-    double real;
-    bool is_real = tamis_number_of_bytes(tamis_string_text(number), &integer, &real);
-    end found = {.is_low = op >= TAMIS_WIDE_GT, .is_strict = op == TAMIS_WIDE_LT || op == TAMIS_WIDE_GT};
-    found.on_grid = tm_grid_of_number(integer, real, is_real, &found.place);
-    return found;
-}
-
-static end end_of(const tm_engine *engine, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    if (op >= TAMIS_STRING_EQ) {
-        const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
-        return (end){.place = tm_grid_of_text(tamis_string_text(string), string->length),
-                     .is_low = op >= TAMIS_STRING_GT};
-    }
-    return tamis_op_is_wide(op) ? end_of_wide(&engine->numbers.records[tamis_test_operand(test)], op)
-                                : end_of_code((int32_t)tamis_test_operand(test), op == TAMIS_NUMBER_GE);
-}
 
 bool tamis_is_bound(tamis_test test) {
     unsigned op = tamis_test_op(test);
@@ -61,111 +23,101 @@ bool tamis_is_bound(tamis_test test) {
 }
 
 tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests) {
-    tamis_interval all = {INT64_MIN, INT64_MAX};
-    for (uint32_t i = 0; i < tests->count; i++) {
-        end at = end_of(engine, tests->tests[i]);
-        if (at.is_low) { /* above a constant off the grid lies only the next place for certain */
-            int64_t low = at.place + (at.is_strict || !at.on_grid);
-            all.low = low > all.low ? low : all.low;
-        } else {
-            int64_t high = at.place - (at.is_strict && at.on_grid);
-            all.high = high < all.high ? high : all.high;
-        }
+    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
+    tamis_span span;
+    tamis_span_of(tests->tests[0], &span);
+    for (uint32_t i = 1; i < tests->count; i++) {
+        tamis_span part;
+        tamis_span_of(tests->tests[i], &part);
+        tamis_span_intersect(&span, part, order);
     }
-    return all;
+    tamis_interval ends = {span.low, span.high};
+    if (span.no_low) {
+        ends.low = order == NULL ? TAMIS_NO_LOW : ends.high | TAMIS_NO_END;
+    } else if (span.no_high) {
+        ends.high = order == NULL ? TAMIS_NO_HIGH : ends.low | TAMIS_NO_END;
+    }
+    return ends;
 }
 
-/* ---- widths ---- */
+/* ---- the greatest upper ends ---- */
 
-/* The first width of at least so many bits. */
-static uint32_t rank_of(const tamis_intervals *intervals, unsigned bits) {
-    uint32_t at = 0;
-    while (at < intervals->count && intervals->widths[at].bits < bits) {
-        at++;
-    }
-    return at;
+static int64_t greater(int64_t a, int64_t b, const tamis_strings *strings) {
+    return tamis_high_key(a, strings) < tamis_high_key(b, strings) ? b : a;
 }
 
-static bool reserve_width(tm_memory *memory, tamis_intervals *intervals) {
-    if (intervals->count < intervals->capacity) {
-        return true;
+/* Of rows [from, end), of which there is one at least. */
+static int64_t top_of(const int64_t *highs, uint32_t from, uint32_t end, const tamis_strings *strings) {
+    int64_t top = highs[from];
+    for (uint32_t row = from + 1; row < end; row++) {
+        top = greater(top, highs[row], strings);
     }
-    uint32_t capacity = intervals->capacity + intervals->capacity / 2 + WIDTHS_MIN;
-    tamis_width *widths = TM_RESIZE(memory, TM_HOT, intervals->widths, tamis_width, intervals->capacity, capacity);
-    if (widths == NULL) {
-        return false;
-    }
-    intervals->widths = widths;
-    intervals->capacity = capacity;
-    return true;
+    return top;
 }
 
-static void drop_width(tm_memory *memory, tamis_intervals *intervals, uint32_t at) {
-    tamis_run_clear(memory, &intervals->widths[at].run);
-    intervals->count--;
-    memmove(intervals->widths + at, intervals->widths + at + 1, sizeof *intervals->widths * (intervals->count - at));
+static uint32_t end_of_stretch(uint32_t stretch, uint32_t length, uint32_t count) {
+    uint32_t end = (stretch + 1) * length;
+    return end < count ? end : count;
 }
 
-bool tamis_intervals_add(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval, tamis_single single) {
-    unsigned bits = tm_grid_width(interval.low, interval.high);
-    uint32_t at = rank_of(intervals, bits);
-    if (at == intervals->count || intervals->widths[at].bits != bits) {
-        if (!reserve_width(memory, intervals)) {
-            return false;
-        }
-        memmove(intervals->widths + at + 1, intervals->widths + at,
-                sizeof *intervals->widths * (intervals->count - at));
-        intervals->widths[at] = (tamis_width){.bits = bits};
-        intervals->count++;
+void tamis_top_rows(tamis_chunk *chunk, uint32_t row, const tamis_strings *strings) {
+    if (chunk->highs == NULL) {
+        return;
     }
-    if (!tamis_run_add_interval(memory, &intervals->widths[at].run, interval, single)) {
-        if (intervals->widths[at].run.count == 0) {
-            drop_width(memory, intervals, at);
-        }
-        return false;
+    uint32_t count = tamis_top_of_row(chunk->count - 1U) + 1;
+    for (uint32_t at = tamis_top_of_row(row); at < count; at++) {
+        uint32_t end = end_of_stretch(at, TAMIS_TOP_ROWS, chunk->count);
+        chunk->tops[at] = top_of(chunk->highs, at * TAMIS_TOP_ROWS, end, strings);
     }
-    return true;
+    chunk->top = top_of(chunk->tops, 0, count, strings);
 }
 
-void tamis_intervals_remove(tm_memory *memory, tamis_intervals *intervals, tamis_interval interval,
-                            tamis_single single) {
-    uint32_t at = rank_of(intervals, tm_grid_width(interval.low, interval.high));
-    tamis_run_remove(memory, &intervals->widths[at].run, interval.low, single, NULL);
-    if (intervals->widths[at].run.count == 0) {
-        drop_width(memory, intervals, at);
+static int64_t top_of_chunks(const tamis_run *run, uint32_t stretch, const tamis_strings *strings) {
+    uint32_t from = stretch * TAMIS_TOP_CHUNKS;
+    int64_t top = run->chunks[from].top;
+    for (uint32_t at = from + 1; at < end_of_stretch(stretch, TAMIS_TOP_CHUNKS, run->count); at++) {
+        top = greater(top, run->chunks[at].top, strings);
+    }
+    return top;
+}
+
+void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings) {
+    if (run->tops == NULL || run->count == 0) {
+        return;
+    }
+    uint32_t last = tamis_top_of_chunk(run->count - 1);
+    uint32_t from = tamis_top_of_chunk(chunk);
+    for (uint32_t at = from; at <= (behind || from > last ? last : from); at++) {
+        run->tops[at] = top_of_chunks(run, at, strings);
     }
 }
 
-void tamis_intervals_clear(tm_memory *memory, tamis_intervals *intervals) {
-    while (intervals->count > 0) {
-        drop_width(memory, intervals, intervals->count - 1);
+/* ---- validation ---- */
+
+static bool is_chunk_right(const tamis_chunk *chunk, const tamis_strings *strings) {
+    int64_t top = top_of(chunk->highs, 0, chunk->count, strings);
+    bool right = tamis_high_key(top, strings) == tamis_high_key(chunk->top, strings);
+    for (uint32_t at = 0; at <= tamis_top_of_row(chunk->count - 1U); at++) {
+        uint32_t end = end_of_stretch(at, TAMIS_TOP_ROWS, chunk->count);
+        top = top_of(chunk->highs, at * TAMIS_TOP_ROWS, end, strings);
+        right &= tamis_high_key(top, strings) == tamis_high_key(chunk->tops[at], strings);
     }
-    TM_DELETE(memory, TM_HOT, intervals->widths, tamis_width, intervals->capacity);
-    *intervals = (tamis_intervals){0};
+    return right;
 }
 
-static int validate_width(const tamis_width *width, const char **reason) {
-    for (uint32_t at = 0; at < width->run.count; at++) {
-        const tamis_chunk *chunk = &width->run.chunks[at];
-        for (uint32_t row = 0; row < chunk->count; row++) {
-            if (chunk->highs == NULL || tm_grid_width(chunk->bounds[row], chunk->highs[row]) != width->bits) {
-                *reason = "an interval stands among others of another width";
-                return TM_MISUSED;
-            }
-        }
+int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, const char **reason) {
+    bool right = true;
+    for (uint32_t at = 0; at < run->count; at++) {
+        const tamis_chunk *chunk = &run->chunks[at];
+        right &= (chunk->highs != NULL) == (run->tops != NULL);
+        right &= chunk->highs == NULL || is_chunk_right(chunk, strings);
     }
-    return tamis_run_validate(&width->run, NULL, reason);
-}
-
-int tamis_intervals_validate(const tamis_intervals *intervals, const char **reason) {
-    int result = TM_OK;
-    for (uint32_t at = 0; at < intervals->count && result == TM_OK; at++) {
-        if (intervals->widths[at].run.count == 0 ||
-            (at > 0 && intervals->widths[at - 1].bits >= intervals->widths[at].bits)) {
-            *reason = "widths of intervals are out of order or kept for nothing";
-            return TM_MISUSED;
-        }
-        result = validate_width(&intervals->widths[at], reason);
+    for (uint32_t at = 0; run->tops != NULL && run->count > 0 && at <= tamis_top_of_chunk(run->count - 1); at++) {
+        right &= tamis_high_key(top_of_chunks(run, at, strings), strings) == tamis_high_key(run->tops[at], strings);
     }
-    return result;
+    if (!right) {
+        *reason = "a run of intervals does not know its greatest upper ends";
+        return TM_MISUSED;
+    }
+    return TM_OK;
 }

@@ -14,6 +14,8 @@
 #include "engines/onepath/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
+#define FAR_FILTERS_MIN                                                                                                \
+    4000U /* in runs, buckets and lists; of fewer all is near, and asking costs more than it hides */
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
 
 /* ---- cells ---- */
@@ -58,21 +60,15 @@ static void see_label(matching *m, const tamis_cells *cells, int64_t label, cons
 
 /* ---- the steps ---- */
 
-/* Ranges that the code does not decide. */
-static void see_wide(matching *m, uint32_t attribute, const tamis_key *key) {
-    const tm_attribute *value = &m->attributes[attribute];
-    bool is_real = value->kind == TM_KIND_FLOAT;
-    if (key->wide != NULL) {
-        int64_t label = wide_label(m, attribute);
-        if (tamis_cells_exist(&key->wide->cells)) {
-            see_label(m, &key->wide->cells, label, &m->engine->numbers);
-        }
-        emit_runs(m, key->wide, label, &m->engine->numbers);
+/* Ranges of constants without a code. */
+static void see_wide(matching *m, uint32_t attribute, const tamis_key *wide) {
+    int64_t label = wide_label(m, attribute);
+    if (tamis_cells_exist(&wide->cells)) {
+        see_label(m, &wide->cells, label, &m->engine->numbers);
     }
-    if (key->intervals != NULL) {
-        int64_t place;
-        bool on_grid = tm_grid_of_number(value->integer, value->real, is_real, &place);
-        emit_intervals(m, key->intervals, place, on_grid);
+    emit_runs(m, wide, label, &m->engine->numbers);
+    if (wide->intervals != NULL) {
+        emit_intervals(m, wide->intervals, label, &m->engine->numbers);
     }
 }
 
@@ -90,8 +86,11 @@ static void see_number(matching *m, const known *at) {
         see_bucket(m, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
     }
     see_runs(m, at->key, at->code, NULL);
-    if (at->key->wide != NULL || at->key->intervals != NULL) {
-        see_wide(m, at->attribute, at->key);
+    if (at->key->intervals != NULL) {
+        emit_intervals(m, at->key->intervals, at->code, NULL);
+    }
+    if (at->key->wide != NULL) {
+        see_wide(m, at->attribute, at->key->wide);
     }
 }
 
@@ -105,8 +104,7 @@ static void see_string(matching *m, const known *at) {
     }
     see_runs(m, at->key, view->label, &m->engine->strings);
     if (at->key->intervals != NULL) {
-        const tm_attribute *value = &m->attributes[at->attribute];
-        emit_intervals(m, at->key->intervals, tm_grid_of_text(value->string, value->length), false);
+        emit_intervals(m, at->key->intervals, view->label, &m->engine->strings);
     }
 }
 
@@ -408,7 +406,7 @@ static __attribute__((noinline)) void see_together(matching *m) {
 
 /* The same steps one after the other, as long as there is something to gain. */
 static void see_in_turn(matching *m) {
-    if (m->engine->listed > 0) {
+    if (m->engine->listed > FAR_FILTERS_MIN) {
         ask_for_runs(m);
         ask_for_chunks(m);
         ask_for_bounds(m);

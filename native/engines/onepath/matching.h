@@ -15,7 +15,8 @@
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
-#define WIDE_TESTS_FEW 8U   /* of numbers without a code; with more of them a search for the value's label pays */
+#define PATTERNS_AT_ONCE 16U
+#define WIDE_TESTS_FEW 8U /* of numbers without a code; with more of them a search for the value's label pays */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
  * 0: nothing. */
@@ -172,8 +173,13 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
         return has_any_pattern(m, attribute, pattern);
     }
     m->work.steps += view->pattern_count / WORK_BYTES;
-    for (uint32_t i = 0; i < view->pattern_count; i++) {
-        if (view->patterns[i] == pattern) {
+    bool found = false;
+    for (uint32_t i = 0; i < view->pattern_count; i += PATTERNS_AT_ONCE) { /* without a jump for each */
+        uint32_t end = i + PATTERNS_AT_ONCE < view->pattern_count ? i + PATTERNS_AT_ONCE : view->pattern_count;
+        for (uint32_t k = i; k < end; k++) {
+            found |= view->patterns[k] == pattern;
+        }
+        if (found) {
             return true;
         }
     }

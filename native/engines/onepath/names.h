@@ -49,9 +49,21 @@ void tamis_names_clear(tamis_names *names);
 uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t length);
 void tamis_names_release(tamis_names *names, uint32_t id);
 
+/* Of two names of this length whose heads are equal: are all bytes between? */
+static inline bool tamis_middles_are_equal(const uint8_t *a, const uint8_t *b, uint32_t length) {
+    if (length <= TM_INLINE_BYTES) {
+        return true; /* there are none */
+    }
+    if (length > 2 * TM_INLINE_BYTES) {
+        return memcmp(a, b, length) == 0;
+    }
+    const uint32_t from[2] = {sizeof(uint64_t), length - 2 * (uint32_t)sizeof(uint64_t)};
+    return tm_load64(a + from[0]) == tm_load64(b + from[0]) && tm_load64(a + from[1]) == tm_load64(b + from[1]);
+}
+
 static inline bool tamis_name_is(const tamis_name *name, tm_head head, const uint8_t *bytes, uint32_t length) {
     uint64_t differs = (name->head.low ^ head.low) | (name->head.high ^ head.high) | (name->length ^ length);
-    return differs == 0 && (length <= TM_INLINE_BYTES || memcmp(name->bytes, bytes, length) == 0);
+    return differs == 0 && tamis_middles_are_equal(name->bytes, bytes, length);
 }
 
 /* The name that a slot which is not empty stands for. */

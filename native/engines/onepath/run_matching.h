@@ -182,11 +182,11 @@ static void see_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_t
 static void emit_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
     uint32_t chunk;
     uint32_t index;
-    if (key->at_most != NULL) {
+    if (key->at_most != NULL && tamis_run_reaches(key->at_most, value, strings)) {
         tamis_run_find(key->at_most, value, false, strings, &chunk, &index);
         see_span(m, key->at_most, chunk, index, key->at_most->count, 0);
     }
-    if (key->at_least != NULL) {
+    if (key->at_least != NULL && tamis_run_reaches(key->at_least, value, strings)) {
         tamis_run_find(key->at_least, value, true, strings, &chunk, &index);
         see_span(m, key->at_least, 0, 0, chunk, index);
     }
@@ -201,7 +201,7 @@ static inline void see_runs(matching *m, const tamis_key *key, int64_t value, co
 
 /* The same in two steps: the spans are found and their first rows asked for, then they are copied. */
 static inline void find_spans(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL) {
+    if (key->at_most != NULL && tamis_run_reaches(key->at_most, value, strings)) {
         found_span *span = &m->spans[m->span_count++];
         *span = (found_span){.run = key->at_most, .end = key->at_most->count};
         tamis_run_find(span->run, value, false, strings, &span->chunk, &span->from);
@@ -209,7 +209,7 @@ static inline void find_spans(matching *m, const tamis_key *key, int64_t value, 
             __builtin_prefetch(span->run->chunks[span->chunk].interfaces + span->from);
         }
     }
-    if (key->at_least != NULL) {
+    if (key->at_least != NULL && tamis_run_reaches(key->at_least, value, strings)) {
         found_span *span = &m->spans[m->span_count++];
         *span = (found_span){.run = key->at_least};
         tamis_run_find(span->run, value, true, strings, &span->end, &span->to);

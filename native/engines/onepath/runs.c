@@ -2,7 +2,8 @@
  *
  * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
  * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
- * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (engine.h), and of few others.
+ * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (ranges.h), and of few others. Of upper ends the run
+ * says which are the greatest (intervals.c).
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
@@ -16,23 +17,15 @@
 #define CHUNKS_MIN 2U
 #define STALE_MAX 64U /* rows that leave before the fold is computed again: eight steps each */
 
-static inline int64_t key_of(int64_t bound, const tamis_strings *strings) {
-    if (strings == NULL) {
-        return bound;
-    }
-    static const int64_t DELTA[4] = {0, 1, -1, 0};
-    return strings->labels[bound >> 2] + DELTA[bound & 3];
-}
-
 /* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a
  * comparison needs no jump. */
 static inline uint32_t bounds_below(const int64_t *bounds, uint32_t count, int64_t value,
                                     const tamis_strings *strings) {
     const int64_t *at = bounds;
     for (uint32_t left = count; left > 1; left -= left / 2) {
-        at += left / 2 & -(uint32_t)(key_of(at[left / 2 - 1], strings) < value);
+        at += left / 2 & -(uint32_t)(tamis_low_key(at[left / 2 - 1], strings) < value);
     }
-    return (uint32_t)(at - bounds) + (key_of(*at, strings) < value);
+    return (uint32_t)(at - bounds) + (tamis_low_key(*at, strings) < value);
 }
 
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
@@ -43,7 +36,7 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
     while (low < high) { /* the first chunk whose last bound passes */
         uint32_t middle = low + (high - low) / 2;
         const tamis_chunk *at = &run->chunks[middle];
-        if (key_of(at->bounds[at->count - 1], strings) < value) {
+        if (tamis_low_key(at->bounds[at->count - 1], strings) < value) {
             low = middle + 1;
         } else {
             high = middle;
@@ -61,13 +54,13 @@ void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis
 /* The place of (bound, handle): a chunk that exists, unless the run is empty. */
 static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const tamis_strings *strings, uint32_t *chunk,
                    uint32_t *index) {
-    int64_t key = key_of(bound, strings);
+    int64_t key = tamis_low_key(bound, strings);
     uint32_t low = 0;
     uint32_t high = run->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const tamis_chunk *at = &run->chunks[middle];
-        int64_t last = key_of(at->bounds[at->count - 1], strings);
+        int64_t last = tamis_low_key(at->bounds[at->count - 1], strings);
         if (last < key || (last == key && at->handles[at->count - 1] < handle)) {
             low = middle + 1;
         } else {
@@ -82,7 +75,7 @@ static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const t
     const tamis_chunk *at = &run->chunks[*chunk];
     for (uint32_t left = at->count; left > 0;) {
         uint32_t middle = *index + left / 2;
-        int64_t here = key_of(at->bounds[middle], strings);
+        int64_t here = tamis_low_key(at->bounds[middle], strings);
         bool before = here < key || (here == key && at->handles[middle] < handle);
         *index = before ? middle + 1 : *index;
         left = before ? left - left / 2 - 1 : left / 2;
@@ -91,9 +84,15 @@ static void locate(const tamis_run *run, int64_t bound, uint32_t handle, const t
 
 /* ---- chunks ---- */
 
+/* Stretches of TAMIS_TOP_ROWS rows, the last of which may be shorter. */
+static uint32_t tops_of(uint32_t rows) {
+    return (rows + TAMIS_TOP_ROWS - 1) / TAMIS_TOP_ROWS;
+}
+
 static void free_chunk(tm_memory *memory, tamis_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->bounds, int64_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->highs, int64_t, chunk->capacity);
+    TM_DELETE(memory, TM_HOT, chunk->tops, int64_t, tops_of(chunk->capacity));
     TM_DELETE(memory, TM_HOT, chunk->interfaces, uint32_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->handles, uint32_t, chunk->capacity);
     TM_DELETE(memory, TM_HOT, chunk->present, uint64_t, TAMIS_FOLD_WORDS);
@@ -104,12 +103,13 @@ static bool new_chunk(tm_memory *memory, tamis_chunk *chunk, uint32_t capacity, 
     *chunk = (tamis_chunk){.capacity = (uint16_t)capacity};
     chunk->bounds = TM_NEW(memory, TM_HOT, int64_t, capacity);
     chunk->highs = has_highs ? TM_NEW(memory, TM_HOT, int64_t, capacity) : NULL;
+    chunk->tops = has_highs ? TM_NEW(memory, TM_HOT, int64_t, tops_of(capacity)) : NULL;
     chunk->interfaces = TM_NEW(memory, TM_HOT, uint32_t, capacity);
     chunk->handles = TM_NEW(memory, TM_HOT, uint32_t, capacity);
     bool is_large = capacity == CHUNK_MAX;
     chunk->present = is_large ? TM_NEW(memory, TM_HOT, uint64_t, TAMIS_FOLD_WORDS) : NULL;
-    if (chunk->bounds == NULL || (has_highs && chunk->highs == NULL) || chunk->interfaces == NULL ||
-        chunk->handles == NULL || (is_large && chunk->present == NULL)) {
+    if (chunk->bounds == NULL || (has_highs && (chunk->highs == NULL || chunk->tops == NULL)) ||
+        chunk->interfaces == NULL || chunk->handles == NULL || (is_large && chunk->present == NULL)) {
         free_chunk(memory, chunk);
         return false;
     }
@@ -146,17 +146,35 @@ static void move_rows(tamis_chunk *chunk, uint32_t to, uint32_t from, uint32_t c
     memmove(chunk->handles + to, chunk->handles + from, sizeof *chunk->handles * count);
 }
 
-static bool reserve_chunks(tm_memory *memory, tamis_run *run) {
+static bool reserve_tops(tm_memory *memory, tamis_run *run, uint32_t chunks) {
+    uint32_t capacity = tamis_top_of_chunk(chunks - 1) + 1;
+    if (capacity <= run->top_capacity) {
+        return true;
+    }
+    int64_t *tops = TM_RESIZE(memory, TM_HOT, run->tops, int64_t, run->top_capacity, capacity);
+    if (tops == NULL) {
+        return false;
+    }
+    run->tops = tops;
+    run->top_capacity = capacity;
+    return true;
+}
+
+/* Room for one more. */
+static bool reserve_chunks(tm_memory *memory, tamis_run *run, bool has_highs) {
     if (run->count < run->capacity) {
         return true;
     }
     uint32_t capacity = run->capacity + run->capacity / 4 + CHUNKS_MIN;
+    if (has_highs && !reserve_tops(memory, run, capacity)) {
+        return false;
+    }
     tamis_chunk *chunks = TM_RESIZE(memory, TM_HOT, run->chunks, tamis_chunk, run->capacity, capacity);
     if (chunks == NULL) {
         return false;
     }
     run->chunks = chunks;
-    run->capacity = capacity;
+    run->capacity = capacity & ~(1U << 31);
     return true;
 }
 
@@ -167,7 +185,7 @@ static void insert_chunk(tamis_run *run, uint32_t at, tamis_chunk chunk) {
 }
 
 /* A full chunk grows by half, or at CHUNK_MAX gives its upper half to a new one. */
-static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
+static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at, const tamis_strings *strings) {
     tamis_chunk *chunk = &run->chunks[at];
     tamis_chunk fresh;
     if (chunk->capacity < CHUNK_MAX) {
@@ -178,11 +196,13 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
         copy_rows(&fresh, 0, chunk, 0, chunk->count);
         fresh.count = chunk->count;
         fold_rows(&fresh);
+        tamis_top_rows(&fresh, 0, strings);
         free_chunk(memory, chunk);
         run->chunks[at] = fresh;
         return true;
     }
-    if (!reserve_chunks(memory, run) || !new_chunk(memory, &fresh, CHUNK_MAX, run->chunks[at].highs != NULL)) {
+    bool has_highs = chunk->highs != NULL;
+    if (!reserve_chunks(memory, run, has_highs) || !new_chunk(memory, &fresh, CHUNK_MAX, has_highs)) {
         return false;
     }
     chunk = &run->chunks[at];
@@ -191,28 +211,36 @@ static bool make_room(tm_memory *memory, tamis_run *run, uint32_t at) {
     copy_rows(&fresh, 0, chunk, chunk->count, fresh.count);
     fold_rows(&fresh);
     fold_rows(chunk);
+    tamis_top_rows(&fresh, 0, strings);
+    tamis_top_rows(chunk, 0, strings);
     insert_chunk(run, at + 1, fresh);
+    tamis_top_chunks(run, at, true, strings);
     return true;
 }
 
 /* ---- the run ---- */
 
-/* Make the row of (bound, handle), its end not yet written; NULL: no memory, nothing changed. */
-static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
-                            const tamis_strings *strings, bool has_highs, uint32_t *row) {
+static int64_t edge_of(const tamis_run *run) {
+    const tamis_chunk *last = &run->chunks[run->count - 1];
+    return run->is_at_most ? last->bounds[last->count - 1] : run->chunks[0].bounds[0];
+}
+
+/* `high`: NULL, or of an interval the other end. false: no memory, nothing changed. */
+static bool add_row(tm_memory *memory, tamis_run *run, int64_t bound, const int64_t *high, tamis_single single,
+                    const tamis_strings *strings) {
     uint32_t at = 0;
     uint32_t index = 0;
     if (run->count == 0) {
         tamis_chunk first;
-        if (!reserve_chunks(memory, run) || !new_chunk(memory, &first, CHUNK_MIN, has_highs)) {
-            return NULL;
+        if (!reserve_chunks(memory, run, high != NULL) || !new_chunk(memory, &first, CHUNK_MIN, high != NULL)) {
+            return false;
         }
         insert_chunk(run, 0, first);
     } else {
         locate(run, bound, single.handle, strings, &at, &index);
         if (run->chunks[at].count == run->chunks[at].capacity) {
-            if (!make_room(memory, run, at)) {
-                return NULL;
+            if (!make_room(memory, run, at, strings)) {
+                return false;
             }
             locate(run, bound, single.handle, strings, &at, &index);
         }
@@ -226,24 +254,23 @@ static tamis_chunk *add_row(tm_memory *memory, tamis_run *run, int64_t bound, ta
         tamis_fold_set(chunk->present, single.interface);
     }
     chunk->count++;
-    *row = index;
-    return chunk;
+    run->edge = edge_of(run);
+    if (high != NULL) {
+        chunk->highs[index] = *high;
+        tamis_top_rows(chunk, index, strings);
+        tamis_top_chunks(run, at, false, strings);
+    }
+    return true;
 }
 
 bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
                    const tamis_strings *strings) {
-    uint32_t row;
-    return add_row(memory, run, bound, single, strings, false, &row) != NULL;
+    return add_row(memory, run, bound, NULL, single, strings);
 }
 
-bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single) {
-    uint32_t row;
-    tamis_chunk *chunk = add_row(memory, run, interval.low, single, NULL, true, &row);
-    if (chunk == NULL) {
-        return false;
-    }
-    chunk->highs[row] = interval.high;
-    return true;
+bool tamis_run_add_interval(tm_memory *memory, tamis_run *run, tamis_interval interval, tamis_single single,
+                            const tamis_strings *strings) {
+    return add_row(memory, run, interval.low, &interval.high, single, strings);
 }
 
 void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
@@ -257,11 +284,16 @@ void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_si
     if (++chunk->stale >= STALE_MAX) {
         fold_rows(chunk);
     }
-    if (chunk->count == 0) {
+    bool is_empty = chunk->count == 0;
+    if (is_empty) {
         free_chunk(memory, chunk);
         run->count--;
         memmove(run->chunks + at, run->chunks + at + 1, sizeof *chunk * (run->count - at));
+    } else {
+        tamis_top_rows(chunk, index, strings);
     }
+    run->edge = run->count == 0 ? 0 : edge_of(run);
+    tamis_top_chunks(run, at, is_empty, strings);
 }
 
 void tamis_run_clear(tm_memory *memory, tamis_run *run) {
@@ -269,6 +301,7 @@ void tamis_run_clear(tm_memory *memory, tamis_run *run) {
         free_chunk(memory, &run->chunks[at]);
     }
     TM_DELETE(memory, TM_HOT, run->chunks, tamis_chunk, run->capacity);
+    TM_DELETE(memory, TM_HOT, run->tops, int64_t, run->top_capacity);
     *run = (tamis_run){0};
 }
 
@@ -296,7 +329,7 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
             return TM_MISUSED;
         }
         for (uint32_t index = 0; index < chunk->count; index++, first = false) {
-            int64_t key = key_of(chunk->bounds[index], strings);
+            int64_t key = tamis_low_key(chunk->bounds[index], strings);
             if (!first && (key < last_key || (key == last_key && chunk->handles[index] <= last_handle))) {
                 *reason = "a run is out of order";
                 return TM_MISUSED;
@@ -305,5 +338,9 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
             last_handle = chunk->handles[index];
         }
     }
-    return TM_OK;
+    if (run->count > 0 && run->edge != edge_of(run)) {
+        *reason = "the edge of a run is not the bound that is satisfied most easily";
+        return TM_MISUSED;
+    }
+    return tamis_tops_validate(run, strings, reason);
 }

@@ -47,6 +47,11 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
     return TM_NO_STRING;
 }
 
+void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+    tm_idset_search at = tm_idset_start(&strings->set, (uint32_t)tm_hash_text(bytes, length, &strings->key));
+    __builtin_prefetch((const uint32_t *)at.slots + at.at);
+}
+
 /* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
@@ -189,6 +194,11 @@ uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uin
     string->references++;
     string->ordered += ordered;
     return id;
+}
+
+void tamis_strings_hold(tamis_strings *strings, uint32_t id) {
+    strings->records[id].references++;
+    strings->records[id].ordered++;
 }
 
 void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered) {

@@ -66,8 +66,12 @@ void tamis_strings_clear(tamis_strings *strings);
 
 /* The id of the constant, one reference more; TM_NO_STRING: no memory, nothing changed. `bytes` is copied. */
 uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered);
+/* One reference more to an ordered constant. */
+void tamis_strings_hold(tamis_strings *strings, uint32_t id);
 void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered);
 
+/* Ask for the memory in which the search for a string begins. */
+void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 /* The id of a value that is a constant, or TM_NO_STRING. */
 uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 

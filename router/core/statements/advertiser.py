@@ -41,8 +41,11 @@ class Advertiser:
             self.awaited(ticket)
 
     def unwanted(self, filters: tuple[bytes, ...]) -> None:
+        next_id = self.own.next_id
         for packed in filters:
             self.own.unwant(packed, self._core_state.now_us)
+        if self.own.next_id > next_id:  # what was covered is stated by itself, and a ticket may wait for it
+            self.holders.extend(self.own.next_id)
         if self.own.due_us is not None:
             self._core_state.timers.set_earlier((Due.NARROW, 0), self.own.due_us)
         self.consider()

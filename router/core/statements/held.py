@@ -43,6 +43,12 @@ class Holders:
     def add(self, ticket: int, upto: int = 0) -> None:
         self._waiting.append(Waiting(ticket, upto))
 
+    def extend(self, upto: int) -> None:
+        """Make all tickets whose version is still to be issued wait for the filters with ids below `upto`."""
+        for waiting in self._waiting:
+            if waiting.version is None:
+                waiting.upto = upto
+
     def issued(self, version: Version, below: int = 0) -> bool:
         """Take in that all filters with ids below `below` have been stated, the last of them with `version`. Return
         whether some ticket waits for that version from now on."""

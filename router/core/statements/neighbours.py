@@ -53,6 +53,7 @@ class NeighbourTalks:
         if not self._core_state.links.down(neighbour, session):
             return
         self._core_state.timers.cancel((Due.REQUEST, neighbour))
+        self._core_state.timers.cancel((Due.NEWS, neighbour))
         self._core_state.timers.cancel((Due.ASK, neighbour))
         self._core_state.timers.cancel((Due.ANSWER, neighbour))
         self._predicates.lost(neighbour)
@@ -83,6 +84,12 @@ class NeighbourTalks:
         if not link.asked:
             link.tries = 0
             self._ask(link)
+
+    def ask_for_news(self, neighbour: int) -> None:
+        """Ask a neighbour that has named a version without stating it."""
+        link = self._core_state.links.by_neighbour.get(neighbour)
+        if link is not None:
+            self.ask(link)
 
     def ask_again(self, neighbour: int) -> None:
         """Ask a neighbour again, each time after a longer wait: a long answer takes its time, and asking again makes it

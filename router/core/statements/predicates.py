@@ -236,7 +236,7 @@ class Predicates:
         """Plan to ask a neighbour that holds a version of which it has stated nothing but the number."""
         link = self._core_state.links.by_neighbour.get(neighbour)
         if link is not None and not link.asked:
-            self._core_state.timers.set((Due.ASK, neighbour), self._core_state.now_us)
+            self._core_state.timers.set((Due.NEWS, neighbour), self._core_state.now_us)
 
     def _plan(self, issuer: int, collection: IncomingPredicate) -> None:
         """Plan what comes next for `collection`: its end, its next slice, or a wait for its next piece."""

@@ -116,6 +116,7 @@ def test_settings_share_their_filters() -> None:
     assert one.make().filters.data == two.make().filters.data
 
 
+@pytest.mark.slow
 def test_a_contender_that_is_too_slow_has_no_point_and_its_reason_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,7 +46,7 @@ ALL = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for na
 
 @pytest.mark.parametrize("name", ALL)
 def test_equal_arguments_give_equal_bytes(name: str) -> None:
-    one, two, other = (make(name, 200, 50, 100, seed) for seed in (1, 1, 2))
+    one, two, other = (make(name, 60, 20, 100, seed) for seed in (1, 1, 2))
     assert (one.filters.data, one.messages.data) == (two.filters.data, two.messages.data)
     assert one.filters.data != other.filters.data
     assert one.messages.data != other.messages.data
@@ -54,8 +54,8 @@ def test_equal_arguments_give_equal_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_constraints_are_counted(name: str) -> None:
-    made = make(name, 500, 10, 100, 3)
-    assert len(made.filters) == 500
+    made = make(name, 200, 10, 100, 3)
+    assert len(made.filters) == 200
     assert made.constraint_count == sum(len(each.constraints) for each in filters_of(made))
 
 
@@ -72,7 +72,7 @@ def test_engines_answer_each_workload_as_the_twin_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(WORKLOADS) - set(PAPERS)))
 def test_filters_are_as_a_router_sees_them(name: str) -> None:
-    for each in filters_of(make(name, 300, 1, 30, 3)):
+    for each in filters_of(make(name, 100, 1, 30, 3)):
         assert normalize(each).constraints == each.constraints
 
 

@@ -137,6 +137,7 @@ async def test_no_more_is_published_than_there_is_credit_for(market: Inputs, tmp
     assert len(router.published) <= CREDIT_STEP * 2
 
 
+@pytest.mark.slow
 @needs_compiler
 async def test_a_fixed_rate_is_kept_and_latency_told(market: Inputs, tmp_path: Path) -> None:
     code, out, err = await loaded(ToyRouter(market.filters[0]), market, tmp_path, rate=1000, seconds=0.3)
@@ -154,6 +155,7 @@ async def test_a_longer_message_carries_payload(market: Inputs, tmp_path: Path) 
     assert router.published[0].message.payload == bytes(50)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
 async def test_tls_moves_the_same_messages(market: Inputs, tmp_path: Path) -> None:

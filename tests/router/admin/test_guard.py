@@ -13,6 +13,7 @@ from tamis.cli.main import main
 from tamis.router.admin.answers import BadRequest
 from tamis.router.admin.guard import check_addressed, check_origin, read_admin_token
 from tamis.router.admin.rates import BURST, Rates
+from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.settings import CannotStart
 
 TCP = 'routers: {a: {clients: "127.0.0.1:0", admin: "127.0.0.1:0"%s}}'
@@ -90,6 +91,7 @@ async def test_a_router_that_listens_refuses_them(process):
 # --- the token -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_token_is_asked_for(process, tmp_path, monkeypatch, capsys):
     token = "0123456789abcdef"  # noqa: S105
     file = tmp_path / "admin.token"
@@ -130,7 +132,7 @@ def test_a_file_that_is_no_token(tmp_path, text, mode, what):
 async def test_beyond_loopback_a_token_is_needed(process, tmp_path):
     topology = 'routers: {a: {clients: "127.0.0.1:0", admin: "0.0.0.0:0"%s}}'
     bare = process(topology % "")
-    assert await bare.exit_code() == 1
+    assert await bare.exit_code() == CANNOT_START
     assert "set `admin_token`" in bare.errors
     (tmp_path / "t").write_text("0123456789abcdef")
     (tmp_path / "t").chmod(0o600)

@@ -58,6 +58,7 @@ async def test_the_token_of_anybody_opens_no_name_with_a_line(process, tokens):
     assert (await owner.subscribe(1, "x = 1")).ranges, "the owner is in as before"
 
 
+@pytest.mark.slow
 async def test_who_comes_is_logged_and_counted(process, tokens):
     tokens("press-1 A\n")
     router = process(ONE)
@@ -100,6 +101,20 @@ def _lets_in_from(where: str, source: str) -> bool:
     from tests.router import flood
 
     return flood.greets(int(where.rpartition(":")[2]), "press-1", "A", source=source)
+
+
+async def test_a_greeting_that_is_denied_ends_the_sessions_of_tokens_that_are_gone(inside, tokens, tmp_path):
+    """Whoever reads the changed file first, it takes effect for all."""
+    tokens("gone A\nsame C\n")
+    clients = inside(f"tokens: {tmp_path}/tokens")
+    gone = await WireClient.greeted(clients.where, "gone", b"A")
+    same = await WireClient.greeted(clients.where, "same", b"C")
+    tokens("same C\n")
+    code, _ = await refused(clients.where, "gone", b"A")
+    assert code == ErrorCode.AUTHENTICATION_FAILED
+    [error] = await gone.until_closed()
+    assert (error.code, error.fatal) == (ErrorCode.REVOKED, True)
+    assert (await same.subscribe(1, "x = 1")).ranges
 
 
 @pytest.mark.parametrize("by_signal", [pytest.param(True, marks=pytest.mark.slow), False])

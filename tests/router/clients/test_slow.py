@@ -57,7 +57,7 @@ class Fast:
 
 async def publish_to(where: str, fast: list[Fast]) -> None:
     """Everything, a batch at a time, so that nobody is slow for want of a turn in this process."""
-    async with tamis.connect(f"tamis+{where}", name="publisher") as publisher:
+    async with tamis.connect(where, name="publisher") as publisher:
         for sent in range(0, MESSAGES, BATCH):
             for number in range(sent, sent + BATCH):
                 await publisher.publish({"n": number}, payload=PAYLOAD)
@@ -139,7 +139,7 @@ async def test_one_that_is_to_be_disconnected(process):
 @pytest.mark.parametrize("policy", ["drop-newest", "drop-oldest", "disconnect", "block"])
 async def test_a_process_that_is_stopped(process, policy):
     router = process(TOPOLOGY.format(queue_bytes=QUEUE_BYTES, policy=policy))
-    command = [sys.executable, "-m", "tamis.cli.main", "sub", f"tamis+{router.where}", "exists n", "--json"]
+    command = [sys.executable, "-m", "tamis.cli.main", "sub", router.where, "exists n", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as stopped:  # noqa: S603
         try:
             async with asyncio.timeout(20):
@@ -181,7 +181,7 @@ async def test_publishers_wait_for_a_slow_one_and_nothing_is_lost(process):
     router = process(PATIENT + "\nrouters: {a: {clients: ['unix:a.sock'], admin: 'unix:admin.sock'}}")
     slow = await WireClient.greeted(router.where, "slow")
     await slow.subscribe(1, "exists n")
-    publishing = asyncio.create_task(publish_many(f"tamis+{router.where}"))
+    publishing = asyncio.create_task(publish_many(router.where))
     await asyncio.sleep(2.0)
     assert not publishing.done()
     assert await read_all(slow) == (MANY, [])
@@ -194,10 +194,10 @@ async def test_a_publisher_at_another_router_does_not_wait_and_each_loss_is_told
         slow = await WireClient.greeted(at_b.client, "slow")
         await slow.send(bodies.Subscribe(1, (subscription(1, "exists n"),), False, bodies.Reach.NETWORK, False))
         await slow.next(bodies.Ack)
-        async with tamis.connect(f"tamis+{at_a.client}", name="eve") as eve:
+        async with tamis.connect(at_a.client, name="eve") as eve:
             while len((await eve.route({"n": 1})).reports) < 2:  # the routers are linked
                 await asyncio.sleep(0.05)
-        await publish_many(f"tamis+{at_a.client}")
+        await publish_many(at_a.client)
         arrived, lost = await read_all(slow)
         assert arrived < MANY
         assert {each.reason for each in lost} <= {LossReason.QUEUE_FULL, LossReason.WAY_CHANGED}

@@ -235,6 +235,7 @@ async def test_a_greeting_that_takes_too_long_is_ended(inside):
     assert error.text == "the next frame of the greeting took more than 100 ms"
 
 
+@pytest.mark.slow
 async def test_hello_and_auth_have_their_time_each(inside):
     net = inside("limits: {greeting_ms: 300}")
     stranger = await net.stranger()
@@ -269,6 +270,7 @@ async def test_a_router_is_told_where_neighbours_connect(inside):
     assert "neighbours connect to the addresses under `neighbours`" in error.text
 
 
+@pytest.mark.slow
 async def test_a_silent_client_is_found(inside):
     bob = await inside("keepalive: {hold_ms: 300, ping_ms: 100}").client("bob")
     *pings, error = await bob.until_closed()
@@ -277,6 +279,7 @@ async def test_a_silent_client_is_found(inside):
     assert all(isinstance(ping, Ping) for ping in pings)
 
 
+@pytest.mark.slow
 async def test_a_client_that_answers_stays(inside):
     net = inside("keepalive: {hold_ms: 300, ping_ms: 50}")
     bob = await net.client("bob")

@@ -14,6 +14,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import RaiseEpoch, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.events import FiltersWanted
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.shared_tree import SharedTree
@@ -357,6 +358,26 @@ def test_a_router_that_crashes_meanwhile_is_not_waited_for():
     world.stop("d")
     world.run(1 * S)
     assert world.reached == [("a", 7)]
+
+
+@pytest.mark.parametrize("cut_ms", [0, 5, 15, 25, 95, 105, 115, 125, 200])
+def test_a_router_that_was_cut_off_knows_all_that_was_answered_before_it_is_in_reach_again(cut_ms):
+    """The first slice of a subscription is stated at once, the rest when damping lets it go. Cut off from its only
+    neighbour, a router answers although that neighbour has the first slice, or nothing: it is not in reach."""
+    world = running([("a", "b")])
+    world.want("a", *(less(90, f"n{number}") for number in range(2)))
+    wanted = [less(90, f"n{number}") for number in range(6)]
+    world.handle("a", FiltersWanted(tuple(wanted[2:]), 7))
+    world.run(cut_ms * MS)
+    world.cut("a", "b")
+    world.run(1 * S)
+    assert world.reached == [("a", 7)]
+    world.connect("a", "b")
+    for _ in range(300):
+        world.run(1 * MS)
+        if world.cores["b"].me in world.cores["a"].core_state.trees.routers:
+            assert world.asked_of("b")["a"] >= {*wanted}
+    assert world.cores["b"].me in world.cores["a"].core_state.trees.routers
 
 
 @pytest.mark.parametrize("lost", [Held, ReceiverAdvertisement])

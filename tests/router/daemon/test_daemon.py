@@ -13,6 +13,7 @@ import pytest
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Drain
+from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.fault_injection import SENTENCE, VARIABLE
 from tests.router.wire_client import WireClient, auth, hello
 
@@ -34,7 +35,7 @@ async def test_a_life(process, tmp_path):
     router = process(ONE % "")
     assert router.ready["ready"] is True
     assert router.ready["pid"] == router.pid
-    assert router.ready["clients"][1] == f"unix:{tmp_path}/a.sock"
+    assert router.ready["clients"][1] == f"tamis+unix:{tmp_path}/a.sock"
     over_tcp = await WireClient.greeted(router.where, "alice")
     over_unix = await WireClient.greeted(router.ready["clients"][1], "bob")
     await over_unix.subscribe(1, "x > 1")
@@ -75,6 +76,11 @@ async def test_a_reload_changes_all_that_may_change(process):
     router.file.write_text(ONE % ", engine: counting, limits: {filters_per_client: 1}")
     router.signal(signal.SIGHUP)
     assert (await until_logged(router, "settings read again"))["need_a_restart"] == ["engine"]
+    router.file.write_text(ONE % ", engine: counting, limits: {filters_per_client: 1}, records: {folder: r}")
+    router.signal(signal.SIGHUP)
+    async with asyncio.timeout(20):  # measured from the start, not from the last reload
+        while (await until_logged(router, "settings read again"))["need_a_restart"] != ["engine", "records"]:
+            await asyncio.sleep(0.01)
     bob = await WireClient.greeted(router.where, "bob")
     await bob.subscribe(1, "x = 1")
     assert [item.reason for item in (await bob.subscribe(2, "x = 2")).refusals] == ["a client may hold 1 filters"]
@@ -126,7 +132,7 @@ async def test_tokens(process, tmp_path):
 async def test_what_cannot_start_says_why(process, topology, said):
     router = process(topology)
     assert router.ready == {}
-    assert await router.exit_code() == 1
+    assert await router.exit_code() == CANNOT_START
     assert said in router.errors
     assert "Traceback" not in router.errors
 
@@ -176,5 +182,5 @@ async def test_a_bug_that_a_test_plants_is_said_loudly(process, monkeypatch):
 async def test_what_cannot_be_planted_is_refused(process, monkeypatch):
     monkeypatch.setenv(VARIABLE, "lose:often")
     router = process(ONE % "")
-    assert await router.exit_code() == 1
+    assert await router.exit_code() == CANNOT_START
     assert "TAMIS_PLANT_BUG is drop:N" in router.errors

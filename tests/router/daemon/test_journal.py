@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from tamis.router.daemon import journal
-from tamis.router.daemon.happenings import Alarmed, Happenings, LinkCameUp, LinkWentDown
+from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged, LinkCameUp, LinkWentDown
 
 
 @pytest.fixture
@@ -18,8 +18,19 @@ def happenings(caplog):
 
 def test_links_and_alarms_are_logged(happenings, caplog):
     happenings.tell(LinkCameUp, "r2", "10.0.0.2:7000", 3, 12, 1)
-    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "")
+    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "nothing came for 1000 ms")
     happenings.tell(Alarmed, "the clock is ahead")
-    told = [(record.getMessage(), record.fields) for record in caplog.records]
+    told = [(record.levelname, record.getMessage(), record.fields) for record in caplog.records]
     about = {"neighbour": "r2", "peer": "10.0.0.2:7000", "session": 3}
-    assert told == [("link up", about), ("link down", about), ("alarm", {"because": "the clock is ahead"})]
+    assert told == [
+        ("INFO", "link up", about),
+        ("WARNING", "link down", about | {"reason": "nothing came for 1000 ms"}),
+        ("ERROR", "alarm", {"because": "the clock is ahead"}),
+    ]
+
+
+def test_a_router_that_stops_ends_its_links_without_a_warning(happenings, caplog):
+    happenings.tell(LifeChanged, "stopping")
+    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "")
+    [record] = caplog.records
+    assert (record.levelname, record.fields["reason"]) == ("INFO", "the connection ended")

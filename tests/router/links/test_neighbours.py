@@ -132,6 +132,7 @@ async def test_a_new_session_replaces_the_old_and_an_earlier_start_does_not(node
     assert node.neighbour(SMALLER).sessions == 3
 
 
+@pytest.mark.slow
 async def test_a_silent_neighbour_is_given_up_within_its_hold_time(nodes):
     node = await nodes(linked("ab", more=", keepalive: {hold_ms: 300, ping_ms: 100}"))[LARGER].start()
     silent = await let_in(node, SMALLER)

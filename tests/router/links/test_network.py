@@ -81,7 +81,7 @@ async def test_many_filters_reach_the_others_in_parts(nodes):
     long = "n" * 40
     filters = (msgpack.packb([["x", 1, number], ["name", 1, f"{long}{number}"]]) for number in range(3_000))
     many = [bodies.SubscriptionItem(number, (packed,)) for number, packed in enumerate(filters)]
-    made = await network(nodes, "ab")
+    made = await network(nodes, "ab", more=", keepalive: {hold_ms: 20000}")  # who is cut off is not waited for
     b = await made["b"].client("bob")
     await subscribe(b, *many)
     assert made["a"].status()["remote_filters"] == 3_000

@@ -66,6 +66,7 @@ async def test_each_router_of_a_line_reports_to_the_client(nodes):
     assert trail.report((a, b)) is middle
 
 
+@pytest.mark.slow
 async def test_a_ring_is_one_tree(nodes):
     made = await network(nodes, *RING5)
     async with subscribers(made, "bcde", "x = 1"), client(made["a"], "alice") as alice:

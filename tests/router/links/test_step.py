@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
 
-from tamis.protocol.wire.client_bodies import Ack
+from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.links import step
 from tests.router.links.conftest import linked, start_together
+from tests.router.wire_client import subscription
 
 EVERYTHING = "exists x"
 
@@ -21,6 +23,30 @@ async def test_linked_routers_are_in_step_and_say_so(nodes):
         await node.until(lambda node=node: node.network.step.is_in_step)
         [link] = node.status()["links"]
         assert (link["in_step"], node.status()["in_step"]) == (True, True)
+
+
+async def test_a_router_is_in_step_when_its_table_has_what_its_neighbour_held(nodes):
+    """Filters go into the table in slices, behind others, long after the core holds them."""
+    made, held_up = nodes(linked("ab")), asyncio.Event()
+    b = await made["b"].start()
+    bob = await b.client("bob")
+    await bob.send(Subscribe(1, (subscription(1, EVERYTHING),), False, Reach.NETWORK, False))
+    await bob.next(Ack)  # it is stated by now, to nobody
+    a = await made["a"].start()
+    a.network.installer._queue(_until(held_up))
+    await a.until(lambda: all(a.network.core.links_in_step().values()) and a.is_up("b"))
+    await asyncio.sleep(3 * step.SETTLE_S)
+    assert not a.network.step.is_in_step
+    assert a.status()["remote_filters"] == 0
+    held_up.set()
+    await a.until(lambda: a.network.step.is_in_step)
+    assert a.status()["remote_filters"] == 1
+
+
+def _until(event: asyncio.Event) -> Generator[None, None, None]:
+    """Work before which nothing else is done."""
+    while not event.is_set():
+        yield
 
 
 async def test_a_confirmation_waits_for_the_links_that_come_up(nodes):

@@ -36,8 +36,8 @@ def read(folder: Path, family: str) -> list[dict[str, object]]:
 def publish_over_the_line(routers: list[Running], count: int) -> None:
     """From a to c, until all has come."""
     with (
-        connect(f"tamis+{routers[0].client}", name="pub") as pub,
-        connect(f"tamis+{routers[2].client}", name="sub") as sub,
+        connect(routers[0].client, name="pub") as pub,
+        connect(routers[2].client, name="sub") as sub,
     ):
         with sub.subscribe("x >= 0", wait="network") as wanted:
             pub.publish_many(({"x": number, "y": 0.5} for number in range(count)), confirm=True)
@@ -140,7 +140,7 @@ def test_a_router_that_is_killed_under_traffic_leaves_whole_files(tmp_path):
         tmp_path,
         "records: {messages: all, rotate: {bytes: 65536}, keep: 4000000}\nrouters: {a: {clients: ['unix:a.sock']}}",
     )
-    with connect(f"tamis+{router.where}", name="pub") as pub:
+    with connect(router.where, name="pub") as pub:
         files = tmp_path / "records" / "a"
         number = itertools.count()
         while not list(files.glob("messages-*-000003.jsonl*")):
@@ -158,7 +158,7 @@ def test_a_router_that_is_killed_under_traffic_leaves_whole_files(tmp_path):
 def test_a_folder_that_cannot_be_written_harms_nobody(tmp_path):
     (tmp_path / "records").write_text("in the way")
     router = Process(tmp_path, "records: {messages: all}\nrouters: {a: {clients: ['unix:a.sock']}}")
-    with connect(f"tamis+{router.where}", name="one") as client, client.subscribe("x = 1", own_messages=True) as wanted:
+    with connect(router.where, name="one") as client, client.subscribe("x = 1", own_messages=True) as wanted:
         client.publish({"x": 1}, confirm=True)
         assert wanted.receive(PATIENCE_S) is not None
     router.signal(15)

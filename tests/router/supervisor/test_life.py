@@ -8,15 +8,19 @@ import pytest
 
 from tamis.router.supervisor.life import TRANSITIONS, Deaths, LifeEvent, ProcessState, RestartPolicy
 
+ASKED = LifeEvent.START_ASKED
 NEVER = {
     # only a process that runs can end or speak
     *product(
         (ProcessState.RESTARTING, ProcessState.STOPPED, ProcessState.FAILED),
-        (LifeEvent.SAID_READY, LifeEvent.ENDED, LifeEvent.ENDED_TOO_OFTEN),
+        (LifeEvent.SAID_READY, LifeEvent.ENDED, LifeEvent.ENDED_TOO_OFTEN, LifeEvent.ENDED_FOR_GOOD),
     ),
+    # only what stands still is asked to start; a pause is cut short instead
+    *product(set(ProcessState) - {ProcessState.STOPPED, ProcessState.FAILED}, (LifeEvent.START_ASKED,)),
     # only a pause can be over
     *product(set(ProcessState) - {ProcessState.RESTARTING}, (LifeEvent.PAUSE_OVER,)),
     (ProcessState.READY, LifeEvent.SAID_READY),
+    (ProcessState.READY, LifeEvent.ENDED_FOR_GOOD),
 }
 
 
@@ -27,10 +31,10 @@ def test_every_pair_has_its_place(pair) -> None:
     assert (pair in TRANSITIONS) is (pair not in NEVER)
 
 
-def test_whoever_is_asked_to_stop_never_starts_again() -> None:
+def test_what_is_asked_to_stop_never_starts_again_by_itself() -> None:
     assert all((state, LifeEvent.STOP_ASKED) in TRANSITIONS for state in ProcessState)
     reached = {TRANSITIONS[state, LifeEvent.STOP_ASKED] for state in ProcessState}
-    while more := {to for (state, _), to in TRANSITIONS.items() if state in reached} - reached:
+    while more := {to for (state, by), to in TRANSITIONS.items() if state in reached and by is not ASKED} - reached:
         reached |= more
     assert reached == {ProcessState.STOPPING, ProcessState.STOPPED, ProcessState.FAILED}
 

@@ -26,6 +26,10 @@ BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTE
 QUICK = RestartPolicy(pause_s_min=0.0, pause_s_max=0.0, steady_s=60.0, deaths_max=3)
 
 
+def program(text: str) -> tuple[str, ...]:
+    return sys.executable, "-I", "-S", "-c", text
+
+
 class Network:
     """A supervisor, what it showed, and a wait for what it is to show."""
 
@@ -34,7 +38,7 @@ class Network:
         self.folder.claim()
         self.shown: list[tuple[ProcessState, ...]] = []
         self._changed = asyncio.Event()
-        tasks = {name: Task((sys.executable, "-I", "-S", "-c", program), stop_s) for name, program in programs.items()}
+        tasks = {name: Task(program(text), stop_s) for name, text in programs.items()}
         self.supervisor = Supervisor("net.yaml", tasks, self.folder, self._show, patience)
         self.state = self.supervisor.state
 
@@ -120,13 +124,13 @@ async def test_one_that_always_ends_fails_and_the_others_stay(network) -> None:
 
 
 async def test_when_all_have_failed_nothing_is_left_to_do(network) -> None:
-    one = network(a="raise SystemExit(2)")
+    one = network(a="raise SystemExit(3)")
     assert await one.supervisor.run() is False
     assert one.shown[-1] == (ProcessState.FAILED,)
 
 
 async def test_a_pause_ends_when_a_stop_is_asked_for(network) -> None:
-    one = network(a="raise SystemExit(2)", patience=RestartPolicy(pause_s_min=600.0, pause_s_max=600.0))
+    one = network(a="raise SystemExit(3)", patience=RestartPolicy(pause_s_min=600.0, pause_s_max=600.0))
     run = asyncio.create_task(one.supervisor.run())
     await one.until(one.are(ProcessState.RESTARTING))
     assert one.state.routers["a"].pause_s == 600.0
@@ -164,17 +168,25 @@ async def test_nothing_is_left_when_the_supervisor_itself_is_cut_short(network) 
     assert not is_running(router)
 
 
-async def test_a_terminal_that_goes_away_stops_all(network) -> None:
+async def test_a_display_that_cannot_be_written_stops_nothing(network, caplog) -> None:
     one = network(a=BLOCKED + UNTIL_TOLD)
-    show = one.supervisor._show
+    show, writes = one.supervisor._show, []
 
     def closed(state: NetworkState) -> None:
         show(state)
-        if state.routers["a"].state is ProcessState.READY:
-            raise BrokenPipeError
+        writes.append(state)
+        raise BrokenPipeError(32, "Broken pipe")
 
     one.supervisor._show = closed
-    assert await one.supervisor.run() is True
+    run = asyncio.create_task(one.supervisor.run())
+    async with asyncio.timeout(20):
+        while not one.are(ProcessState.READY)():
+            await asyncio.sleep(0.001)
+    assert len(writes) == 1, "it is not tried again"
+    assert caplog.messages == ["the state of the routers is not shown any more: [Errno 32] Broken pipe"]
+    assert one.folder.read().is_up
+    one.supervisor.stop()
+    assert await run is True
 
 
 async def test_a_disk_that_is_full_harms_nobody(network, monkeypatch) -> None:
@@ -225,7 +237,9 @@ async def test_what_a_router_says_besides_is_logged(network) -> None:
     ],
 )
 async def test_last_words_are_the_last_complaint(network, lines, last) -> None:
-    one = network(a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)")
+    one = network(
+        a=f"import sys; print(*{lines!r}, sep=chr(10), file=sys.stderr)", patience=RestartPolicy(deaths_max=1)
+    )
     await one.supervisor.run()
     assert one.state.routers["a"].last_words == last
 

@@ -8,7 +8,7 @@ from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
 from tamis.router.core.events import Await, FiltersWanted, Unwanted
-from tamis.router.core.statements import own_predicate
+from tamis.router.core.statements import own_predicate, sizes
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import less, state, whole
@@ -198,6 +198,24 @@ def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
     assert single.took(Reached) == [Reached(7)]
     single.waits(30 * S)
     assert said(single) == []
+
+
+def test_a_ticket_waits_for_its_filter_that_is_covered_no_more(monkeypatch):
+    """What covered it goes before either was said; others want more than one body meanwhile."""
+    single = linked(less(0, "z"))
+    single.handle(FiltersWanted((less(1, "z"),)))
+    single.took(object)
+    monkeypatch.setattr(sizes, "FILTERS_MAX", 2)
+    single.handle(FiltersWanted((less(9),)))
+    single.handle(FiltersWanted((less(3),), ticket=7))
+    while single.core.has_work:
+        single.done += single.core.work(single.now_us)
+    single.handle(FiltersWanted((less(1, "p"), less(1, "q"))))
+    single.handle(Unwanted((less(9),)))
+    single.waits(10 * S)
+    bodies = single.took(ReceiverAdvertisement, "a")
+    [asking] = [body for body in bodies if less(3) in {packed for _, packed in body.added}]
+    assert [body for body in bodies if body.confirm][:1] == [asking]
 
 
 def test_waiting_for_what_was_wanted_before_asks_for_nothing_but_confirmation():

@@ -424,4 +424,4 @@ def test_news_of_a_large_predicate_are_asked_about_at_once_unless_an_answer_is_a
     assert len([asked for asked in single.took(SenderRequest, "a") if not asked.digest]) == 1
     single.hears("a", reply(news))
     assert single.took(SenderRequest) == []
-    assert (single.due_in(Due.ASK, A) or 0) > 0, "not now"
+    assert single.due_in(Due.ASK, A) == 1 * S, "not now, and the first question is no repeated one"

@@ -1,0 +1,101 @@
+/* engine_check.c - is the table what engine.h says it is?
+ *
+ * Law: each part is asked about itself; what is checked here is what several parts say of one filter. Changes nothing.
+ */
+#include "engines/onepath/boxes.h"
+#include "engines/onepath/buckets.h"
+
+/* What stands in order under a key, its wide part too. */
+static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
+                           const char **reason) {
+    int result = tamis_cells_validate(&key->cells, order, reason);
+    if (result == TM_OK && key->at_most != NULL) {
+        result = tamis_run_validate(key->at_most, order, reason);
+    }
+    if (result == TM_OK && key->at_least != NULL) {
+        result = tamis_run_validate(key->at_least, order, reason);
+    }
+    if (result == TM_OK && key->intervals != NULL) {
+        result = tamis_run_validate(key->intervals, order, reason);
+    }
+    return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
+}
+
+static int validate_keys(const tm_engine *engine, const char **reason) {
+    int result = TM_OK;
+    for (uint32_t name = 0; name < engine->names.record_count && result == TM_OK; name++) {
+        for (unsigned kind = 0; kind <= TAMIS_ANY && result == TM_OK; kind++) {
+            const tamis_key *key = engine->names.records[name].keys[kind];
+            if (key != NULL && key->pins == 0) {
+                *reason = "a key is kept for nothing";
+                return TM_MISUSED;
+            }
+            const tamis_strings *order = kind == TAMIS_STRING ? &engine->strings : NULL;
+            result = key == NULL ? TM_OK : validate_ranges(engine, key, order, reason);
+        }
+    }
+    return result;
+}
+
+static int validate_records(const tm_engine *engine, const char **reason) {
+    const tm_holders *holders = engine->holders;
+    uint64_t covered = 0;
+    uint64_t listed = 0;
+    for (uint32_t handle = 0; handle < holders->count; handle++) {
+        const tamis_record *record = &engine->records[handle];
+        if ((record->place == TAMIS_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
+            *reason = "a filter is not there, or there without a handle";
+            return TM_MISUSED;
+        }
+        if (record->place == TAMIS_FREE) {
+            continue;
+        }
+        uint32_t interface = tamis_interface_of(engine, handle);
+        listed += tamis_is_active(record) && !tamis_uses_cells(engine, interface);
+        if (record->place == TAMIS_COVERED) {
+            covered++;
+            uint32_t coverer = tamis_covering_at(&engine->coverings, handle)->coverer;
+            if (engine->records[coverer].place == TAMIS_FREE || tamis_interface_of(engine, coverer) != interface) {
+                *reason = "a filter is covered by nothing, or by one of another interface";
+                return TM_MISUSED;
+            }
+        }
+        for (uint32_t below = tamis_covers_of(engine, handle); below != TAMIS_NONE;
+             below = tamis_covering_at(&engine->coverings, below)->next) {
+            if (tamis_covering_at(&engine->coverings, below)->coverer != handle ||
+                engine->records[below].place != TAMIS_COVERED) {
+                *reason = "a list of covered filters is broken";
+                return TM_MISUSED;
+            }
+        }
+    }
+    if (covered != engine->covered || listed != engine->listed) {
+        *reason = "a count of filters is wrong";
+        return TM_MISUSED;
+    }
+    return TM_OK;
+}
+
+static int validate_scratch(const tm_engine *engine, const char **reason) {
+    for (uint32_t name = 0; name < engine->state_capacity; name++) {
+        if (engine->state[name] != 0) {
+            *reason = "a match left its state behind";
+            return TM_MISUSED;
+        }
+    }
+    return TM_OK;
+}
+
+int tamis_validate(const tm_engine *engine, const char **reason) {
+    int result = tamis_names_validate(&engine->names, reason);
+    result = result != TM_OK ? result : tamis_strings_validate(&engine->strings, reason);
+    result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
+    result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
+    result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
+    result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
+    result = result != TM_OK ? result : validate_keys(engine, reason);
+    result = result != TM_OK ? result : validate_records(engine, reason);
+    result = result != TM_OK ? result : tamis_crowds_validate(engine, reason);
+    result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
+    return result != TM_OK ? result : validate_scratch(engine, reason);
+}

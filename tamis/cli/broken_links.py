@@ -1,0 +1,28 @@
+"""Links that are down, a sentence each: since when, why the last one ended, and what hinders the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from tamis.cli.tables import duration
+
+
+def broken_links(router: str, status: dict[str, Any]) -> Iterator[str]:
+    """Of one router, by its `/status`."""
+    network = status.get("network")
+    for link in network["links"] if network else ():
+        if link["state"] != "up":
+            yield f"{router}: {_sentence(link)}"
+
+
+def _sentence(link: dict[str, Any]) -> str:
+    since_s = link.get("down_since_s")
+    word = "down" if link["sessions"] else "missing, since the start of the router,"
+    down = f"is {word}" if since_s is None else f"has been {word} for {duration(max(0.0, time.time() - since_s))}"
+    ended, now = link.get("down_because", ""), link["problem"]
+    text = f"the link to {link['neighbour']} {down}" + (f": {ended}" if ended else "")
+    if link["dials"] is None:
+        text += f"; {link['neighbour']} has to connect, and does not"
+    return text + (f"; {link['dials'] or 'now'}: {now}" if now and now != ended else "")

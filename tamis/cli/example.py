@@ -1,0 +1,59 @@
+"""`tamis example`: topology files to begin with, and the unit by which systemd runs a router."""
+
+from __future__ import annotations
+
+import difflib
+from importlib.resources import files
+from typing import Final
+
+import click
+
+from tamis.cli.tables import columns
+
+_EXAMPLE = """\b
+Examples:
+  tamis example
+  tamis example ring5 > network.yaml
+  tamis example systemd > /etc/systemd/system/tamis-router@.service
+"""
+_SCHEMA: Final = "# yaml-language-server: $schema=../topology.schema.json"
+_UNIT: Final = "systemd"
+_OF_UNIT: Final = "The unit by which systemd runs a router (docs/how-to/systemd.md)"
+_BESIDE: Final = "# yaml-language-server: $schema=topology.schema.json"
+
+
+@click.command("example", epilog=_EXAMPLE)
+@click.argument("name", required=False)
+def command(name: str | None) -> int:
+    """Print an example of a topology file, or the unit for systemd; without NAME, list those there are.
+
+    `tamis up` starts one as it is. With `tamis schema > topology.schema.json` beside it, an editor completes its keys.
+    """
+    texts = _texts()
+    if name is None:
+        rows = [(each, _about(text) if each != _UNIT else _OF_UNIT) for each, text in texts.items()]
+        click.echo(columns(("name", "what it is"), rows))
+        return 0
+    if name not in texts:
+        near = difflib.get_close_matches(name, texts, n=1)
+        hint = f", did you mean {near[0]!r}?" if near else f"; there are {', '.join(texts)}"
+        raise click.UsageError(f"there is no example {name!r}{hint}")
+    click.echo(texts[name].replace(_SCHEMA, _BESIDE), nl=False)
+    return 0
+
+
+def _texts() -> dict[str, str]:
+    folder = files("tamis.configs") / "topologies"
+    found = {file.name.removesuffix(".yaml"): file.read_text() for file in folder.iterdir()}
+    unit = (files("tamis.configs") / "systemd" / "tamis-router@.service").read_text()
+    return dict(sorted(found.items(), key=lambda item: len(item[1]))) | {_UNIT: unit}
+
+
+def _about(text: str) -> str:
+    """What the comment at the head of a file says first: up to the end of a sentence, or to a drawing."""
+    head = ""
+    for line in text.splitlines()[1:]:
+        if not line.startswith("#") or line.startswith("#   "):
+            break
+        head = f"{head} {line.lstrip('# ')}".strip()
+    return head.partition(". ")[0].rstrip(".:")

@@ -1,0 +1,49 @@
+"""The router of `tamis up` without a file: one, on the default ports, with its data in the state folder.
+
+Law: the file is written anew at each such start, so that it is always the one that this version means; commands that
+take a topology file take this one where none is given.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+NAME: Final = "default"
+TEXT: Final = """\
+# Written by `tamis up` without a file, and written again each time: copy it to change it. `tamis example` has others.
+
+name: default
+data: default-data
+
+routers:
+  a:
+    clients: 127.0.0.1:7400
+    admin: 127.0.0.1:7600
+"""
+
+
+def own_file() -> Path:
+    """Return where the file is; it need not be there."""
+    from tamis.cli.extras import router_extra
+
+    with router_extra("routers"):
+        from tamis.router.supervisor.state import state_home
+    return state_home() / f"{NAME}.yaml"
+
+
+def write_own_file() -> str:
+    """Write the file, and return its path."""
+    file = own_file()
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = file.with_suffix(".new")
+    fresh.write_text(TEXT)
+    fresh.replace(file)
+    return str(file)
+
+
+def file_or_own(_context: click.Context, _argument: click.Parameter, file: str | None) -> Any:  # noqa: ANN401 - click's
+    """As a click callback: the file that was given, or that of `tamis up` without one."""
+    return file if file is not None else str(own_file())

@@ -1,0 +1,55 @@
+"""Whether the routers of a topology file would start on this machine, as `check`, `up` and `reload` ask.
+
+Law: what would stop a router at its start, and would stop it again the next time, is found before anything is started.
+Each reason is one sentence, behind the routers that it holds for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.protocol.errors import ConfigError
+
+
+def unstartable(file: str, machine: str | None, is_insecure: bool) -> list[str]:
+    """Return the reasons, those in the file first: it is read alone then. Without `machine` the routers of all
+    machines are looked at where there is one machine, and none where there are several."""
+    with router_extra("routers"):
+        from tamis.configs import load_topology
+        from tamis.router.daemon.start import start_problems
+    try:
+        topology = load_topology(file)
+    except ConfigError as error:
+        return list(error.mistakes)
+    chosen = machines_of(topology) if machine is None else [machine]
+    if len(chosen) > 1:
+        return []
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for router_id, router in topology.routers.items():
+        if router.machine in chosen:
+            for problem in start_problems(topology.router(router_id), is_insecure):
+                found[problem].append(router_id)
+    return [f"{file}: {_named(names)}: {problem}" for problem, names in found.items()]
+
+
+def machines_of(topology: object) -> list[str]:
+    """Return the machines that a topology names."""
+    routers = topology.routers.values()  # type: ignore[attr-defined]
+    return sorted({router.machine for router in routers})
+
+
+def refuse_unstartable(file: str, machine: str | None, is_insecure: bool) -> None:
+    """Tell what would stop routers of a file at their start, and end with exit code 1 if there is anything."""
+    problems = unstartable(file, machine, is_insecure)
+    if problems:
+        click.echo("\n".join(problems), err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,136 @@
+"""`tamis records`: records for people and for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tamis.cli.main import main
+from tamis.cli.records import shown
+from tamis.router.records.lines import RecordLines
+
+BASE_US = 1_800_000_000_000_000  # 2027-01-15T08:00Z
+
+
+def link(t_us: int, router: str, **more: object) -> bytes:
+    return RecordLines(router, 5).line("link", BASE_US + t_us, t_us, {"neighbour": "b", "what": "up"} | more)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for router, times in (("a", (1, 3)), ("c", (2, 4))):
+        (tmp_path / "records" / router).mkdir(parents=True)
+        file = tmp_path / "records" / router / "events-5-000000.jsonl"
+        file.write_bytes(b"".join(link(t_us, router) for t_us in times))
+    message = RecordLines("a", 5).line(
+        "message", BASE_US + 5, 0, {"origin": "07", "to_connections": [1, 2], "dropped": []}
+    )
+    (tmp_path / "records" / "a" / "messages-5-000000.jsonl").write_bytes(message)
+    return tmp_path / "records"
+
+
+def told(capsys, *arguments: str) -> list[str]:
+    assert main(["records", *arguments]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_all_routers_in_order_of_time(folder, capsys):
+    lines = told(capsys, "cat", str(folder))
+    assert lines[:2] == [
+        "2027-01-15T08:00:00.000001Z a link neighbour=b what=up",
+        "2027-01-15T08:00:00.000002Z c link neighbour=b what=up",
+    ]
+    assert lines[4] == "2027-01-15T08:00:00.000005Z a message origin=07 to_connections=1,2"
+
+
+def test_the_lines_as_they_are(folder, capsys):
+    lines = told(capsys, "cat", str(folder), "--json", "--router", "c")
+    assert [line.encode() + b"\n" for line in lines] == [link(2, "c"), link(4, "c")]
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        (["--kind", "message"], [5]),
+        (["--kind", "link", "--router", "a"], [1, 3]),
+        (["--since", "2027-01-15T08:00:00.000003+00:00"], [3, 4, 5]),
+        (["--router", "nobody"], []),
+    ],
+)
+@pytest.mark.parametrize("command", ["cat", "tail"])
+def test_some_of_them(folder, capsys, command, options, times):
+    lines = told(capsys, command, str(folder), "--json", *options)
+    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == times
+
+
+def test_the_last_ones(folder, capsys):
+    lines = told(capsys, "tail", str(folder), "-n", "2", "--json")
+    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == [4, 5]
+
+
+def test_a_topology_file_says_where_records_are(folder, capsys):
+    file = folder.parent / "net.yaml"
+    file.write_text("records: {}\nrouters: {a: {neighbours: 'h:1'}, c: {}}\nlinks: [[a, c]]\n")
+    assert len(told(capsys, "cat", str(file))) == 5
+    file.write_text("routers: {a: {}}\n")
+    assert main(["records", "cat", str(file)]) == 1
+    assert "no router keeps records" in capsys.readouterr().err
+
+
+def test_half_a_line_is_told_on_stderr(folder, capsys):
+    with (folder / "a" / "events-5-000000.jsonl").open("ab") as stream:
+        stream.write(b"garbage\nhalf a li")
+    assert main(["records", "cat", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 5
+    assert err == "1 lines or files could not be read\n"
+
+
+def test_what_comes_is_followed(folder, capsys, monkeypatch):
+    turns = []
+
+    def sleep(_: float) -> None:
+        turns.append(None)
+        if len(turns) == 1:
+            with (folder / "a" / "events-5-000000.jsonl").open("ab") as stream:
+                stream.write(link(9, "a"))
+        elif len(turns) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tamis.cli.records.time.sleep", sleep)
+    assert main(["records", "tail", str(folder), "-n", "1", "-f", "--json"]) == 130
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["t_us"] - BASE_US for line in lines] == [5, 9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["cat", "nowhere"], 2, "neither a folder of records nor a topology file"),
+        (["cat", "."], 1, "no records are in there"),
+        (["cat", ".", "--since", "yesterday"], 1, "no records"),
+        (["cat", "--kind", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_what_is_refused(arguments, code, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["records", *arguments]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_a_time_that_is_none(folder, capsys):
+    assert main(["records", "cat", str(folder), "--since", "yesterday"]) == 2
+    assert "neither an age such as 10m" in capsys.readouterr().err
+
+
+def test_values_for_people():
+    record = {
+        "t_us": 0,
+        "kind": "link",
+        "router": "a",
+        "reason": "it says: no",
+        "dropped": {"queue_full": 3},
+        "own": True,
+    }
+    assert shown(record) == '1970-01-01T00:00:00.000000Z a link reason="it says: no" dropped=queue_full:3 own=true'
