@@ -21,6 +21,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         "matching.adversary",
         "matching.network_effect",
         "matching.cover_index",
+        "matching.pointers",
     ),
     "router": (
         *("router.brokers", "router.shapes", "router.large", "router.filtering"),

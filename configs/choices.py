@@ -28,8 +28,6 @@ STRATEGIES = {facts.key: SUPPORTED for facts in strategies.STRATEGIES} | dict.fr
 ENGINES = {
     **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
-    "pst": PLANNED,
-    "interval": PLANNED,
 }
 ENGINE_OPTIONS = {
     option.name: dict.fromkeys(option.values, SUPPORTED)

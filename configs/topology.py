@@ -39,6 +39,7 @@ from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
+_INTERVAL = ENGINES["interval"].options
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
 MIB = 1024 * 1024
@@ -118,8 +119,53 @@ class EngineSettings(ConfigSection):
         default=None,
         description="Engine `sff` only: what a row of the selectivity table is about; without it, `name`.",
     )
+    form: Annotated[str, OneOf(choices.ENGINE_OPTIONS["form"])] | None = Field(
+        default=None,
+        description="Engine `interval` only, as all that follow: the sets of all attributes are intersected, or what "
+        "that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
+    )
+    dense_from: int | None = Field(
+        default=None,
+        ge=_INTERVAL["dense_from"].least,
+        le=_INTERVAL["dense_from"].most,
+        description="Share of the filters from which on a set is a list of bits and not of pointers, in thousandths of "
+        "a per cent; 100001 is never. Without it, 3125: both take the same memory there.",
+    )
+    reorder: Annotated[str, OneOf(choices.ENGINE_OPTIONS["reorder"])] | None = Field(
+        default=None,
+        description="Whether the attribute that leaves the fewest filters is looked at first, by the filters or by "
+        "what messages brought; without it, `filters`.",
+    )
+    partition: Annotated[str, OneOf(choices.ENGINE_OPTIONS["partition"])] | None = Field(
+        default=None,
+        description="One structure for each string that the attribute `type` has to be, or `off`: one for all; "
+        "without it, `type`.",
+    )
+    grow_percent: int | None = Field(
+        default=None,
+        ge=_INTERVAL["grow_percent"].least,
+        le=_INTERVAL["grow_percent"].most,
+        description=f"Per cent by which an array grows; without it, {_INTERVAL['grow_percent'].standard}.",
+    )
+    spare_percent: int | None = Field(
+        default=None,
+        ge=_INTERVAL["spare_percent"].least,
+        le=_INTERVAL["spare_percent"].most,
+        description="Per cent of an array that may be empty before it is made smaller; without it, "
+        f"{_INTERVAL['spare_percent'].standard}.",
+    )
+    tree_bytes: int | None = Field(
+        default=None,
+        ge=_INTERVAL["tree_bytes"].least,
+        le=_INTERVAL["tree_bytes"].most,
+        description="Bytes that the tree of one structure may take before it begins anew; without it, "
+        f"{_INTERVAL['tree_bytes'].standard}.",
+    )
 
-    @check_field("rounds", "circuit", "counters", "determinants")
+    @check_field(
+        *("rounds", "circuit", "counters", "determinants"),
+        *("form", "dense_from", "reorder", "partition", "grow_percent", "spare_percent", "tree_bytes"),
+    )
     @classmethod
     def _is_an_option_of_the_engine(cls, value: int | str | None, info: ValidationInfo) -> int | str | None:
         """`value`, unless the engine that is named has no such option."""

@@ -1,6 +1,7 @@
 """What a run of the tests says at its end, and how much of them `make quick` runs.
 
-Law: each test runs as it would without this file; in the profile `quick`, properties are tried on fewer examples.
+Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy. In
+the profile `quick`, properties are tried on fewer examples.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections import defaultdict
 import pytest
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=8)
+settings.register_profile("untimed", deadline=None)
+settings.register_profile("quick", max_examples=8, deadline=None)
+settings.load_profile("untimed")  # unless --hypothesis-profile names another
 gc.disable()  # while tests are collected next to nothing becomes garbage
 
 

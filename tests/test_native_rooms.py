@@ -25,6 +25,8 @@ ARROWS = {
     "engines/boxes": {".", "base", "model"},
     "engines/papers": {".", "base", "model", "table", "engines", "engines/boxes"},
     "engines/onepath": {".", "base", "model", "table", "engines", "engines/boxes"},
+    "engines/interval": {".", "base", "model", "table", "engines", "engines/papers"},
+    "engines/pst": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines": {".", "base", "model", "table"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},

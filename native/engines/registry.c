@@ -6,7 +6,8 @@
 #include "engines/registry.h"
 
 static const tm_engine_class *const engine_classes[] = {
-    &tm_engine_tamis, &tm_engine_sff, &tm_engine_counting, &tm_engine_linear, &tm_engine_kdtree,
+    &tm_engine_tamis,  &tm_engine_sff, &tm_engine_counting, &tm_engine_linear,
+    &tm_engine_kdtree, &tm_engine_pst, &tm_engine_interval,
 };
 
 #define ENGINE_CLASSES (sizeof engine_classes / sizeof *engine_classes)

@@ -51,5 +51,8 @@ uint64_t tm_constraint_steps(const tm_constraint *constraint, const tm_attribute
 /* A filter that is kept: so many bytes of a block, aligned as any, hold its constraints and all that they point at. */
 size_t tm_filter_copy_bytes(const tm_filter *filter);
 const tm_constraint *tm_filter_copy(const tm_filter *filter, void *block);
+/* As both, for `count` constraints from `from` on. */
+size_t tm_constraints_copy_bytes(const tm_constraint *from, size_t count);
+const tm_constraint *tm_constraints_copy(const tm_constraint *from, size_t count, void *block);
 
 #endif

@@ -63,7 +63,7 @@ def test_nothing_is_said_of_logs_that_are_whole() -> None:
         ({"logs/lines": [_lines(broken=2)]}, "2 of 100 lines of messages are no records"),
         ({"logs/lines": [_lines(newer=7)]}, "7 lines of messages are of a newer version"),
         ({"logs/holes": [{"records": 5}, {"records": 2}]}, "7 records are missing in 2 holes"),
-        ({"logs/lives": [_life("a", "broke off", 9), _life("a", "open", 600)]}, "1 lives of routers broke off"),
+        ({"logs/lives": [_life("a", "broke off", 9), _life("a", "open", 600)]}, "1 life of a router broke off"),
         ({"logs/lives": [_life("a", "open", 600), _life("b", "open", 100)]}, "The log of b ends 500 s before"),
         (
             {"logs/clocks": [{"router": each, "reference": each, "error_us": None} for each in "ab"]},

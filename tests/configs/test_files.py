@@ -87,7 +87,7 @@ def test_example_conforms_to_the_schema_it_points_to(file):
         {"routers": {"a": {}}, "linsk": []},
         {"routers": {"a b": {}}},
         {"routers": {"a": {"clients": "nowhere"}}},
-        {"routers": {"a": {"engine": "pst"}}},
+        {"routers": {"a": {"engine": "quantum"}}},
         {"routers": {"a": {"engine": {"rounds": -1}}}},
         {"routers": {"a": {}}, "version": 2},
         {"routers": {"a": {}}, "links": [["a"]]},

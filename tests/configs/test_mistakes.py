@@ -35,6 +35,8 @@ PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
 
+ENGINES = "tamis, sff, counting, linear, kdtree, pst, interval or plain"
+
 SEVEN = """\
 name: seven
 routers:
@@ -49,7 +51,7 @@ links:
   - {ends: [b, wset], cost: 2}
   - {ends: [a, west], cost: 0}
 limits: {frame_bytes: lots}
-engine: pst
+strategy: rendezvous
 """
 
 
@@ -61,7 +63,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:9: engine: "pst" is not supported yet; choose tamis, sff, counting, linear, kdtree or plain',
+        'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose advertise or flood',
     ]
 
 
@@ -116,10 +118,7 @@ VALUES = [
     ),
     (
         "routers: {a: {engine: {name: sfff}}}",
-        (
-            "1:30: routers.a.engine.name: must be tamis, sff, counting, linear, kdtree or plain, "
-            'got "sfff", did you mean sff?'
-        ),
+        (f'1:30: routers.a.engine.name: must be {ENGINES}, got "sfff", did you mean sff?'),
     ),
     (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
     (

@@ -152,7 +152,7 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 
 def test_every_number_names_its_unit_or_counts_things():
-    units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst")
+    units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent")
     units += ("connections", "publishers", "cost", "rounds")
     for model in sections().values():
         for name, field in model.model_fields.items():
@@ -160,7 +160,7 @@ def test_every_number_names_its_unit_or_counts_things():
             assert (
                 field.annotation not in (int, int | None)
                 or name.endswith(units)
-                or name in ("bytes", "seconds", "keep")
+                or name in ("bytes", "seconds", "keep", "dense_from")
             ), name
 
 

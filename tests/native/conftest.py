@@ -14,7 +14,11 @@ from tamis.native import ENGINES
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "sff:rounds=2:circuit=each:determinants=typed",
+    "pst:order=names:annotate=off:delay=1",
+    "pst:delay=16",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",
+    "interval:form=tree:reorder=messages:dense_from=0:grow_percent=0:spare_percent=0",
+    "interval:form=whole:reorder=off:partition=off:dense_from=100001:grow_percent=400:spare_percent=100:tree_bytes=65536",
 )
 """Each value of each option stands here or is the standard (test_engine_options.py)."""
 

@@ -105,6 +105,8 @@ def test_what_costs_is_counted(engine: str, shape: str) -> None:
     batch, message = packed(shape), COSTLY[shape][2]
     if engine == "kdtree" and "y" in message:
         pytest.skip("a look at the root of a tree excludes them all")
+    if engine.startswith("pst") and "y" in message:
+        pytest.skip("they share one path, which ends at its second test")
     interfaces = array("I", range(len(batch)))
     with Table(engine, match_steps=10**9) as free, Table(engine, match_steps=1_000) as bound:
         free.add_many(batch, interfaces)

@@ -1,10 +1,11 @@
 """Seeded filters and messages, in the wire forms that a router sees, by name.
 
-    papers.py       sigcomm03, cu922, and words: paper 004's with values that do not repeat
+    papers.py       sigcomm03, cu922, gryphon, and words: paper 004's with values that do not repeat
     places.py       geo with 2 to 5 names, and boxes of paper 001
     equalities.py   alerts, tenants, exceptions, lists, skewed
     ranges.py       market, prices, bands, events, links
     texts.py        topics, logs, telemetry
+    buildings.py    das: the application of paper 003
     kind.py         what a workload is: who writes such filters, how many a message hits, how they fall on interfaces
     pieces.py       bytes and distributions that all are made of
 
@@ -18,6 +19,7 @@ import random
 from array import array
 from typing import Final
 
+from tamis.bench.matching.workloads.buildings import BUILDINGS
 from tamis.bench.matching.workloads.equalities import EQUALITIES
 from tamis.bench.matching.workloads.kind import Kind, Size, Workload
 from tamis.bench.matching.workloads.papers import PAPERS
@@ -31,7 +33,7 @@ __all__ = ["NAMES", "WORKLOADS", "Kind", "Workload", "deal", "kind_of", "make"]
 NAMES: Final = 1_000
 """Attribute names (market: symbols) unless somebody says otherwise."""
 
-WORKLOADS: Final[dict[str, Kind]] = {**PAPERS, **EQUALITIES, **PLACES, **RANGES, **TEXTS}
+WORKLOADS: Final[dict[str, Kind]] = {**PAPERS, **EQUALITIES, **PLACES, **RANGES, **TEXTS, **BUILDINGS}
 
 
 def kind_of(workload: str) -> Kind:

@@ -4,6 +4,7 @@
                 evenly; 1 to 9 constraints a filter, 1 to 19 attributes a message; the filters of an interface are a
                 number from 1 to twice the mean, evenly drawn (`sigcomm03-even`: the mean)
     words       the same with 50,000 words and 10^6 integers
+    gryphon     paper 002, chart 2: 10 attributes of 3 values; `gryphon-5`, chart 1: of 5 values
     cu922       paper 000, section 4.1: names drawn evenly; 40 % strings, 40 % integers, 20 % booleans, values by a
                 linear distribution; 1 to 5 constraints a filter, 3 to 10 attributes a message
 
@@ -13,6 +14,9 @@ Where the papers are silent: a filter names an attribute once (two equalities on
 and a network refuses such a filter); the linear distribution of cu922 gives the k-th of n values the weight n - k, over
 100 words and the integers 0 to 99; its booleans take `=` alone, since ours have no order. Constraints stand in the
 order in which they were drawn, popular names first, and not in that of the normal form.
+Paper 002 gives no exponent of its Zipf distributions (1 here) and does not say how regions differ (the values are
+turned by the region; filters and messages come from all three); nor can its probabilities give its selectivity, so that
+more match here than it says.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tamis.bench.matching import words
 from tamis.bench.matching.workloads.kind import Kind, Size, unevenly
@@ -28,9 +33,11 @@ from tamis.bench.matching.workloads.pieces import (
     Choice,
     Weighted,
     choice_of,
+    condition_head,
     distinct,
     evenly,
     map_header,
+    message,
     named,
     pack,
     unordered,
@@ -196,4 +203,53 @@ CU922 = Kind(
     messages=_CU922.messages,
 )
 
-PAPERS = {"sigcomm03": SIGCOMM03, "sigcomm03-even": SIGCOMM03_EVEN, "cu922": CU922, "words": WORDS}
+
+# --- paper 002 -------------------------------------------------------------------------------------------------------
+
+_GRYPHON_NAMES = [f"a{rank}" for rank in range(10)]
+_REGIONS = 3
+_FIRST_SHARE = 0.98  # of the filters that care about the first attribute; each further one is `decay` times as likely
+
+
+def _gryphon_values(values: int, rng: random.Random) -> Iterator[int]:
+    """Of one region: by Zipf, each time from another first value on."""
+    weights, turn = [zipf(rank) for rank in range(values)], rng.randrange(_REGIONS)
+    while True:
+        yield (rng.choices(range(values), weights)[0] + turn) % values
+
+
+def _gryphon_filters(values: int, decay: float, size: Size, rng: random.Random) -> Iterator[bytes]:
+    heads = [condition_head(name, Op.EQ) for name in _GRYPHON_NAMES]
+    for _ in range(size.filters):
+        drawn = _gryphon_values(values, rng)
+        cares = [rng.random() < _FIRST_SHARE * decay**rank for rank in range(len(heads))]
+        yield unordered(*(head + pack(next(drawn)) for head, care in zip(heads, cares, strict=True) if care))
+
+
+def _gryphon_messages(values: int, size: Size, rng: random.Random) -> Iterator[bytes]:
+    names = [pack(name) for name in _GRYPHON_NAMES]
+    for _ in range(size.messages):
+        drawn = _gryphon_values(values, rng)
+        yield message(rng, *(name + pack(next(drawn)) for name in names))
+
+
+def _gryphon(about: str, hits: str, values: int, decay: float) -> Kind:
+    return Kind(about, hits, partial(_gryphon_filters, values, decay), partial(_gryphon_messages, values))
+
+
+GRYPHON = _gryphon(
+    "Paper 002, chart 2: brokers of one feed whose 10 attributes have 3 values each; most filters name the first ones.",
+    "about F / 60",
+    3,
+    0.82,
+)
+GRYPHON_5 = _gryphon("Paper 002, chart 1: the same with 5 values each.", "about F / 315", 5, 0.85)
+
+PAPERS = {
+    "sigcomm03": SIGCOMM03,
+    "sigcomm03-even": SIGCOMM03_EVEN,
+    "cu922": CU922,
+    "words": WORDS,
+    "gryphon": GRYPHON,
+    "gryphon-5": GRYPHON_5,
+}

@@ -53,7 +53,7 @@ typedef struct tm_boxes {
     void *owner;       /* borrowed; of `moved` */
     tm_box_node *root; /* owned; NULL: no box */
     uint32_t names;
-    uint32_t count; /* of boxes */
+    uint32_t count;                            /* of boxes */
     tm_box_scale scales[2 * TM_BOX_NAMES_MAX]; /* by end */
 } tm_boxes;
 

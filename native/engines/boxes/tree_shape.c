@@ -1,24 +1,36 @@
 /* tree_shape.c - which boxes stand together: where one goes, and along which end a node is split.
  *
- * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of each; a missing bound counts as the edge of that range.
+ * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of
+ * the name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
  */
 #include "engines/boxes/node.h"
 
 #define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
 #define HUGE_RANGE 1e300      /* nothing is told by a share of it */
+#define OWN_SHARE (1.0 / 4)   /* of an end whose values lie together, where those of its name do not */
 
 static double clamp(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
 }
 
-/* What a share of an end's range weighs. */
-static double weight_of(tm_box_scale scale) {
-    double range = scale.greatest - scale.least;
+static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
+    return node->tree->scales[end];
+}
+
+static double inverse(double range) {
     return range > 0 && range < HUGE_RANGE ? 1 / range : 0;
 }
 
-static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
-    return node->tree->scales[end];
+/* What a share of a range weighs: that of the name, of its lows and its highs together, or of the end alone. */
+static double weight_of(const tm_box_node *node, uint32_t end) {
+    uint32_t names = node->tree->names;
+    tm_box_scale own = scale_of(node, end);
+    tm_box_scale other = scale_of(node, end < names ? end + names : end - names);
+    double least = own.least < other.least ? own.least : other.least;
+    double greatest = own.greatest > other.greatest ? own.greatest : other.greatest;
+    double by_name = inverse(greatest - least);
+    double by_end = inverse(own.greatest - own.least) * OWN_SHARE;
+    return by_name > by_end ? by_name : by_end;
 }
 
 static uint32_t least_of(const double *scores, uint32_t count) {
@@ -33,7 +45,7 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     double scores[INNER_ROWS] = {0};
     for (uint32_t end = 0; end < ends_of(inner); end++) {
         tm_box_scale scale = scale_of(inner, end);
-        double weight = weight_of(scale);
+        double weight = weight_of(inner, end);
         double at = clamp(ends[end], scale);
         const double *leasts = column_of(inner, end);
         const double *greatests = greatest_of(inner, end);
@@ -55,7 +67,7 @@ static double growth(const tm_box_node *inner, uint32_t row, uint32_t other) {
         tm_box_scale scale = scale_of(inner, end);
         double below = clamp(column_of(inner, end)[row], scale) - clamp(column_of(inner, end)[other], scale);
         double above = clamp(greatest_of(inner, end)[other], scale) - clamp(greatest_of(inner, end)[row], scale);
-        grown += ((below > 0 ? below : 0) + (above > 0 ? above : 0)) * weight_of(scale);
+        grown += ((below > 0 ? below : 0) + (above > 0 ? above : 0)) * weight_of(inner, end);
     }
     return grown;
 }
@@ -95,7 +107,7 @@ static uint32_t widest_end(const tm_box_node *node) {
             least = at < least ? at : least;
             greatest = at > greatest ? at : greatest;
         }
-        double width = (greatest - least) * weight_of(scale_of(node, end));
+        double width = (greatest - least) * weight_of(node, end);
         if (width > widest) {
             widest = width;
             best = end;

@@ -20,7 +20,7 @@
 #define OPEN (tamis_test_of(0, TAMIS_TRUE, 0)) /* of the other side: nothing is known */
 
 #define GUARD_MIN 3U          /* filters that a guard is made for */
-#define GUARD_BOUNDS_MIN 16U  /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
+#define GUARD_BOUNDS_MIN 4U   /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
 #define GUARD_WINDOW 1024U    /* entries in which the test beside the entry is looked for */
 #define GUARD_BODIES 64U      /* filters whose other tests are looked at */
 #define GUARD_TESTS 4U        /* of the filter that comes: more are looked for in turn */

@@ -236,3 +236,18 @@ def test_the_page_says_who_writes_the_filters_of_each_workload() -> None:
     page = (Path(__file__).parents[3] / "bench" / "README.md").read_text()
     rows = [f"| `{name}` | {kind.about} | {kind.hits} |" for name, kind in WORKLOADS.items()]
     assert [row for row in rows if row not in page] == []
+
+
+def test_das_has_typed_events_and_profiles_of_the_papers_operators() -> None:
+    made = make("das", 2_000, 300, 1, 1)
+    filters, messages = filters_of(made), messages_of(made)
+    names = {name for message in messages for name in message}
+    assert all(set(message) == names for message in messages)
+    assert {message["type"] for message in messages} == {
+        each.constraints[-1].operands[0] for each in filters if each.constraints[-1].name == "type"
+    }
+    for each in filters:
+        spoken = [constraint.name for constraint in each.constraints]
+        assert len(spoken) == len(set(spoken))
+        assert {"type"} <= set(spoken) <= names
+        assert {constraint.op for constraint in each.constraints} <= {Op.EQ, Op.LT, Op.GT, Op.IN, Op.BETWEEN}

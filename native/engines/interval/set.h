@@ -1,0 +1,65 @@
+/* set.h - the filters of an elementary interval: a list of pointers or a list of bits, by utilisation (paper
+ * 003, 4.1.2).
+ *
+ * Law: a set of at least `dense_from` of all filters is a list of bits, one for each seat; a set of less than half of
+ * that is a list of ids that rise. Between the two a set stays what it is. Whether it changes is looked at when an id
+ * comes or goes. A list that cannot be changed for want of memory when an id goes stays what it is.
+ */
+#ifndef TM_INTERVAL_SET_H
+#define TM_INTERVAL_SET_H
+
+#include "base/bits.h"
+#include "engines/interval/store.h"
+
+#define TM_DENSE_WHOLE 100000U /* dense_from is a share of this: thousandths of a per cent */
+
+typedef struct tm_interval_set {
+    void *items; /* owned: uint32_t ids that rise, or uint64_t words; NULL while empty */
+    uint32_t count;
+    uint32_t capacity : 31; /* of ids, or words; words are all valid */
+    uint32_t is_bits : 1;
+} tm_interval_set;
+
+/* How sets are kept in a structure of so many filters. */
+typedef struct tm_density {
+    uint32_t from;
+    uint32_t filters;
+} tm_density;
+
+static inline bool tm_density_is_dense(tm_density density, uint32_t count) {
+    return (uint64_t)count * TM_DENSE_WHOLE >= (uint64_t)density.from * density.filters;
+}
+static inline bool tm_density_is_sparse(tm_density density, uint32_t count) {
+    return (uint64_t)count * 2 * TM_DENSE_WHOLE < (uint64_t)density.from * density.filters;
+}
+
+/* `id` is not in the set. false: there is no memory, nothing has changed. */
+bool tm_set_add(tm_interval_set *set, tm_interval_store *store, uint32_t id, tm_density density);
+/* `id` is in the set. */
+void tm_set_remove(tm_interval_set *set, tm_interval_store *store, uint32_t id, tm_density density);
+/* `out` is empty. */
+bool tm_set_copy(const tm_interval_set *set, tm_interval_store *store, tm_interval_set *out);
+void tm_set_free(tm_interval_set *set, tm_interval_store *store);
+
+static inline const uint32_t *tm_set_ids(const tm_interval_set *set) {
+    return set->items;
+}
+static inline const uint64_t *tm_set_words(const tm_interval_set *set) {
+    return set->items;
+}
+/* The place of the first id of a rising list that is not below `id`. */
+uint32_t tm_ids_find(const uint32_t *ids, uint32_t count, uint32_t id);
+static inline bool tm_set_has(const tm_interval_set *set, uint32_t id) {
+    if (set->is_bits) {
+        return id / 64 < set->capacity && tm_bit_at(tm_set_words(set), id);
+    }
+    uint32_t place = tm_ids_find(tm_set_ids(set), set->count, id);
+    return place < set->count && tm_set_ids(set)[place] == id;
+}
+/* Word `index` of a list of bits: 0 past its end. */
+static inline uint64_t tm_set_word(const tm_interval_set *set, uint32_t index) {
+    return index < set->capacity ? tm_set_words(set)[index] : 0;
+}
+bool tm_set_equals(const tm_interval_set *a, const tm_interval_set *b);
+
+#endif

@@ -1,0 +1,555 @@
+/* tree.c - hubs and tests come and go with the filters behind them. Law: see tree.h. */
+#include "engines/pst/tree.h"
+
+#include "base/grow.h"
+#include "base/hash.h"
+
+/* ---- finding ---- */
+
+static uint64_t hash_hub(const void *owner, uint64_t id) {
+    const pst_tree *tree = owner;
+    return tm_hash_words(tree->hubs[id].test, tree->hubs[id].label, 1, &tree->memory->key);
+}
+
+static uint64_t hash_test(const void *owner, uint64_t id) {
+    const pst_tree *tree = owner;
+    return tm_hash_words(tree->tests[id].hub, tree->tests[id].name, 2, &tree->memory->key);
+}
+
+uint32_t pst_tree_test(const pst_tree *tree, uint32_t hub, uint32_t name) {
+    tm_idset_search at = tm_idset_start(&tree->test_ids, tm_hash_words(hub, name, 2, &tree->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != PST_NONE;) {
+        if (tree->tests[id].hub == hub && tree->tests[id].name == name) {
+            return id;
+        }
+    }
+    return PST_NONE;
+}
+
+uint32_t pst_tree_hub(const pst_tree *tree, uint32_t test, uint32_t label) {
+    tm_idset_search at = tm_idset_start(&tree->hub_ids, tm_hash_words(test, label, 1, &tree->memory->key));
+    for (uint32_t id; (id = tm_idset_next(&at)) != PST_NONE;) {
+        if (tree->hubs[id].test == test && tree->hubs[id].label == label) {
+            return id;
+        }
+    }
+    return PST_NONE;
+}
+
+uint32_t pst_tree_path(const pst_tree *tree, uint32_t handle, uint32_t labels[TM_CONSTRAINTS_MAX]) {
+    uint32_t count = 0;
+    for (uint32_t hub = tree->seats[handle].hub; hub != PST_ROOT; hub = tree->tests[tree->hubs[hub].test].hub) {
+        labels[count++] = tree->hubs[hub].label;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t label = labels[i];
+        labels[i] = labels[count - 1 - i];
+        labels[count - 1 - i] = label;
+    }
+    return count;
+}
+
+/* ---- tests of a hub ---- */
+
+/* A row that is not there has a place to write to: row 0, which nobody reads. */
+static void link_test(pst_tree *tree, uint32_t id) {
+    pst_test *test = &tree->tests[id];
+    uint32_t *first = &tree->hubs[test->hub].first[test->lacking > 0];
+    test->previous = PST_NONE;
+    test->next = *first;
+    tree->tests[test->next].previous = id;
+    *first = id;
+}
+
+static void unlink_test(pst_tree *tree, uint32_t id) {
+    pst_test *test = &tree->tests[id];
+    uint32_t *first = &tree->hubs[test->hub].first[test->lacking > 0];
+    *(test->previous != PST_NONE ? &tree->tests[test->previous].next : first) = test->next;
+    tree->tests[test->next].previous = test->previous;
+}
+
+static int make_test(pst_tree *tree, uint32_t hub, uint32_t name, uint32_t *id) {
+    uint32_t wanted = tree->test_count + (tree->free_test == PST_NONE);
+    if (!tm_grow(tree->memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, wanted) ||
+        tm_idset_reserve(&tree->test_ids, tree->memory, TM_HOT, hash_test, tree) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    *id = tree->free_test != PST_NONE ? tree->free_test : tree->test_count++;
+    pst_test *test = &tree->tests[*id];
+    tree->free_test = *id == tree->free_test ? test->next : tree->free_test;
+    *test = (pst_test){.hub = hub, .name = name};
+    pst_trits_init(&test->trits);
+    link_test(tree, *id);
+    tree->hubs[hub].tests++;
+    tm_idset_insert(&tree->test_ids, hash_test(tree, *id), *id);
+    return TM_OK;
+}
+
+static void drop_test(pst_tree *tree, uint32_t id) {
+    pst_test *test = &tree->tests[id];
+    tm_idset_remove(&tree->test_ids, hash_test(tree, id), id, hash_test, tree);
+    unlink_test(tree, id);
+    tree->hubs[test->hub].tests--;
+    if (test->bounds != NULL) {
+        tm_ordered_free(&test->bounds->low, tree->memory);
+        tm_ordered_free(&test->bounds->high, tree->memory);
+        TM_DELETE(tree->memory, TM_HOT, test->bounds, pst_bounds, 1);
+        tree->with_bounds--;
+    }
+    pst_trits_free(&test->trits, &tree->room);
+    *test = (pst_test){.next = tree->free_test};
+    tree->free_test = id;
+}
+
+/* ---- hubs of a test ---- */
+
+static pst_list list_of(const pst_label *label) {
+    return label->kind == PST_EQUAL ? PST_LIST_EQUAL : label->kind == PST_OTHER ? PST_LIST_OTHER : PST_LIST_BOUNDED;
+}
+
+/* Where the hub of a bound stands: what is satisfied by the number itself comes first among low ones, last among high
+ * ones, so that the satisfied are always the ones before a place, or behind it. */
+static tm_probe place_of(const pst_label *label, uint32_t hub) {
+    tm_probe probe = tm_probe_number(label->bound);
+    probe.tag = (label->kind == PST_LOW) == label->is_strict;
+    probe.constraint = hub;
+    return probe;
+}
+
+static tm_ordered *side_of(const pst_test *test, const pst_label *label) {
+    return label->kind == PST_LOW ? &test->bounds->low : &test->bounds->high;
+}
+
+static int add_bound(pst_tree *tree, pst_test *test, const pst_label *label, uint32_t hub) {
+    if (test->bounds == NULL) {
+        test->bounds = TM_NEW(tree->memory, TM_HOT, pst_bounds, 1);
+        tree->with_bounds += test->bounds != NULL;
+    }
+    if (test->bounds == NULL) {
+        return TM_NO_MEMORY;
+    }
+    tm_probe probe = place_of(label, hub);
+    int result = tm_ordered_add(side_of(test, label), tree->memory, NULL, &probe, 0);
+    tree->bounded += result == TM_OK;
+    return result;
+}
+
+/* A test may change its list with the number of its hubs that lack. */
+static void set_lacking(pst_tree *tree, uint32_t test, uint32_t lacking) {
+    unlink_test(tree, test);
+    tree->tests[test].lacking = lacking;
+    link_test(tree, test);
+}
+
+static void link_hub(pst_tree *tree, uint32_t id, const pst_label *label) {
+    pst_hub *hub = &tree->hubs[id];
+    pst_test *test = &tree->tests[hub->test];
+    uint32_t *first = &test->first[list_of(label)];
+    hub->next = *first;
+    tree->hubs[hub->next].previous = id;
+    *first = id;
+    test->hubs++;
+    if (label->lacks) {
+        set_lacking(tree, hub->test, test->lacking + 1);
+    }
+}
+
+static void unlink_hub(pst_tree *tree, uint32_t id, const pst_label *label) {
+    pst_hub *hub = &tree->hubs[id];
+    pst_test *test = &tree->tests[hub->test];
+    *(hub->previous != PST_NONE ? &tree->hubs[hub->previous].next : &test->first[list_of(label)]) = hub->next;
+    tree->hubs[hub->next].previous = hub->previous;
+    test->hubs--;
+    if (label->lacks) {
+        set_lacking(tree, hub->test, test->lacking - 1);
+    }
+}
+
+static int make_hub(pst_tree *tree, uint32_t test, uint32_t label_id, uint32_t *id) {
+    const pst_label *label = &tree->labels.rows[label_id];
+    uint32_t wanted = tree->hub_count + (tree->free_hub == PST_NONE);
+    if (!tm_grow(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, wanted) ||
+        tm_idset_reserve(&tree->hub_ids, tree->memory, TM_HOT, hash_hub, tree) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    *id = tree->free_hub != PST_NONE ? tree->free_hub : tree->hub_count;
+    if (list_of(label) == PST_LIST_BOUNDED && add_bound(tree, &tree->tests[test], label, *id) != TM_OK) {
+        return TM_NO_MEMORY;
+    }
+    pst_hub *hub = &tree->hubs[*id];
+    tree->hub_count += *id == tree->hub_count;
+    tree->free_hub = *id == tree->free_hub ? hub->next : tree->free_hub;
+    *hub = (pst_hub){.test = test, .label = label_id};
+    pst_trits_init(&hub->trits);
+    link_hub(tree, *id, label);
+    tm_idset_insert(&tree->hub_ids, hash_hub(tree, *id), *id);
+    pst_labels_hold(&tree->labels, label_id);
+    return TM_OK;
+}
+
+static void drop_hub(pst_tree *tree, uint32_t id) {
+    pst_hub *hub = &tree->hubs[id];
+    pst_test *test = &tree->tests[hub->test];
+    const pst_label *label = &tree->labels.rows[hub->label];
+    tm_idset_remove(&tree->hub_ids, hash_hub(tree, id), id, hash_hub, tree);
+    if (list_of(label) == PST_LIST_BOUNDED) {
+        tm_probe probe = place_of(label, id);
+        tm_ordered_remove(side_of(test, label), tree->memory, NULL, &probe);
+        tree->bounded--;
+    }
+    unlink_hub(tree, id, label);
+    pst_labels_release(&tree->labels, hub->label);
+    pst_trits_free(&hub->trits, &tree->room);
+    *hub = (pst_hub){.next = tree->free_hub};
+    tree->free_hub = id;
+}
+
+/* ---- trits ---- */
+
+static uint32_t children_of_hub(const pst_hub *hub) {
+    return hub->tests + hub->filters;
+}
+
+static uint32_t position_of(const pst_tree *tree, uint32_t handle) {
+    return pst_position(tm_holders_interface(tree->holders, handle));
+}
+
+static bool hub_is_entitled(const pst_tree *tree, const pst_hub *hub, uint32_t position) {
+    for (uint32_t at = hub->here; at != 0; at = tree->seats[at - 1].next) {
+        if (position_of(tree, at - 1) == position) {
+            return true;
+        }
+    }
+    for (int list = 0; list < 2; list++) {
+        for (uint32_t at = hub->first[list]; at != PST_NONE; at = tree->tests[at].next) {
+            if (pst_trits_has(&tree->tests[at].trits, position)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool test_is_entitled(const pst_tree *tree, const pst_test *test, uint32_t position) {
+    for (int list = 0; list < PST_LISTS; list++) {
+        for (uint32_t at = test->first[list]; at != PST_NONE; at = tree->hubs[at].next) {
+            if (pst_trits_has(&tree->hubs[at].trits, position)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void count_trits(const pst_trits *trits, uint32_t *counts) {
+    if (trits->words == NULL) {
+        if (trits->single != PST_POSITION_NONE) {
+            counts[trits->single]++;
+        }
+        return;
+    }
+    for (uint32_t word = 0; word < trits->capacity; word++) {
+        for (uint64_t bits = trits->words[word]; bits != 0; bits &= bits - 1) {
+            counts[word * 64 + (uint32_t)__builtin_ctzll(bits)]++;
+        }
+    }
+}
+
+static void count_hub(const pst_tree *tree, const pst_hub *hub) {
+    for (uint32_t at = hub->here; at != 0; at = tree->seats[at - 1].next) {
+        hub->trits.counts[position_of(tree, at - 1)]++;
+    }
+    for (int list = 0; list < 2; list++) {
+        for (uint32_t at = hub->first[list]; at != PST_NONE; at = tree->tests[at].next) {
+            count_trits(&tree->tests[at].trits, hub->trits.counts);
+        }
+    }
+}
+
+static void count_test(const pst_tree *tree, const pst_test *test) {
+    for (int list = 0; list < PST_LISTS; list++) {
+        for (uint32_t at = test->first[list]; at != PST_NONE; at = tree->hubs[at].next) {
+            count_trits(&tree->hubs[at].trits, test->trits.counts);
+        }
+    }
+}
+
+static int reserve_hub(pst_tree *tree, pst_hub *hub, uint32_t position) {
+    bool had = hub->trits.counts != NULL;
+    bool counted = children_of_hub(hub) >= PST_COUNTED_FROM;
+    int result = pst_trits_reserve(&hub->trits, &tree->room, position, counted);
+    if (!had && hub->trits.counts != NULL) {
+        count_hub(tree, hub);
+    }
+    return result;
+}
+
+static int reserve_test(pst_tree *tree, pst_test *test, uint32_t position) {
+    bool had = test->trits.counts != NULL;
+    bool counted = test->hubs >= PST_COUNTED_FROM;
+    int result = pst_trits_reserve(&test->trits, &tree->room, position, counted);
+    if (!had && test->trits.counts != NULL) {
+        count_test(tree, test);
+    }
+    return result;
+}
+
+/* Room for the position in all nodes from the hub up. */
+static int reserve_trits(pst_tree *tree, uint32_t hub, uint32_t position) {
+    int result = tree->annotated ? reserve_hub(tree, &tree->hubs[hub], position) : TM_OK;
+    while (tree->annotated && result == TM_OK && hub != PST_ROOT) {
+        pst_test *test = &tree->tests[tree->hubs[hub].test];
+        hub = test->hub;
+        result = reserve_test(tree, test, position);
+        result = result == TM_OK ? reserve_hub(tree, &tree->hubs[hub], position) : result;
+    }
+    return result;
+}
+
+/* A child has the position now. Returns whether the node has it newly. */
+static bool gain(pst_trits *trits, uint32_t position) {
+    if (trits->counts != NULL) {
+        trits->counts[position]++;
+    }
+    if (pst_trits_has(trits, position)) {
+        return false;
+    }
+    pst_trits_set(trits, position);
+    return true;
+}
+
+static void gain_all(pst_tree *tree, uint32_t hub, uint32_t position) {
+    while (gain(&tree->hubs[hub].trits, position) && hub != PST_ROOT) {
+        pst_test *test = &tree->tests[tree->hubs[hub].test];
+        if (!gain(&test->trits, position)) {
+            return;
+        }
+        hub = test->hub;
+    }
+}
+
+static bool lose_at_hub(pst_tree *tree, pst_hub *hub, uint32_t position) {
+    pst_trits *trits = &hub->trits;
+    if (trits->counts != NULL ? --trits->counts[position] > 0 : hub_is_entitled(tree, hub, position)) {
+        return false;
+    }
+    pst_trits_clear(trits, position);
+    return true;
+}
+
+static bool lose_at_test(pst_tree *tree, pst_test *test, uint32_t position) {
+    pst_trits *trits = &test->trits;
+    if (trits->counts != NULL ? --trits->counts[position] > 0 : test_is_entitled(tree, test, position)) {
+        return false;
+    }
+    pst_trits_clear(trits, position);
+    return true;
+}
+
+static void lose_all(pst_tree *tree, uint32_t hub, uint32_t position) {
+    while (lose_at_hub(tree, &tree->hubs[hub], position) && hub != PST_ROOT) {
+        pst_test *test = &tree->tests[tree->hubs[hub].test];
+        if (!lose_at_test(tree, test, position)) {
+            return;
+        }
+        hub = test->hub;
+    }
+}
+
+/* A node of few children counts no more. */
+static void relax(pst_tree *tree, pst_trits *trits, uint32_t children) {
+    if (trits->counts != NULL && children <= PST_COUNTED_TO) {
+        pst_trits_forget_counts(trits, &tree->room);
+    }
+}
+
+/* ---- filters ---- */
+
+/* Drop what leads to no filter, from the hub up. */
+static void prune(pst_tree *tree, uint32_t hub) {
+    while (hub != PST_ROOT && children_of_hub(&tree->hubs[hub]) == 0) {
+        uint32_t test = tree->hubs[hub].test;
+        drop_hub(tree, hub);
+        relax(tree, &tree->tests[test].trits, tree->tests[test].hubs);
+        if (tree->tests[test].hubs > 0) {
+            return;
+        }
+        hub = tree->tests[test].hub;
+        drop_test(tree, test);
+    }
+    relax(tree, &tree->hubs[hub].trits, children_of_hub(&tree->hubs[hub]));
+}
+
+/* The hub behind the label, found or made. TM_NO_MEMORY: unchanged. */
+static int step_down(pst_tree *tree, uint32_t label, uint32_t *hub) {
+    uint32_t name = tree->labels.rows[label].name;
+    uint32_t test = pst_tree_test(tree, *hub, name);
+    uint32_t next = test != PST_NONE ? pst_tree_hub(tree, test, label) : PST_NONE;
+    int result = test != PST_NONE ? TM_OK : make_test(tree, *hub, name, &test);
+    if (result == TM_OK && next == PST_NONE) {
+        result = make_hub(tree, test, label, &next);
+        if (result != TM_OK && tree->tests[test].hubs == 0) {
+            drop_test(tree, test);
+        }
+    }
+    *hub = result == TM_OK ? next : *hub;
+    return result;
+}
+
+static void sit_down(pst_tree *tree, uint32_t hub, uint32_t handle) {
+    uint32_t next = tree->hubs[hub].here;
+    tree->seats[handle] = (pst_seat){.hub = hub, .next = next};
+    if (next != 0) {
+        tree->seats[next - 1].previous = handle + 1;
+    }
+    tree->hubs[hub].here = handle + 1;
+    tree->hubs[hub].filters++;
+    tree->filters++;
+}
+
+static void stand_up(pst_tree *tree, uint32_t handle) {
+    pst_seat *seat = &tree->seats[handle];
+    if (seat->next != 0) {
+        tree->seats[seat->next - 1].previous = seat->previous;
+    }
+    *(seat->previous != 0 ? &tree->seats[seat->previous - 1].next : &tree->hubs[seat->hub].here) = seat->next;
+    tree->hubs[seat->hub].filters--;
+    tree->filters--;
+    *seat = (pst_seat){0};
+}
+
+/* The hub behind these labels, with room for the position on the way there. TM_NO_MEMORY: unchanged. */
+static int prepare(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t position, uint32_t *hub) {
+    int result = TM_OK;
+    *hub = PST_ROOT;
+    for (uint32_t i = 0; i < count && result == TM_OK; i++) {
+        result = step_down(tree, labels[i], hub);
+    }
+    result = result == TM_OK ? reserve_trits(tree, *hub, position) : result;
+    if (result != TM_OK) {
+        prune(tree, *hub);
+    }
+    return result;
+}
+
+static void enter(pst_tree *tree, uint32_t hub, uint32_t handle) {
+    sit_down(tree, hub, handle);
+    if (tree->annotated) {
+        gain_all(tree, hub, position_of(tree, handle));
+    }
+}
+
+/* Returns the hub that the filter has left, which may have to be pruned. */
+static uint32_t leave(pst_tree *tree, uint32_t handle) {
+    uint32_t hub = tree->seats[handle].hub;
+    stand_up(tree, handle);
+    if (tree->annotated) {
+        lose_all(tree, hub, position_of(tree, handle));
+    }
+    return hub;
+}
+
+int pst_tree_attach(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
+    uint32_t hub;
+    bool has_room = tm_grow(tree->memory, TM_HOT, &tree->seats, sizeof *tree->seats, &tree->seat_capacity, handle + 1);
+    int result = has_room ? prepare(tree, labels, count, position_of(tree, handle), &hub) : TM_NO_MEMORY;
+    if (result == TM_OK) {
+        enter(tree, hub, handle);
+        tree->seat_count = handle < tree->seat_count ? tree->seat_count : handle + 1;
+    }
+    return result;
+}
+
+void pst_tree_move(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
+    uint32_t hub;
+    if (prepare(tree, labels, count, position_of(tree, handle), &hub) != TM_OK) {
+        return;
+    }
+    uint32_t old = leave(tree, handle);
+    enter(tree, hub, handle); /* before the other is pruned, which could take the way here with it */
+    prune(tree, old);
+}
+
+void pst_tree_detach(pst_tree *tree, uint32_t handle) {
+    prune(tree, leave(tree, handle));
+}
+
+/* ---- the whole ---- */
+
+static void plant_root(pst_tree *tree) {
+    tree->hub_count = PST_ROOT + 1;
+    tree->test_count = 1;
+    tree->hubs[PST_ROOT] = (pst_hub){0};
+    pst_trits_init(&tree->hubs[PST_ROOT].trits);
+}
+
+int pst_tree_init(pst_tree *tree, tm_memory *memory, const tm_holders *holders, bool annotated) {
+    *tree = (pst_tree){.memory = memory, .holders = holders, .annotated = annotated, .room = {.memory = memory}};
+    int result = pst_labels_init(&tree->labels, memory);
+    if (result != TM_OK ||
+        !tm_grow(memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, PST_ROOT + 1) ||
+        !tm_grow(memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, 1)) {
+        return TM_NO_MEMORY;
+    }
+    plant_root(tree);
+    return TM_OK;
+}
+
+void pst_tree_forget(pst_tree *tree) {
+    pst_trits_free(&tree->hubs[PST_ROOT].trits, &tree->room);
+    plant_root(tree);
+    tree->free_hub = PST_NONE;
+    tree->free_test = PST_NONE;
+    tm_shrink(tree->memory, TM_HOT, &tree->hubs, sizeof *tree->hubs, &tree->hub_capacity, PST_ROOT + 1);
+    tm_shrink(tree->memory, TM_HOT, &tree->tests, sizeof *tree->tests, &tree->test_capacity, 1);
+    TM_DELETE(tree->memory, TM_HOT, tree->seats, pst_seat, tree->seat_capacity);
+    tree->seats = NULL;
+    tree->seat_capacity = 0;
+    tree->seat_count = 0;
+    tm_idset_free(&tree->hub_ids, tree->memory, TM_HOT);
+    tm_idset_free(&tree->test_ids, tree->memory, TM_HOT);
+    pst_labels_forget(&tree->labels);
+}
+
+void pst_tree_free(pst_tree *tree) {
+    for (uint32_t id = PST_ROOT; id < tree->hub_count; id++) {
+        pst_trits_free(&tree->hubs[id].trits, &tree->room);
+    }
+    for (uint32_t id = 1; id < tree->test_count; id++) {
+        pst_test *test = &tree->tests[id];
+        pst_trits_free(&test->trits, &tree->room);
+        if (test->bounds != NULL) {
+            tm_ordered_free(&test->bounds->low, tree->memory);
+            tm_ordered_free(&test->bounds->high, tree->memory);
+            TM_DELETE(tree->memory, TM_HOT, test->bounds, pst_bounds, 1);
+        }
+    }
+    TM_DELETE(tree->memory, TM_HOT, tree->hubs, pst_hub, tree->hub_capacity);
+    TM_DELETE(tree->memory, TM_HOT, tree->tests, pst_test, tree->test_capacity);
+    TM_DELETE(tree->memory, TM_HOT, tree->seats, pst_seat, tree->seat_capacity);
+    tm_idset_free(&tree->hub_ids, tree->memory, TM_HOT);
+    tm_idset_free(&tree->test_ids, tree->memory, TM_HOT);
+    pst_labels_free(&tree->labels);
+}
+
+void pst_tree_probes(const pst_tree *tree, tm_probes *probes) {
+    tm_idset_probes(&tree->hub_ids, hash_hub, tree, probes);
+    tm_idset_probes(&tree->test_ids, hash_test, tree, probes);
+    pst_labels_probes(&tree->labels, probes);
+}
+
+/* A row with its place in a hash; a row of names; an entry of a bound, and what a test takes for its first one. */
+#define HUB_BYTES (sizeof(pst_hub) + 8U)
+#define TEST_BYTES (sizeof(pst_test) + 8U)
+#define LABEL_BYTES (sizeof(pst_label) + 8U)
+#define NAME_BYTES (sizeof(pst_name) + sizeof(tm_interned) + 8U)
+#define BOUND_BYTES 32U
+#define BOUNDS_BYTES 160U
+
+uint64_t pst_tree_used(const pst_tree *tree) {
+    const pst_labels *labels = &tree->labels;
+    return tree->filters * sizeof(pst_seat) + tree->hub_ids.count * HUB_BYTES + tree->test_ids.count * TEST_BYTES +
+           tree->bounded * BOUND_BYTES + tree->with_bounds * BOUNDS_BYTES + tree->room.bytes +
+           labels->ids.count * LABEL_BYTES + labels->block_bytes + labels->names.ids.count * NAME_BYTES +
+           labels->names.text_bytes;
+}

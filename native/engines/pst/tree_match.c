@@ -1,0 +1,324 @@
+/* tree_match.c - one message down the tree: the matching and the refinement of paper 002.
+ *
+ * Law: a mask of the interfaces that are undecided goes down with the search. A node below which there is none of them
+ * is passed over (all No); what ends at a hub is Yes at once, for all interfaces of its group; the match ends when
+ * nothing is undecided. simulate/models/pst_hubs.py takes the same steps, one by one:
+ *
+ *     a test of a hub, looked for or looked at                            1
+ *     a filter that ends at a hub                                         1
+ *     a state of hubs that are followed together (joint.h)                1
+ *     a hub below a test that is no equality, and a search among bounds   1
+ *     a label that is asked the first time                                tm_constraint_steps of its constraints
+ *     the equality label of a text                                        1 for each WORK_BYTES of it
+ */
+#include "engines/pst/tree_match.h"
+
+typedef struct search {
+    pst_tree *tree;
+    pst_joint *joint;
+    tm_answer *answer;
+    const tm_attribute *attributes; /* of the message, as the next two */
+    uint32_t names[TM_ATTRIBUTES_MAX];
+    uint32_t values[TM_ATTRIBUTES_MAX]; /* labels; PST_NONE: no filter has this one */
+    uint32_t known;                     /* attributes of whose names some filter speaks: those that stand here */
+    uint32_t message;
+    const uint16_t *ring; /* NULL: each interface is its own group, or nothing is known of groups */
+    uint32_t ring_count;
+    uint32_t undecided; /* positions in `live`, without the last one */
+    bool over;
+    bool refines; /* an interface that has matched is decided */
+    uint64_t live[PST_POSITION_WORDS];
+} search;
+
+static void visit_hub(search *at, const pst_hub *hub);
+
+static void spend(search *at, uint64_t steps) {
+    at->over |= !tm_work_spend(&at->answer->work, steps);
+}
+
+/* May anything undecided be below? */
+static bool is_live(const search *at, const pst_trits *trits) {
+    return !at->tree->annotated || pst_trits_meet(trits, at->live);
+}
+
+/* ---- what ends at a hub ---- */
+
+static void decide_one(search *at, uint32_t position) {
+    if (position < PST_POSITIONS - 1 && tm_bit_at(at->live, position)) {
+        tm_bit_clear(at->live, position);
+        at->undecided--;
+    }
+}
+
+/* The interface has matched: so has its group. */
+static void decide(search *at, uint32_t interface) {
+    if (at->ring == NULL || interface >= at->ring_count) {
+        decide_one(at, pst_position(interface));
+    } else {
+        uint32_t other = interface;
+        do {
+            decide_one(at, other);
+            other = at->ring[other];
+        } while (other != interface);
+    }
+    at->over |= at->undecided == 0 && !tm_bit_at(at->live, PST_POSITIONS - 1);
+}
+
+static void visit_filters(search *at, const pst_hub *hub) {
+    const tm_holders *holders = at->tree->holders;
+    for (uint32_t seat = hub->here; seat != 0 && !at->over; seat = at->tree->seats[seat - 1].next) {
+        uint32_t interface = tm_holders_interface(holders, seat - 1);
+        spend(at, 1);
+        if (at->over || !tm_answer_open(at->answer, interface)) {
+            continue;
+        }
+        tm_answer_emit(at->answer, interface, seat - 1);
+        if (at->refines) {
+            decide(at, interface);
+        }
+        at->over |= tm_answer_is_full(at->answer);
+    }
+}
+
+/* ---- tests ---- */
+
+static void try_hub(search *at, uint32_t id) {
+    const pst_hub *hub = &at->tree->hubs[id];
+    if (is_live(at, &hub->trits)) {
+        visit_hub(at, hub);
+    }
+}
+
+/* A hub whose label has to be asked. */
+static void ask_hub(search *at, uint32_t id, const tm_attribute *attribute) {
+    uint64_t steps = 1;
+    pst_label *label = &at->tree->labels.rows[at->tree->hubs[id].label];
+    bool holds = pst_label_holds(label, attribute, at->message, &steps);
+    spend(at, steps);
+    if (holds && !at->over) {
+        try_hub(at, id);
+    }
+}
+
+static void ask_run(search *at, const tm_run *run, uint32_t begin, uint32_t end, const tm_attribute *attribute) {
+    for (uint32_t i = begin; i < end && !at->over; i++) {
+        ask_hub(at, run->entries[i].constraint, attribute);
+    }
+}
+
+/* The bounds that a number may satisfy: low ones before it, high ones behind it. */
+static void visit_bounds(search *at, const pst_bounds *bounds, const tm_attribute *attribute) {
+    if (attribute->kind != TM_KIND_INTEGER && attribute->kind != TM_KIND_FLOAT) {
+        return;
+    }
+    spend(at, 1);
+    tm_probe probe =
+        tm_probe_number(tm_number_key_of(attribute->integer, attribute->real, attribute->kind == TM_KIND_FLOAT));
+    probe.tag = 1;
+    tm_place low = tm_ordered_seek(&bounds->low, NULL, &probe);
+    for (uint32_t run = 0; run <= low.run && run < bounds->low.count && !at->over; run++) {
+        const tm_run *all = &bounds->low.runs[run];
+        ask_run(at, all, 0, run < low.run ? all->count : low.index, attribute);
+    }
+    tm_place high = tm_ordered_seek(&bounds->high, NULL, &probe);
+    for (uint32_t run = high.run; run < bounds->high.count && !at->over; run++) {
+        const tm_run *all = &bounds->high.runs[run];
+        ask_run(at, all, run == high.run ? high.index : 0, all->count, attribute);
+    }
+}
+
+/* The test of a name that stands at `place` in the message. */
+static void visit_present(search *at, uint32_t id, uint32_t place) {
+    const pst_tree *tree = at->tree;
+    const pst_test *test = &tree->tests[id];
+    if (test->first[PST_LIST_EQUAL] != PST_NONE && at->values[place] != PST_NONE) {
+        uint32_t hub = pst_tree_hub(tree, id, at->values[place]);
+        if (hub != PST_NONE) {
+            try_hub(at, hub);
+        }
+    }
+    if (test->bounds != NULL && test->bounds->low.count + test->bounds->high.count > 0 && !at->over) {
+        visit_bounds(at, test->bounds, &at->attributes[place]);
+    }
+    for (uint32_t hub = test->first[PST_LIST_OTHER]; hub != PST_NONE && !at->over; hub = tree->hubs[hub].next) {
+        ask_hub(at, hub, &at->attributes[place]);
+    }
+}
+
+/* The test of a name that the message lacks. */
+static void visit_absent(search *at, const pst_test *test) {
+    const pst_tree *tree = at->tree;
+    uint32_t left = test->lacking;
+    for (uint32_t hub = test->first[PST_LIST_OTHER]; left > 0 && !at->over; hub = tree->hubs[hub].next) {
+        bool lacks = tree->labels.rows[tree->hubs[hub].label].lacks;
+        spend(at, 1);
+        left -= lacks;
+        if (lacks && !at->over) {
+            try_hub(at, hub);
+        }
+    }
+}
+
+static void visit_test(search *at, uint32_t id) {
+    const pst_test *test = &at->tree->tests[id];
+    const pst_name *name = &at->tree->labels.of_names[test->name];
+    if (!is_live(at, &test->trits)) {
+        return;
+    }
+    if (name->message == at->message) {
+        visit_present(at, id, name->at);
+    } else {
+        visit_absent(at, test);
+    }
+}
+
+/* ---- hubs ---- */
+
+static void look_at_tests(search *at, uint32_t first) {
+    for (uint32_t test = first; test != PST_NONE && !at->over; test = at->tree->tests[test].next) {
+        spend(at, 1);
+        if (!at->over) {
+            visit_test(at, test);
+        }
+    }
+}
+
+/* Tests by the names of the message; those that may hold of what it lacks are not among them. */
+static void look_for_tests(search *at, uint32_t hub) {
+    for (uint32_t i = 0; i < at->known && !at->over; i++) {
+        uint32_t test = pst_tree_test(at->tree, hub, at->names[i]);
+        spend(at, 1);
+        if (test != PST_NONE && !at->over && at->tree->tests[test].lacking == 0) {
+            visit_test(at, test);
+        }
+    }
+}
+
+/* Few tests are looked at one by one, of many those of the message's names are looked for. */
+static void visit_tests(search *at, const pst_hub *hub) {
+    if (hub->tests <= at->known) {
+        look_at_tests(at, hub->first[0]);
+    } else {
+        look_for_tests(at, (uint32_t)(hub - at->tree->hubs));
+    }
+    look_at_tests(at, hub->first[1]);
+}
+
+/* ---- hubs that are followed together ---- */
+
+static void enter_all(search *at, const pst_step *step) {
+    for (uint32_t i = 0; i < step->count && !at->over; i++) {
+        const pst_hub *hub = &at->tree->hubs[step->entered[i]];
+        if (!is_live(at, &hub->trits)) {
+            continue;
+        }
+        visit_filters(at, hub);
+        if ((step->alone >> i & 1) != 0 && !at->over) {
+            visit_tests(at, hub);
+        }
+    }
+}
+
+/* Goes deeper only where what waits is two states, and so where a hub was entered: once for each name of the message.
+ */
+static void visit_state(search *at, pst_state *state) {
+    pst_step step;
+    pst_state other;
+    do {
+        const pst_name *name = &at->tree->labels.of_names[state->next];
+        spend(at, 1);
+        if (at->over) {
+            return;
+        }
+        uint32_t value = name->message == at->message ? at->values[name->at] : PST_NONE;
+        pst_joint_step(at->joint, at->tree, state, value, &step);
+        enter_all(at, &step);
+        if (!at->over && pst_joint_next(at->joint, &step, 1, &other)) {
+            visit_state(at, &other);
+        }
+    } while (!at->over && pst_joint_next(at->joint, &step, 0, state));
+}
+
+static void visit_hub(search *at, const pst_hub *hub) {
+    pst_state state;
+    visit_filters(at, hub);
+    if (hub->tests == 0 || at->over) {
+        return;
+    }
+    if (pst_joint_begin(at->joint, at->tree, (uint32_t)(hub - at->tree->hubs), &state)) {
+        visit_state(at, &state);
+    } else {
+        visit_tests(at, hub);
+    }
+}
+
+/* ---- the message and the mask ---- */
+
+static void read_message(search *at, const tm_attribute *attributes, size_t count) {
+    pst_labels *labels = &at->tree->labels;
+    at->known = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = tm_intern_find(&labels->names, attributes[i].name, attributes[i].name_length);
+        if (name == PST_NONE) {
+            continue;
+        }
+        labels->of_names[name].message = at->message;
+        labels->of_names[name].at = (uint32_t)i;
+        at->names[at->known++] = name;
+        at->values[i] = pst_labels_of_value(labels, name, &attributes[i]);
+        if (attributes[i].kind == TM_KIND_STRING && attributes[i].length <= TM_OPERAND_BYTES_MAX) {
+            spend(at, attributes[i].length / WORK_BYTES);
+        }
+    }
+}
+
+/* What is undecided at the beginning: the initialization mask of the paper. */
+static void begin_mask(search *at) {
+    const tm_answer *answer = at->answer;
+    const tm_holders *holders = at->tree->holders;
+    uint32_t interfaces = holders->interface_count;
+    at->undecided = 0;
+    for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
+        uint64_t open = 0;
+        if (word * 64 < interfaces && answer->grouping == NULL) {
+            open = word < tm_bit_words(answer->group_count) ? tm_answer_open_word(answer, word) : 0;
+        } else if (word * 64 < interfaces) {
+            for (uint64_t left = holders->occupied[word]; left != 0; left &= left - 1) {
+                uint32_t interface = word * 64 + (uint32_t)__builtin_ctzll(left);
+                open |= tm_answer_open(answer, interface) ? left & -left : 0;
+            }
+        }
+        at->live[word] = open;
+        at->undecided += tm_bit_count(open);
+    }
+    if (tm_bit_at(at->live, PST_POSITIONS - 1)) {
+        at->undecided--;
+    }
+    if (interfaces >= PST_POSITIONS) {
+        tm_bit_set(at->live, PST_POSITIONS - 1); /* it stands for others, of which nobody has asked */
+    }
+}
+
+void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const pst_rings *rings,
+                    const tm_attribute *attributes, size_t count, tm_answer *answer) {
+    search at; /* its arrays are written before they are read: not cleared */
+    at.tree = tree;
+    at.joint = joint;
+    at.answer = answer;
+    at.attributes = attributes;
+    at.message = message;
+    at.ring = rings != NULL ? rings->next : NULL;
+    at.ring_count = rings != NULL ? rings->count : 0;
+    at.over = tm_answer_is_full(answer);
+    at.refines = tree->annotated && answer->form != TM_ANSWER_ALL;
+    if (tree->annotated && !at.over) {
+        begin_mask(&at);
+        at.over = !pst_trits_meet(&tree->hubs[PST_ROOT].trits, at.live);
+    }
+    if (!at.over) {
+        read_message(&at, attributes, count);
+    }
+    if (!at.over) {
+        visit_hub(&at, &tree->hubs[PST_ROOT]);
+    }
+}

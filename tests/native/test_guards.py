@@ -1,0 +1,92 @@
+"""Filters that share all they could be found by and fail in a test without an index are passed by together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from tamis.native import Table
+from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.values import Value
+
+FILTERS = 3_000
+STEPS = 900
+SHARED = (Constraint("a", Op.PREFIX, ("v/",)), Constraint("b", Op.PREFIX, ("w/",)))
+
+Failing = Callable[[int], tuple[Constraint, ...]]
+
+FAILING: dict[str, tuple[Failing, Value]] = {
+    "unequal": (lambda number: (Constraint(f"m{number % 5}", Op.NE, ("here",)),), "here"),
+    "negated": (lambda number: (Constraint(f"m{number % 5}", Op.PREFIX, ("he",), negated=True),), "here"),
+    "bound": (lambda number: (Constraint(f"m{number % 5}", Op.GT, (number,)),), 0),
+    "fraction": (lambda number: (Constraint(f"m{number % 5}", Op.LE, (-number - 0.25,)),), 0),
+    "text": (lambda number: (Constraint(f"m{number % 5}", Op.GE, (f"same begin {number:04d}",)),), "same begin"),
+    "between": (lambda number: (Constraint("m0", Op.BETWEEN, (number + 1, 2 * number + 3)),), 0),
+    "between of a few": (lambda number: (Constraint(f"m{number % 5}", Op.BETWEEN, (1 + number, 2 + 2 * number)),), 0),
+    "decoys": (
+        lambda number: (
+            Constraint("m0", Op.NE, ("elsewhere",)),
+            Constraint("m1", Op.NE, (f"not {number}",)),
+            Constraint("m2", Op.NE, ("here",)),
+        ),
+        "here",
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", FAILING)
+def test_what_fails_alike_is_passed_by_together(shape: str) -> None:
+    failing, value = FAILING[shape]
+    message: dict[str, Value] = {"a": "v/x", "b": "w/x"} | {f"m{k}": value for k in range(5)}
+    table, plain = Table("tamis"), Table("linear")
+    handles = [
+        [each.add(Filter((*SHARED, *failing(number))), number) for each in (table, plain)] for number in range(FILTERS)
+    ]
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < STEPS
+    others = [message | {"m0": other, "m1": other} for other in (7, 1_000.5, "same begin 0500", "hello", True)]
+    rng = random.Random(3)
+    rng.shuffle(handles)
+    for pair in handles[: FILTERS // 2]:
+        for each, handle in zip((table, plain), pair, strict=True):
+            each.remove(handle)
+    table.validate()
+    for other in others:
+        assert sorted(table.match(other)) == sorted(plain.match(other))
+    for number in range(FILTERS, FILTERS + 500):
+        for each in (table, plain):
+            each.add(Filter((*SHARED, *failing(number % FILTERS))), number)
+    table.validate()
+    for other in [message, *others]:
+        assert sorted(table.match(other)) == sorted(plain.match(other))
+    for pair in handles[FILTERS // 2 :]:
+        table.remove(pair[0])
+    table.validate()
+
+
+STACKED: dict[str, Callable[[int], tuple[Value, Value]]] = {
+    "nested": lambda number: (number, 9_999 - number),
+    "stairs": lambda number: (10_001 + number, 10_002 + 20 * number),
+    "fractions close": lambda number: (1 + number * 2.0**-40, 2 + number * 2.0**-40),
+    "texts that begin alike": lambda number: (f"the same begin {number:05d}", f"the same begin {number + 7:05d}"),
+}
+
+
+@pytest.mark.parametrize("shape", STACKED)
+def test_intervals_beside_the_value_are_not_looked_at(shape: str) -> None:
+    ends = [STACKED[shape](number) for number in range(FILTERS)]
+    table, plain = Table("tamis"), Table("linear")
+    for number, (low, high) in enumerate(ends):
+        for each in (table, plain):
+            each.add(Filter((Constraint("x", Op.BETWEEN, (low, high)),)), 1_000 + number)
+    table.validate()
+    beside: Value = 10_000 if isinstance(ends[0][0], int | float) else "the same begin"
+    before = table.stats().steps
+    assert table.match({"x": beside}) == []
+    assert table.stats().steps - before < 200
+    for value in (ends[5][0], ends[9][1], ends[2_999][0], 5_000, 1.5):
+        assert sorted(table.match({"x": value})) == sorted(plain.match({"x": value}))
