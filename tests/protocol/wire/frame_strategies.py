@@ -144,6 +144,13 @@ def _link_state() -> SearchStrategy[object]:
     return of_fields(routing_bodies.LinkState, links=links.map(tuple))
 
 
+def _advertised_filter() -> SearchStrategy[object]:
+    packed = st.binary(min_size=1, max_size=40)
+    plain = st.builds(routing_bodies.AdvertisedFilter, U64, packed)
+    name, members = st.text(min_size=1, max_size=20), st.integers(1, 2**32 - 1)
+    return plain | st.builds(routing_bodies.AdvertisedFilter, U64, packed, name, members)
+
+
 @st.composite
 def _advertisement(draw: st.DrawFn) -> object:
     whole = draw(of_fields(routing_bodies.UpdateReply))
@@ -178,6 +185,7 @@ _BY_HAND = {
     client_bodies.Unsubscribe: _unsubscribe,
     client_bodies.Ack: _ack,
     routing_bodies.LinkState: _link_state,
+    routing_bodies.AdvertisedFilter: _advertised_filter,
     routing_bodies.ReceiverAdvertisement: _advertisement,
     routing_bodies.SenderRequest: _request,
     parts.AdvertisementPart: lambda: _part(parts.AdvertisementPart),

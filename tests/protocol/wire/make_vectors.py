@@ -138,10 +138,15 @@ def routing_frames() -> dict[str, Frame]:
     filters = tuple(routing_bodies.AdvertisedFilter(i, packed) for i, packed in enumerate((CHEAP, ODD, ANY), 1))
     digest = predicate_digest(filters)
     less = predicate_digest(filters[:2])
+    shared = (routing_bodies.AdvertisedFilter(1, CHEAP, "workers", 4), routing_bodies.AdvertisedFilter(2, CHEAP))
+    shared_digest = predicate_digest(shared)
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
         "ra, change": routing_bodies.ReceiverAdvertisement(ROME, 5, 2, False, 1, (), (3,), less, 2, True),
+        "ra, of a group": routing_bodies.ReceiverAdvertisement(
+            ROME, 5, 3, True, 0, shared, (), shared_digest, 2, False
+        ),
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
         "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
