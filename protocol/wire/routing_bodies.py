@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LAYOUT_BYTES_MAX, LINKS_MAX
@@ -130,7 +130,7 @@ class AdvertisedFilter(_FilterById):
         filter: PackedFilter,  # noqa: A002 - the name of the field
         group: Annotated[GroupName, APPENDED] = "",
         members: Annotated[U32, APPENDED] = 0,
-    ) -> AdvertisedFilter:
+    ) -> Self:
         if bool(group) != bool(members):
             raise Refused("a filter of a group has members, and no other has")
         return super().__new__(cls, id, of_group(filter, group, members) if group else filter)
