@@ -41,6 +41,8 @@ class StrategyFacts:
     compared with the truth."""
     goes_where_wanted: bool = True
     """A message goes only by shortest ways to routers that have asked for it, so an audit can say which way it took."""
+    carries_groups: bool = True
+    """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
 
 STRATEGIES: Final = (
@@ -59,6 +61,7 @@ STRATEGIES: Final = (
         "Paper 004 to the letter: predicates by interface, without versions. It loses messages; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "paper-bytes",
@@ -68,6 +71,7 @@ STRATEGIES: Final = (
         "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "flood",

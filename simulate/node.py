@@ -7,7 +7,7 @@ everything but the epoch file; what was arranged by an earlier life never reache
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire.numbers import stable_number
@@ -29,6 +29,7 @@ from tamis.router.core.commands import (
 from tamis.router.core.events import Event, FiltersWanted, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
+from tamis.router.core.ways.group_choice import Choices
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows
@@ -37,6 +38,7 @@ from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
 from tamis.simulate.message import Packet, SimulatedMessage, Try
 from tamis.simulate.run_parts import AnyCore, RunParts
+from tamis.simulate.sharing import Sharing, Unshared
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
@@ -58,6 +60,14 @@ class Observer:
     """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
+
+    def chose(self, router: int, packet: Packet, choices: Choices) -> None: ...
+
+    def shared(self, client: int, packet: Packet, group: int) -> None: ...
+
+    def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
+
+    def directed(self, router: int, packet: Packet) -> None: ...
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
@@ -119,6 +129,7 @@ class Node:
         self.core: AnyCore
         self.forwarder: Forwarder
         self.table: PureTable
+        self.sharing: Sharing
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -158,7 +169,9 @@ class Node:
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.make_forwarder(self.number, epoch)
         self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
+        self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
+        self.sharing = Sharing(self.number, self.forwarder, self.table)
         self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
@@ -204,6 +217,9 @@ class Node:
     def carried(self, neighbour: int, packet: Packet) -> None:
         """Take a packet of `neighbour`, in the order in which packets came by its link: one that has to wait holds up
         those behind it."""
+        if packet.is_directed:
+            self._direct(packet)
+            return
         self._waiting.setdefault(neighbour, deque()).append(packet)
         self._go_on(self.life)
 
@@ -221,7 +237,7 @@ class Node:
         return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us)
 
     def _arrive(self, neighbour: int, packet: Packet) -> None:
-        transit, hops_left, *_ = packet
+        transit, hops_left = packet.transit, packet.hops_left
         if transit.epoch > self.forwarder.epoch_max:
             self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
@@ -240,6 +256,15 @@ class Node:
 
     def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         self._listen(client, contents)
+        self._handle(Unwanted(filters))
+
+    def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        """Add `filters`, of a group, of a client; `contents` is all that it wants as a member from now on."""
+        self.sharing.want(client, group, contents)
+        self._handle(FiltersWanted(filters))
+
+    def quit(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        self.sharing.want(client, group, contents)
         self._handle(Unwanted(filters))
 
     def ask(self, event: Event) -> None:
@@ -261,18 +286,62 @@ class Node:
             self.clients.pop(client, None)
 
     def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
-        transit, hops_left, message, hop = packet
+        transit, hops_left, message, hop, *_ = packet
         self._observer.took(self.number, message)
         clients = self._deliver(message, transit) if is_new_here else ()
-        matched = self.table.matching(message.content)
+        choices = self.sharing.choices(packet, came_from, is_new_here)
+        if came_from is None and choices:
+            self._observer.chose(self.number, packet, choices)
+        matched: Collection[int] = self.table.matching(message.content)
+        if choices:
+            matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
-        onward = Packet(transit, self.forwarder.onward(hops_left, came_from), message, hop + 1)
+        onward = Packet(transit, self.forwarder.onward(hops_left, came_from), message, hop + 1, choices)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
         self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
+        for group, router in choices.items():
+            if router == self.number and not is_new_here:
+                self._observer.unshared(self.number, packet, group, Unshared.SEEN)
+            elif router == self.number and not self._share(packet, group):
+                self._pass_on(packet, group)
+
+    # Worker groups.
+
+    def _share(self, packet: Packet, group: int) -> bool:
+        """Give a message to a member here; return whether there is one."""
+        client = self.sharing.member_for(packet.transit, group, packet.message.content)
+        if client is not None:
+            self._observer.shared(client, packet, group)
+        return client is not None
+
+    def _pass_on(self, packet: Packet, group: int) -> None:
+        """Send a message on to another router, once: this one was chosen, and has no member left."""
+        copy = self.sharing.passed_on(packet, group, self.forwarder.hop_limit())
+        if isinstance(copy, Unshared):
+            self._observer.unshared(self.number, packet, group, copy)
+        else:
+            self._direct(copy)
+
+    def _direct(self, packet: Packet) -> None:
+        """Give a copy for one router to a member, if that is this one, or send it on."""
+        [(group, router)] = packet.choices.items()
+        self._observer.directed(self.number, packet)
+        neighbour = None if router == self.number else self.forwarder.towards(router)
+        reason: Unshared | None = None
+        if router == self.number:
+            reason = None if self._share(packet, group) else Unshared.NO_MEMBER
+        elif neighbour is None:
+            reason = Unshared.NO_WAY
+        elif packet.hops_left == 0:
+            reason = Unshared.NO_HOPS
+        elif not self._carry(neighbour, packet._replace(hops_left=packet.hops_left - 1, hop=packet.hop + 1)):
+            reason = Unshared.NO_ROOM
+        if reason is not None:
+            self._observer.unshared(self.number, packet, group, reason)
 
     def _carry(self, neighbour: int, packet: Packet) -> bool:
         link, side = self.links[neighbour]

@@ -94,6 +94,12 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("random:8", 60, "all", 20, coarse=True),
         Scenario("random:2", 100, "crash,jump", 21),
         Scenario("line:1", 40, "all", 22),
+        Scenario("random:8", 120, "grouped", 23),
+        Scenario("grid:9", 80, "grouped", 24, broadcast="shared-tree"),
+        Scenario("ring:6", 80, "grouped", 25, broadcast="reverse-path"),
+        Scenario("random:6", 80, "grouped", 26, coarse=True),
+        Scenario("random:6", 80, "grouped", 27, strategy="flood"),
+        Scenario("line:1", 40, "groups", 28),
     ],
     ids=Scenario.command,
 )
@@ -177,3 +183,16 @@ def test_the_paper_to_the_letter_loses_messages() -> None:
     outcome = run(Scenario("random:8", 40, "none", 1, strategy="paper"))
     assert outcome.counts["missing"] > 0
     assert {violation.invariant for violation in outcome.violations} <= {1, 2, 3, 6, 9}
+
+
+@pytest.mark.slow
+def test_members_of_groups_get_messages_wherever_they_are() -> None:
+    counts = run(Scenario("random:6", 80, "groups", 1)).counts
+    assert counts["required of groups at rest"] > 100
+    assert counts["required of groups in motion"] > 100
+    assert counts["passed on to another router"] > 0
+
+
+def test_a_strategy_without_groups_is_refused() -> None:
+    with pytest.raises(ValueError, match="strategy paper has no worker groups"):
+        run(Scenario("random:3", 5, "groups", 1, strategy="paper"))
