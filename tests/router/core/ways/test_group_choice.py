@@ -41,7 +41,7 @@ def test_groups_choose_by_themselves_and_nobody_aims_without_the_key():
 
 def test_the_entry_chooses_among_routers_in_reach_and_itself():
     made = forwarder(FakeTrees(down={2: 2, 3: 2}))
-    weights = {GROUP: {router: 1 for router in (ME, 2, 3, 4)}}
+    weights = {GROUP: dict.fromkeys((ME, 2, 3, 4), 1)}
     chosen = [made.choices(TransitId(ME, 1, counter), weights, None)[GROUP] for counter in range(100)]
     assert set(chosen) == {ME, 2, 3}
     assert made.choices(ENTRY, {GROUP: {4: 1}}, None) == {}
