@@ -171,7 +171,7 @@ class Node:
         self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
         self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
-        self.sharing = Sharing(self.number, self.forwarder, self.table)
+        self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
         self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
@@ -304,19 +304,24 @@ class Node:
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
         self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
         for group, router in choices.items():
-            if router == self.number and not is_new_here:
-                self._observer.unshared(self.number, packet, group, Unshared.SEEN)
-            elif router == self.number and not self._share(packet, group):
-                self._pass_on(packet, group)
+            if router == self.number:
+                if not self._share(packet, group):
+                    self._pass_on(packet, group)
+            elif self.forwarder.towards(router) is None:
+                self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
 
     # Worker groups.
 
     def _share(self, packet: Packet, group: int) -> bool:
-        """Give a message to a member here; return whether there is one."""
+        """Give a message to a member here, unless one had it; return whether there is one."""
         client = self.sharing.member_for(packet.transit, group, packet.message.content)
-        if client is not None:
+        if client is None:
+            return False
+        if self.sharing.is_new(packet.message, group):
             self._observer.shared(client, packet, group)
-        return client is not None
+        else:
+            self._observer.unshared(self.number, packet, group, Unshared.SEEN)
+        return True
 
     def _pass_on(self, packet: Packet, group: int) -> None:
         """Send a message on to another router, once: this one was chosen, and has no member left."""

@@ -12,16 +12,17 @@ from enum import Enum
 
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices, Weights, turn_of
-from tamis.simulate.message import Packet
+from tamis.router.core.ways.windows import PublisherWindows
+from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.table import PureTable
 
 
 class Unshared(Enum):
     """Why a router drops a message that one of its members should have had."""
 
-    SEEN = "a member had it when it entered elsewhere, or it was for another one"
+    SEEN = "a member had an earlier try of it"
     NO_MEMBER = "no member left"
-    NO_WAY = "no way to another member"
+    NO_WAY = "no way to the router that was chosen"
     NO_HOPS = "no hops left on the way to another member"
     NO_ROOM = "no room on the way to another member"
 
@@ -30,11 +31,13 @@ class Sharing:
     """The worker groups of one life of a router. `members` maps the number of a group to its members here, and each to
     the contents that it wants as one (bits)."""
 
-    def __init__(self, me: int, forwarder: Forwarder, table: PureTable) -> None:
+    def __init__(self, me: int, forwarder: Forwarder, table: PureTable, windows: type[PublisherWindows]) -> None:
         self.members: dict[int, dict[int, int]] = {}
         self._me = me
         self._forwarder = forwarder
         self._table = table
+        self._windows: dict[int, PublisherWindows] = {}
+        self._make_windows = windows
 
     def want(self, client: int, group: int, contents: int) -> None:
         """A client wants `contents` as a member of `group` from now on; 0: it is none any more."""
@@ -51,6 +54,11 @@ class Sharing:
             return {}
         stated = None if came_from is None else packet.choices
         return self._forwarder.choices(packet.transit, self._weights(packet.message.content), stated)
+
+    def is_new(self, message: SimulatedMessage, group: int) -> bool:
+        """Note that a member here gets a message; return whether none got an earlier try of it."""
+        windows = self._windows.setdefault(group, self._make_windows())
+        return windows.fresh(message.publisher, message.counter)
 
     def member_for(self, transit: TransitId, group: int, content: int) -> int | None:
         """Return the member that gets a message; None: there is none here."""

@@ -3,7 +3,8 @@
 Law: what must be follows from the truth alone. For each entry of a message into the network and each group, two members
 are never given it. One must be where the routers of all members that can have been chosen are known to everybody, and
 the ways to them stayed whole; a single router whose last member has just gone passes the message on, and excuses
-nothing. Where no member got it for another reason, some router or line has counted why. At rest nothing excuses.
+nothing. Where no member got it for another reason, some router or line has counted why, unless the ways were just
+changing. At rest nothing excuses.
 """
 
 from __future__ import annotations
@@ -144,11 +145,15 @@ class Groups:
             self.counts["for members, dropped by a router"] += 1
         elif message.lost or message.refusals:
             self.counts["for members, lost or refused"] += 1
-        elif group in first.choices and not self._has_ended_since(first.at_us, message):
+        elif group in first.choices and self._is_calm(first, message):
             self._report(15, f"message {message.serial} for group {group:x} went out of the count")
+        elif group in first.choices:
+            self.counts["for members, while ways changed"] += 1
 
-    def _has_ended_since(self, at_us: int, message: SharedMessage) -> bool:
-        return self._truth.has_ended(at_us, message.last_us + self._patience.hold_us)
+    def _is_calm(self, first: Chosen, message: SharedMessage) -> bool:
+        """Was there no change that ways may break at, so that some router or line has seen the message go?"""
+        has_ended = self._truth.has_ended(first.at_us, message.last_us + self._patience.hold_us)
+        return not has_ended and self._deliveries.calm_before(first, message.last_us) is not None
 
     def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
         """Must a member have got the message?"""

@@ -195,24 +195,29 @@ class Forwarder:
         members, this router among them where it has some."""
         if stated is not None:
             return stated
-        reach = self._reach()
-        within = {group: _within(weights, reach) for group, weights in members.items()}
+        within = {group: self._within(weights, {self.me}) for group, weights in members.items()}
         return choose(self.group_key, transit, within)
 
     def another(self, transit: TransitId, group: int, weights: Weights) -> int | None:
         """R16: return the router that gets a message in the place of this one, which was chosen and has no member left;
         None: there is none in reach."""
-        others = _within(weights, self._reach() - {self.me})
-        return pick(others, turn_of(self.group_key, transit, group))
+        return pick(self._within(weights, frozenset()), turn_of(self.group_key, transit, group))
 
     def towards(self, router: int) -> int | None:
-        """Return the neighbour by which a message for `router` alone goes on; None: there is no way."""
-        return self._generations[0].trees.next_hop(router) if self._generations else None
+        """Return the neighbour by which a message for `router` alone goes on: by the newest trees that have a way.
+        None: none has."""
+        ways = (generation.trees.next_hop(router) for generation in self._generations)
+        return next((way for way in ways if way is not None), None)
 
-    def _reach(self) -> frozenset[int]:
-        """Return the routers that messages from here get to, this one included."""
-        below = self._generations[0].trees.below(self.me) if self._generations else {}
-        return frozenset((self.me, *below))
+    def _within(self, weights: Weights, reach: Collection[int]) -> Weights:
+        """Return the part of `weights` about routers that messages from here get to by the newest trees, or are in
+        `reach`; where it has none, by older trees in force (R5b)."""
+        for generation in self._generations:
+            below = generation.trees.below(self.me)
+            within = {router: each for router, each in weights.items() if router in below or router in reach}
+            if within:
+                return within
+        return {router: each for router, each in weights.items() if router in reach}
 
     def onward(self, hops_left: int, came_from: int | None) -> int:
         """Return the hops left that copies of a message get, which came with `hops_left`, or (`came_from` None) entered
@@ -223,7 +228,3 @@ class Forwarder:
         """Let the trees go of the generations whose time is over; such a generation never comes back."""
         while self._generations and not self._generations[-1].in_force(now_us):
             self._generations.pop()
-
-
-def _within(weights: Weights, reach: frozenset[int]) -> dict[int, int]:
-    return {router: members for router, members in weights.items() if router in reach}
