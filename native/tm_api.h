@@ -498,6 +498,19 @@ int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count
 int tm_switch_install(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
                       const uint64_t *ids, size_t count, uint8_t *results);
 /* results[i] is TM_OK, or TM_ABSENT where the router has no filter of that id. */
+/* Of a filter of a worker group: the number of the group, and how many members want it; neither is 0. */
+typedef struct tm_shared_filter {
+    uint32_t group;
+    uint32_t members;
+} tm_shared_filter;
+/* Hold filters of worker groups in `shared`, an empty table that the switch takes over; they are matched apart. Once,
+ * after tm_switch_join; without it no such filter is installed. */
+int tm_switch_share(tm_switch *sw, tm_table *shared);
+/* Install filters of worker groups as tm_switch_install does others; rows[i] says what filter i is. Ids of a router
+ * differ from those of its other filters, which is not looked at. */
+int tm_switch_install_shared(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
+                             const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results);
+/* Of both kinds. */
 int tm_switch_uninstall(tm_switch *sw, uint64_t router, const uint64_t *ids, size_t count, uint8_t *results);
 /* Uninstall at most `steps` filters of a router; `*left` says how many remain. */
 int tm_switch_forget_router(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);

@@ -9,6 +9,19 @@
 
 /* ---- extensions ---- */
 
+/* Groups ascend from 1, and each names a router. */
+static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
+    uint32_t below = 0;
+    for (uint32_t at = 0; at < size; at += WIRE_CHOICE_BYTES) {
+        uint32_t group = tm_load32(bytes + at);
+        if (group <= below || tm_load64(bytes + at + 4) == 0) {
+            return false;
+        }
+        below = group;
+    }
+    return true;
+}
+
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
     switch (type) {
@@ -23,6 +36,9 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     case WIRE_SATISFIED: /* what the last router adds; from anybody else a stranger's claim */
     case WIRE_LOG_POSITION:
         return false;
+    case WIRE_GROUP_CHOICE:
+        return size > 0 && size % WIRE_CHOICE_BYTES == 0 && size <= WIRE_CHOICE_BYTES * WIRE_CHOICES_MAX &&
+               choices_are_sound(bytes, size);
     default:
         return true;
     }
@@ -50,6 +66,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
             return false;
         }
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
+        out->has_choices |= type == WIRE_GROUP_CHOICE;
         out->trace = type == WIRE_TRACE ? tm_load64(area + at + 4) : out->trace;
         if (type == WIRE_EXPIRY) {
             out->has_expiry = true;
@@ -137,10 +154,13 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     return (verdict){0, NULL};
 }
 
-static verdict check_extensions(const parts *message, extensions *found) {
+static verdict check_extensions(const parts *message, bool is_from_link, extensions *found) {
     const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
+    }
+    if (found->has_choices && !is_from_link) {
+        return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {
@@ -166,5 +186,7 @@ bool switch_check_header(tm_switch *sw, const parts *message) {
 
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
     message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
-    return passes(sw, message, check_attributes(sw, message)) && passes(sw, message, check_extensions(message, found));
+    bool is_from_link = switch_is_link(switch_at(sw, message->from));
+    return passes(sw, message, check_attributes(sw, message)) &&
+           passes(sw, message, check_extensions(message, is_from_link, found));
 }

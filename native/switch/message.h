@@ -36,6 +36,7 @@ typedef struct extensions {
     bool has_expiry;
     uint64_t trace;  /* 0: none */
     bool is_strange; /* one that must be understood is not */
+    bool has_choices;
 } extensions;
 
 /* A DELIVER frame names at least one subscription, and is a frame like any other. */

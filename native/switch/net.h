@@ -7,6 +7,7 @@
 #ifndef TM_SWITCH_NET_H
 #define TM_SWITCH_NET_H
 
+#include "network/group_filters.h"
 #include "network/routes.h"
 #include "network/windows.h"
 #include "switch/small_plan.h"
@@ -25,6 +26,7 @@ typedef struct tm_forwarding tm_forwarding; /* forward.h */
 typedef struct tm_net {
     tm_routers routers;
     tm_network network;
+    tm_group_filters shared;
     tm_routes routes;
     tm_windows transit;
     const tm_forwarding *forwarding; /* borrowed: it lives as long as the program */

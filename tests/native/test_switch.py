@@ -25,9 +25,11 @@ from tamis.native._tm import ffi
 from tamis.protocol.errors import FrameError
 from tamis.protocol.language import parse
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
-from tamis.protocol.wire.data_frames import DataFrame, encode_publish
+from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import HEADER, Flags
 from tamis.protocol.wire.kinds import FrameKind
@@ -257,3 +259,17 @@ def test_the_largest_message_arrives_and_a_larger_one_is_refused_at_the_door(swi
     ]
     assert (fault.connection, fault.code) == (alice, ErrorCode.TOO_LONG)
     assert switch.figures().deliveries == 1
+
+
+def test_a_client_chooses_no_member_of_a_group(switch):
+    alice = switch.open()
+    switch.admit(alice, admission(ALICE))
+    chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, 9),)}
+    message = Message({"x": 2}, b"", MessageId(ALICE, 1))
+    [fault] = [
+        event
+        for event in switch.feed(alice, encode_data(DataFrame(FrameKind.PUBLISH, message, 0, extensions=chosen)))
+        if event.type == EventType.FAULT
+    ]
+    assert fault.code == ErrorCode.BAD_EXTENSION
+    assert "chooses no member" in fault.text

@@ -74,6 +74,8 @@ def test_offsets_and_bits() -> None:
         "EXTENSION_COUNT_MAX": limits.EXTENSIONS_MAX,
         "SATISFIED_BYTES_MIN": limits.FRAME_BYTES_MAX - limits.DELIVERABLE_BYTES_MAX,
         "ACK_OF_PUBLISH": AckOf.PUBLISH,
+        "CHOICE_BYTES": 12,
+        "CHOICES_MAX": limits.GROUP_CHOICES_MAX,
     }
     assert {name: DEFINED[name] for name in expected} == expected
 

@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import Extensions, ExtensionType, ReuseKeys
+from tamis.protocol.wire.extensions import Extensions, ExtensionType, GroupChoice, ReuseKeys
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -71,10 +71,12 @@ def any_frame() -> SearchStrategy[Frame]:
 
 def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     ids = st.lists(U32, min_size=1, max_size=4).map(tuple)
+    choices = st.dictionaries(st.integers(1, 2**32 - 1), POSITIVE_U64, min_size=1, max_size=3)
     known: dict[int, SearchStrategy[object]] = {
         ExtensionType.REUSE_KEYS: st.builds(ReuseKeys, st.booleans(), st.lists(U32, max_size=3).map(tuple)),
         ExtensionType.EXPIRY: U64,
         ExtensionType.GROUP: st.text(min_size=1, max_size=20),
+        ExtensionType.GROUP_CHOICE: choices.map(lambda drawn: tuple(map(GroupChoice._make, sorted(drawn.items())))),
         0x0777: st.binary(max_size=5),
         0x7FFF: st.binary(max_size=5),
     }

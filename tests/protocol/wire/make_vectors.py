@@ -16,7 +16,7 @@ from tamis.protocol.wire import parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType, ReuseKeys
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -55,12 +55,14 @@ def data_frames() -> dict[str, Frame]:
         ExtensionType.GROUP: "order-17",
         0x0777: b"unknown",
     }
+    chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO), GroupChoice(2**32 - 1, ROME))}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
         "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
         "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
         "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
+        "publish, for groups": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, chosen),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
