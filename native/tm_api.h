@@ -433,8 +433,10 @@ typedef struct tm_subscribe {
     uint8_t own_messages;
     uint8_t wait;
     uint8_t durable;
-    const uint8_t *group; /* borrowed: the name of the group that shares the messages */
-    uint32_t group_size;  /* 0: there is none */
+    const uint8_t *group;  /* borrowed: the name of the group that shares the messages */
+    uint32_t group_size;   /* 0: there is none */
+    uint32_t group_number; /* of that name between routers, which the caller writes; 0: unknown, and no message of
+                              another router is for the group */
 } tm_subscribe;
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */

@@ -21,7 +21,11 @@ int tm_group_filters_install(tm_group_filters *filters, uint32_t router, uint64_
     if (network->table == NULL || row.group == 0 || row.members == 0) {
         return TM_MISUSED;
     }
-    int result = tm_network_install(network, router, id, packed, size);
+    int result = TM_OK;
+    if (network->routers->rows[router].filter_count[ROUTER_SHARES] == 0) { /* each filter of it counts */
+        result = tm_table_set_interface(network->table, router, TM_INTERFACE_CLIENT);
+    }
+    result = result == TM_OK ? tm_network_install(network, router, id, packed, size) : result;
     if (result != TM_OK) {
         return result;
     }

@@ -66,7 +66,10 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
             return false;
         }
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
-        out->has_choices |= type == WIRE_GROUP_CHOICE;
+        if (type == WIRE_GROUP_CHOICE) {
+            out->choices = area + at + 4;
+            out->choice_count = length / WIRE_CHOICE_BYTES;
+        }
         out->trace = type == WIRE_TRACE ? tm_load64(area + at + 4) : out->trace;
         if (type == WIRE_EXPIRY) {
             out->has_expiry = true;
@@ -136,16 +139,19 @@ static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attr
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
+    const tm_network *shared = sw->net == NULL || sw->net->shared.network.count == 0 ? NULL : &sw->net->shared.network;
     const uint64_t unknown[SHAPE_TABLES] = {
         sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
         sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
         sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
+        shared == NULL ? SHAPE_NO_TABLE : tm_table_unknown(shared->table),
     };
     message->form = form_of(sw, message, bytes);
     tm_shape *shape = &message->form->shape;
     if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
         unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK] ||
-        unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED]) {
+        unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED] ||
+        unknown[SHAPE_SHARED] != shape->unknown[SHAPE_SHARED]) {
         tm_shape_want_all(shape, unknown);
     }
     if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
@@ -159,7 +165,7 @@ static verdict check_extensions(const parts *message, bool is_from_link, extensi
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
-    if (found->has_choices && !is_from_link) {
+    if (found->choice_count > 0 && !is_from_link) {
         return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
@@ -187,6 +193,9 @@ bool switch_check_header(tm_switch *sw, const parts *message) {
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
     message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
     bool is_from_link = switch_is_link(switch_at(sw, message->from));
-    return passes(sw, message, check_attributes(sw, message)) &&
-           passes(sw, message, check_extensions(message, is_from_link, found));
+    bool is_sound = passes(sw, message, check_attributes(sw, message)) &&
+                    passes(sw, message, check_extensions(message, is_from_link, found));
+    message->choices = found->choices;
+    message->choice_count = found->choice_count;
+    return is_sound;
 }

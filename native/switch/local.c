@@ -180,7 +180,7 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
         sw->rows.groups[row] = held;
         if (subscription->group == WORKER_GROUP_NONE) {
             give(sw, id, row, &receivers);
-        } else {
+        } else if (switch_is_chosen(sw, message, sw->subscriptions.groups.rows[subscription->group].number)) {
             tm_worker_groups_offer(&sw->subscriptions.groups, subscription->group, sw->stamp, id,
                                    tm_outbox_size(switch_outbox_of(sw, receiver)), message->counter);
             sw->rows.next[row] = shared;

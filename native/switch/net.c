@@ -20,6 +20,10 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->neighbours, tm_neighbour, net->neighbour_capacity);
     TM_DELETE(memory, TM_COLD, net->found, uint32_t, net->found_capacity);
     TM_DELETE(memory, TM_COLD, net->handles, uint32_t, net->handle_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.routers, uint32_t, net->choosing.router_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.handles, uint32_t, net->choosing.handle_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.candidates, tm_candidate, net->choosing.candidate_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);

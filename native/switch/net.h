@@ -23,6 +23,25 @@ typedef struct tm_neighbour {
 
 typedef struct tm_forwarding tm_forwarding; /* forward.h */
 
+/* A router, by its index, with members of a group for the message at hand. */
+typedef struct tm_candidate {
+    uint32_t group;
+    uint32_t router;
+    uint32_t members;
+} tm_candidate;
+
+/* What a choice for worker groups needs (group_choice.c). */
+typedef struct tm_choosing {
+    uint32_t *routers; /* owned; of a match */
+    uint32_t *handles; /* owned */
+    uint32_t router_capacity;
+    uint32_t handle_capacity;
+    tm_candidate *candidates; /* owned */
+    uint32_t candidate_capacity;
+    uint8_t *frame; /* owned: the message with its choices */
+    uint32_t frame_capacity;
+} tm_choosing;
+
 typedef struct tm_net {
     tm_routers routers;
     tm_network network;
@@ -45,6 +64,8 @@ typedef struct tm_net {
     uint64_t *departures; /* bitset over neighbours */
     uint32_t departure_words;
     tm_small_plan *plans; /* owned; for each form of the switch */
+
+    tm_choosing choosing;
 
     tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
     uint32_t shed_count;

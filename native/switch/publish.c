@@ -30,9 +30,15 @@ static void stamp(tm_switch *sw, parts *message) {
 
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
-static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *behind) {
+static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (result == TM_OK && sw->net != NULL) {
+    if (result == TM_OK && switch_has_groups(sw)) {
+        parts onward;
+        result = switch_choose(sw, message, *count, &onward);
+        if (result == TM_OK) {
+            result = sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind);
+        }
+    } else if (result == TM_OK && sw->net != NULL) {
         result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }
     sw->stats.steps += sw->work.steps;

@@ -143,7 +143,7 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
         return result;
     }
     if (subscribe->group_size > 0) {
-        result = tm_subscriptions_join(&sw->subscriptions, row, subscribe->group, subscribe->group_size);
+        result = tm_subscriptions_join(&sw->subscriptions, row, subscribe);
         refusal->code = refusal_of(result);
     }
     for (uint32_t i = 0; i < wanted->filters && result == TM_OK; i++) {

@@ -119,8 +119,9 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber,
     return TM_OK;
 }
 
-int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *group, uint32_t size) {
-    uint32_t joined = tm_worker_groups_join(&subscriptions->groups, group, size);
+int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe) {
+    uint32_t joined =
+        tm_worker_groups_join(&subscriptions->groups, subscribe->group, subscribe->group_size, subscribe->group_number);
     subscriptions->rows[row].group = joined;
     return joined == WORKER_GROUP_NONE ? TM_NO_MEMORY : TM_OK;
 }

@@ -62,7 +62,7 @@ uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t s
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row);
 /* Have it share the messages of a group, before it has filters; TM_OK or TM_NO_MEMORY. */
-int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *group, uint32_t size);
+int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe);
 /* Add one filter to it: the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
 /* Take it and its filters away; returns how many filters it had. */

@@ -49,7 +49,7 @@ static bool reserve_row(tm_worker_groups *groups) {
     return true;
 }
 
-uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, uint32_t size) {
+uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, uint32_t size, uint32_t number) {
     uint64_t hash = tm_hash_text(name, size, &groups->memory->key) | 1; /* a group's name is not 0 */
     uint32_t row = find(groups, hash);
     if (row == WORKER_GROUP_NONE) {
@@ -62,7 +62,8 @@ uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, ui
         } else {
             row = groups->row_count++;
         }
-        groups->rows[row] = (tm_worker_group){.name = hash};
+        groups->rows[row] = (tm_worker_group){.name = hash, .number = number};
+        groups->live++;
         tm_idset_insert(&groups->set, hash, row);
     }
     groups->rows[row].members++;
@@ -76,6 +77,7 @@ void tm_worker_groups_leave(tm_worker_groups *groups, uint32_t group) {
     }
     tm_idset_remove(&groups->set, at->name, group, hash_of, groups);
     *at = (tm_worker_group){.members = groups->free};
+    groups->live--;
     groups->free = group;
 }
 

@@ -15,6 +15,7 @@
 
 typedef struct tm_worker_group {
     uint64_t name;    /* keyed hash of its name; of a free row, 0 */
+    uint32_t number;  /* between routers; 0: its messages stay here */
     uint32_t members; /* subscriptions that name it; of a free row, the next free one */
     uint32_t stamp;   /* of the message that was offered last */
     uint32_t chosen;  /* subscriber */
@@ -28,14 +29,16 @@ typedef struct tm_worker_groups {
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t free; /* 0: none */
-    tm_idset set;  /* of rows, by name */
+    uint32_t live;
+    tm_idset set; /* of rows, by name */
 } tm_worker_groups;
 
 void tm_worker_groups_init(tm_worker_groups *groups, tm_memory *memory);
 void tm_worker_groups_clear(tm_worker_groups *groups);
 
-/* The group of a name, with one member more; WORKER_GROUP_NONE: no memory. */
-uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, uint32_t size);
+/* The group of a name, with one member more; WORKER_GROUP_NONE: no memory. `number` is that of the name between
+ * routers, or 0. */
+uint32_t tm_worker_groups_join(tm_worker_groups *groups, const uint8_t *name, uint32_t size, uint32_t number);
 void tm_worker_groups_leave(tm_worker_groups *groups, uint32_t group);
 
 /* Offer a message to a member. `stamp` is that of the message, and different from the last message's. */

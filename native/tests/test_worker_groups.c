@@ -6,7 +6,7 @@
 #define MESSAGES 10000U
 
 static uint32_t join(tm_worker_groups *groups, const char *name) {
-    return tm_worker_groups_join(groups, (const uint8_t *)name, 1);
+    return tm_worker_groups_join(groups, (const uint8_t *)name, 1, 0);
 }
 
 static void names_are_kept_apart_and_rows_used_again(void) {
