@@ -139,12 +139,12 @@ static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attr
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    const tm_network *shared = sw->net == NULL || sw->net->shared.network.count == 0 ? NULL : &sw->net->shared.network;
     const uint64_t unknown[SHAPE_TABLES] = {
         sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
         sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
         sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
-        shared == NULL ? SHAPE_NO_TABLE : tm_table_unknown(shared->table),
+        sw->net == NULL || sw->net->shared.network.count == 0 ? SHAPE_NO_TABLE
+                                                              : tm_table_unknown(sw->net->shared.network.table),
     };
     message->form = form_of(sw, message, bytes);
     tm_shape *shape = &message->form->shape;
@@ -160,13 +160,17 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     return (verdict){0, NULL};
 }
 
-static verdict check_extensions(const parts *message, bool is_from_link, extensions *found) {
+static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
     const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
-    if (found->choice_count > 0 && !is_from_link) {
-        return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
+    if (found->choice_count > 0) {
+        if (!switch_is_link(&sw->connections[message->from])) {
+            return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
+        }
+        message->choices = found->choices;
+        message->choice_count = found->choice_count;
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {
@@ -192,10 +196,6 @@ bool switch_check_header(tm_switch *sw, const parts *message) {
 
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
     message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
-    bool is_from_link = switch_is_link(switch_at(sw, message->from));
-    bool is_sound = passes(sw, message, check_attributes(sw, message)) &&
-                    passes(sw, message, check_extensions(message, is_from_link, found));
-    message->choices = found->choices;
-    message->choice_count = found->choice_count;
-    return is_sound;
+    return passes(sw, message, check_attributes(sw, message)) &&
+           passes(sw, message, check_extensions(sw, message, found));
 }
