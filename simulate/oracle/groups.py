@@ -22,7 +22,7 @@ Entry = tuple[int, int, int]
 """The source, epoch and counter that a message got where it entered."""
 
 
-class Chosen(Entrance, Protocol):
+class EntranceWithChoices(Entrance, Protocol):
     @property
     def choices(self) -> Mapping[int, int]: ...
 
@@ -31,7 +31,7 @@ class SharedMessage(Judged, Protocol):
     """The part of a message that is read here, beside what is read of all. Keys are an Entry, or (Entry, group)."""
 
     @property
-    def chosen(self) -> Mapping[Any, Chosen]: ...
+    def chosen(self) -> Mapping[Any, EntranceWithChoices]: ...
 
     @property
     def shared(self) -> dict[Any, list[int]]: ...
@@ -134,7 +134,7 @@ class Groups:
     def _received(message: SharedMessage, group: int) -> int:
         return sum(len(receivers) for (_, of), receivers in message.shared.items() if of == group)
 
-    def _judge(self, message: SharedMessage, group: int, first: Chosen) -> None:
+    def _judge(self, message: SharedMessage, group: int, first: EntranceWithChoices) -> None:
         is_required = self._is_required(message, group, first)
         self.counts["required of groups in motion"] += is_required
         if self._received(message, group) > 0:
@@ -150,7 +150,7 @@ class Groups:
         elif group in first.choices:
             self.counts["for members, while ways changed"] += 1
 
-    def _is_calm(self, first: Chosen, message: SharedMessage) -> bool:
+    def _is_calm(self, first: EntranceWithChoices, message: SharedMessage) -> bool:
         """Was there no change that ways may break at, so that some router or line has seen the message go?"""
         has_ended = self._truth.has_ended(first.at_us, message.last_us + self._patience.hold_us)
         return not has_ended and self._deliveries.calm_before(first, message.last_us) is not None

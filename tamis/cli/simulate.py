@@ -36,7 +36,11 @@ Examples:
 )
 @click.option("--ops", type=click.IntRange(min=0), default=1_500, show_default=True, help="Faults and changes.")
 @click.option(
-    "--faults", metavar="MIX", default="all", show_default=True, help="all, worst, grouped, none, or kinds joined by commas."
+    "--faults",
+    metavar="MIX",
+    default="all",
+    show_default=True,
+    help="all, worst, grouped, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
