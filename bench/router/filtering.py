@@ -144,7 +144,7 @@ def drained(clients: Sequence[Client]) -> Iterator[None]:
     try:
         yield
     finally:
-        os.kill(child, signal.SIGTERM)
+        os.kill(child, signal.SIGKILL)  # what handles signals here is handed down to it
         os.waitpid(child, 0)
 
 

@@ -115,7 +115,7 @@ class FilterSet:
         self.is_bits = self.is_bits and bool(self.seats) and 2 * len(self.seats) >= dense_from * filters
 
 
-class Axis:
+class IntervalAxis:
     """The cuts of one attribute, and the set behind each; `edges[i]` ends at `cuts[i]`."""
 
     def __init__(self, name: str) -> None:
@@ -171,7 +171,7 @@ class Structure:
     """The filters of one event type. Seats are given out again, the last one first."""
 
     def __init__(self, dense_from: float, order: bool) -> None:
-        self.axes: list[Axis] = []
+        self.axes: list[IntervalAxis] = []
         self.filters: dict[int, tuple[int, dict[str, list[Span]]]] = {}  # by seat: handle and spans
         self._dense_from, self._order = dense_from, order
         self._free: list[int] = []
@@ -211,11 +211,11 @@ class Structure:
         self._free.append(seat)
         self._note_change()
 
-    def _axis(self, name: str) -> Axis:
+    def _axis(self, name: str) -> IntervalAxis:
         for axis in self.axes:
             if axis.name == name:
                 return axis
-        self.axes.append(Axis(name))
+        self.axes.append(IntervalAxis(name))
         return self.axes[-1]
 
     def _note_change(self) -> None:
@@ -251,7 +251,7 @@ class Structure:
             left = node[1]
         return {self.filters[seat][0] for seat in left.seats}, steps + len(left.seats)
 
-    def _meet(self, left: Left, axis: Axis, met: FilterSet) -> tuple[Left, int]:
+    def _meet(self, left: Left, axis: IntervalAxis, met: FilterSet) -> tuple[Left, int]:
         """Those that stay on an axis, and the places that finding them out reads."""
         others = frozenset(self.filters) - axis.cares
         if not others and (not met.seats or left.is_all):

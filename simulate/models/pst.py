@@ -50,12 +50,12 @@ def parallel(one: Trits, other: Trits) -> Trits:
 
 
 @dataclass
-class Node:
+class StarNode:
     """A test of the attribute at `level`, or a leaf: as many levels as there are attributes lie above that."""
 
     level: int
-    values: dict[object, Node] = field(default_factory=dict)
-    star: Node | None = None
+    values: dict[object, StarNode] = field(default_factory=dict)
+    star: StarNode | None = None
     links: set[int] = field(default_factory=set)
     trits: Trits = ()
 
@@ -71,7 +71,7 @@ class PaperTree:
         domains: Sequence[Sequence[object]] = (),
     ) -> None:
         self.schema, self.links, self.factored = tuple(schema), links, len(domains)
-        self.roots = {key: Node(self.factored) for key in product(*domains)}
+        self.roots = {key: StarNode(self.factored) for key in product(*domains)}
         for wanted, link in subscriptions:
             for key in self._combinations(wanted, domains):
                 self._insert(self.roots[key], wanted, link)
@@ -88,17 +88,17 @@ class PaperTree:
         )
         return product(*chosen)
 
-    def _insert(self, node: Node, wanted: Subscription, link: int) -> None:
+    def _insert(self, node: StarNode, wanted: Subscription, link: int) -> None:
         for level in range(self.factored, len(self.schema)):
             name = self.schema[level]
             if name in wanted:
-                node = node.values.setdefault(wanted[name], Node(level + 1))
+                node = node.values.setdefault(wanted[name], StarNode(level + 1))
             else:
-                node.star = node.star or Node(level + 1)
+                node.star = node.star or StarNode(level + 1)
                 node = node.star
         node.links.add(link)
 
-    def _shortened(self, node: Node) -> Node:
+    def _shortened(self, node: StarNode) -> StarNode:
         """Elimination of trivial tests."""
         while node.star is not None and not node.values:
             node = node.star
@@ -106,7 +106,7 @@ class PaperTree:
         node.star = node.star and self._shortened(node.star)
         return node
 
-    def _annotate(self, node: Node) -> Trits:
+    def _annotate(self, node: StarNode) -> Trits:
         no = (Trit.NO,) * self.links
         if node.level == len(self.schema):
             node.trits = tuple(Trit.YES if link in node.links else Trit.NO for link in range(self.links))
@@ -119,7 +119,7 @@ class PaperTree:
         return node.trits
 
     def nodes(self) -> int:
-        def count(node: Node) -> int:
+        def count(node: StarNode) -> int:
             below = [*node.values.values(), *([node.star] if node.star is not None else [])]
             return 1 + sum(map(count, below))
 
@@ -127,10 +127,10 @@ class PaperTree:
 
     # --- matching ---------------------------------------------------------------------------------------------------
 
-    def _root(self, event: Event) -> Node | None:
+    def _root(self, event: Event) -> StarNode | None:
         return self.roots.get(tuple(event[name] for name in self.schema[: self.factored]))
 
-    def _children(self, node: Node, event: Event) -> list[Node]:
+    def _children(self, node: StarNode, event: Event) -> list[StarNode]:
         if node.level == len(self.schema):
             return []
         taken = [node.values.get(event[self.schema[node.level]]), node.star]
@@ -141,7 +141,7 @@ class PaperTree:
         root = self._root(event)
         return self._follow([root], event, delay) if root is not None else (set(), 0)
 
-    def _follow(self, together: Sequence[Node], event: Event, delay: int) -> tuple[set[int], int]:
+    def _follow(self, together: Sequence[StarNode], event: Event, delay: int) -> tuple[set[int], int]:
         """`together` are at most `delay` nodes. Those of the lowest level are tested, the others wait for them."""
         level = min(node.level for node in together)
         if level == len(self.schema):
@@ -164,7 +164,7 @@ class PaperTree:
         refined, steps = self._refine(root, event, start)
         return {link for link, trit in enumerate(refined) if trit is Trit.YES}, steps
 
-    def _refine(self, node: Node, event: Event, mask: Trits) -> tuple[Trits, int]:
+    def _refine(self, node: StarNode, event: Event, mask: Trits) -> tuple[Trits, int]:
         mask = tuple(own if trit is Trit.MAYBE else trit for trit, own in zip(mask, node.trits, strict=True))
         steps = 1
         for child in self._children(node, event):

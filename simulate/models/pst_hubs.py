@@ -98,19 +98,19 @@ def _steps_of(constraint: Constraint, value: Value) -> int:
 @dataclass(eq=False)
 class Hub:
     number: int
-    test: Test | None = None
+    test: HubTest | None = None
     label: Label = ()
     here: list[int] = field(default_factory=list)  # handles, the last one first; as all lists below
-    plain: list[Test] = field(default_factory=list)
-    lacking: list[Test] = field(default_factory=list)
+    plain: list[HubTest] = field(default_factory=list)
+    lacking: list[HubTest] = field(default_factory=list)
 
     @property
-    def tests(self) -> list[Test]:
+    def tests(self) -> list[HubTest]:
         return self.plain + self.lacking
 
 
 @dataclass(eq=False)
-class Test:
+class HubTest:
     __test__ = False  # pytest: it is none of yours
 
     hub: Hub
@@ -228,12 +228,12 @@ class HubTree:
             name = label[0].name
             test = next((test for test in hub.tests if test.name == name), None)
             if test is None:
-                test = Test(hub, name)
+                test = HubTest(hub, name)
                 hub.plain.insert(0, test)
             hub = test.under(label) or self._make_hub(test, label)
         return hub
 
-    def _make_hub(self, test: Test, label: Label) -> Hub:
+    def _make_hub(self, test: HubTest, label: Label) -> Hub:
         number = self._free_hubs.pop() if self._free_hubs else self._hubs_ever
         self._hubs_ever = max(self._hubs_ever, number + 1)
         hub = Hub(number, test, label)
@@ -246,7 +246,7 @@ class HubTree:
             self._relist(test, lambda: test.other.insert(0, hub), label)
         return hub
 
-    def _drop_hub(self, hub: Hub, test: Test) -> None:
+    def _drop_hub(self, hub: Hub, test: HubTest) -> None:
         bound = _bound(hub.label)
         if _is_equality(hub.label):
             del test.equal[hub.label]
@@ -256,7 +256,7 @@ class HubTree:
             self._relist(test, lambda: test.other.remove(hub), hub.label)
         self._free_hubs.append(hub.number)
 
-    def _relist(self, test: Test, change: Callable[[], None], label: Label) -> None:
+    def _relist(self, test: HubTest, change: Callable[[], None], label: Label) -> None:
         """A test whose number of labels that lack has changed comes to the front of its list, which may be another."""
         change()
         if _lacks(label):
@@ -275,9 +275,9 @@ class HubTree:
 
     # --- what a match needs -----------------------------------------------------------------------------------------
 
-    def below(self, node: Hub | Test) -> set[int]:
+    def below(self, node: Hub | HubTest) -> set[int]:
         """The positions of all filters below: the trits that are not No."""
-        if isinstance(node, Test):
+        if isinstance(node, HubTest):
             return set().union(*(self.below(hub) for hub in node.hubs()))
         here = {min(self.interfaces[handle], POSITIONS - 1) for handle in node.here}
         return here.union(*(self.below(test) for test in node.tests))
@@ -344,7 +344,7 @@ class _Search:
             return False
         return interface in self.clients if self.clients is not None else group not in self.matched
 
-    def is_live(self, node: Hub | Test) -> bool:
+    def is_live(self, node: Hub | HubTest) -> bool:
         return not self.tree.annotated or not self.live.isdisjoint(self.tree.below(node))
 
     def emit(self, interface: int, handle: int) -> None:
@@ -428,19 +428,19 @@ class _Search:
 
     # --- tests ------------------------------------------------------------------------------------------------------
 
-    def equal_hub(self, test: Test) -> Hub | None:
+    def equal_hub(self, test: HubTest) -> Hub | None:
         if test.name not in self.message or _text_bytes(self.message[test.name]) > OPERAND_BYTES_MAX:
             return None
         return test.equal.get((Constraint(test.name, Op.EQ, (self.message[test.name],)),))
 
-    def look_at(self, tests: Iterable[Test]) -> None:
+    def look_at(self, tests: Iterable[HubTest]) -> None:
         for test in tests:
             if self.over:
                 return
             self.steps += 1
             self.test(test)
 
-    def test(self, test: Test) -> None:
+    def test(self, test: HubTest) -> None:
         if not self.is_live(test):
             return
         if test.name not in self.message:
@@ -460,7 +460,7 @@ class _Search:
         for hub in test.other:
             self.ask(hub)
 
-    def absent(self, test: Test) -> None:
+    def absent(self, test: HubTest) -> None:
         left = sum(_lacks(hub.label) for hub in test.other)
         for hub in test.other:
             if self.over or left == 0:

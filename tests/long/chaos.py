@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import tamis
 from tamis.protocol.errors import TamisError
+from tamis.protocol.wire.deliver_view import DeliverView
 
 OUTSTANDING_MAX = 4_000
 """Confirmations that a publisher waits for; past it nothing is published."""
@@ -140,36 +141,41 @@ class Traffic:
         self.sent: dict[str, list[Sent]] = {name: [] for name in addresses}
         self.heard = {name: Heard(name) for name in addresses}
         self._waiting: set[asyncio.Task[None]] = set()
+        self._readers: list[asyncio.Task[None]] = []
         self._is_on = True
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Traffic]:
         async with AsyncExitStack() as stack:
-            tasks = []
+            publishers = []
             for place, (name, address) in enumerate(self._addresses.items()):
                 subscriber = tamis.connect(address, name=f"subscriber at {name}", patience_s=30)
                 await stack.enter_async_context(subscriber)
                 predicate = "exists n" if place % 2 == 0 else "even = true"
                 subscription = await subscriber.subscribe(predicate, wait="network").start()
-                tasks.append(asyncio.create_task(self._read(place, self.heard[name], subscription)))
+                self._readers.append(asyncio.create_task(self._read(place, self.heard[name], subscription)))
             for name, address in self._addresses.items():
                 publisher = tamis.connect(address, name=f"publisher at {name}", patience_s=30)
                 await stack.enter_async_context(publisher)
-                tasks.append(asyncio.create_task(self._publish(name, publisher)))
+                publishers.append(asyncio.create_task(self._publish(name, publisher)))
             try:
                 yield self
             finally:
-                for task in (*tasks, *self._waiting):
+                tasks = (*publishers, *self._readers, *self._waiting)
+                for task in tasks:
                     task.cancel()
-                await asyncio.gather(*tasks, *self._waiting, return_exceptions=True)
+                await asyncio.gather(*tasks, return_exceptions=True)
 
     async def settle(self, seconds: float = SETTLE_S) -> None:
-        """Nothing more is published; what is on its way arrives."""
+        """Nothing more is published; what is on its way arrives. Raises what a reader that has failed raised."""
         await asyncio.sleep(seconds)
         self._is_on = False
         if self._waiting:
             await asyncio.wait(self._waiting, timeout=8)
         await asyncio.sleep(1)
+        for reader in self._readers:
+            if reader.done():
+                reader.result()
 
     async def _publish(self, name: str, client: tamis.Client) -> None:
         mine, due_s = self.sent[name], time.monotonic()
@@ -203,8 +209,9 @@ class Traffic:
             heard.misdelivered += not is_wanted(place, n)
             heard.numbers.setdefault(publisher, []).append(n)
             heard.places.setdefault(publisher, []).append(heard.count)
-            _, epoch, counter = item.transit
-            heard.ways.setdefault(publisher, []).append(Way(epoch, counter, item.hop_limit, time.monotonic()))
+            frame = DeliverView(item._frame)  # what routers wrote, which a message does not show
+            _, epoch, counter = frame.transit
+            heard.ways.setdefault(publisher, []).append(Way(epoch, counter, frame.hop_limit, time.monotonic()))
 
     # --- judging -----------------------------------------------------------------------------------------------------
 

@@ -209,3 +209,21 @@ def test_hostile_boxes_cost_no_more_than_all_of_them(engine: str, shape: str) ->
     for at in (0, 10, 15, 20, 300, 500, 501, 2000):
         expected = [i for i in range(count) if HOSTILE[shape](i)[0] <= at <= HOSTILE[shape](i)[1]]
         assert table.match({"x": at, "y": at}) == expected
+
+
+def test_ranges_are_told_by_where_a_filter_has_more_names_than_a_box() -> None:
+    """Twelve equalities that all filters share, and a range of a name that comes behind them."""
+    shared = [Constraint(f"a{k:02d}", Op.EQ, ("v",)) for k in range(12)]
+    table, plain = Table("tamis"), Table("linear")
+    for number in range(3_000):
+        wanted = Constraint(f"m{number % 5}", Op.BETWEEN, (1 + number, 2 + 2 * number))
+        for each in (table, plain):
+            each.add(Filter((*shared, wanted)), number)
+    table.validate()
+    message: dict[str, Value] = {f"a{k:02d}": "v" for k in range(12)}
+    before = table.stats().steps
+    assert table.match(message | {f"m{k}": 0 for k in range(5)}) == []
+    assert table.stats().steps - before < 300
+    for value in (1, 40, 2_999, 6_000):
+        told = message | {f"m{k}": value for k in range(5)}
+        assert sorted(table.match(told)) == sorted(plain.match(told))

@@ -90,3 +90,44 @@ def test_intervals_beside_the_value_are_not_looked_at(shape: str) -> None:
     assert table.stats().steps - before < 200
     for value in (ends[5][0], ends[9][1], ends[2_999][0], 5_000, 1.5):
         assert sorted(table.match({"x": value})) == sorted(plain.match({"x": value}))
+
+
+def test_a_list_of_strings_is_chosen_before_patterns_that_many_share() -> None:
+    shared = [Constraint(f"a{k:02d}", Op.CONTAINS, ("-v-",)) for k in range(12)]
+    message: dict[str, Value] = {f"a{k:02d}": "some-v-text" for k in range(12)}
+    table, plain = Table("tamis"), Table("linear")
+    for number in range(FILTERS):
+        wanted = Constraint("m", Op.IN, tuple(f"{number}-{k}" for k in range(10)))
+        for each in (table, plain):
+            each.add(Filter((*shared, wanted)), number)
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message | {"m": "none of them"}) == []
+    assert table.stats().steps - before < 600
+    for value in ("0-0", "7-3", f"{FILTERS - 1}-9"):
+        assert table.match(message | {"m": value}) == plain.match(message | {"m": value})
+
+
+@pytest.mark.slow
+def test_short_intervals_are_looked_at_beside_the_value_alone() -> None:
+    """Of 20,000 that follow each other, beyond the interfaces with cells, a chunk or two have one that reaches it."""
+    count = 20_000
+    table = Table("tamis")
+    handles = [
+        table.add(Filter((Constraint("x", Op.BETWEEN, (2 * number, 2 * number + 3)),)), 1_000 + number)
+        for number in range(count)
+    ]
+    table.validate()
+    for value in (0, 2 * count // 3, 2 * count):
+        before = table.stats().steps
+        found = [number for number in (value // 2 - 1, value // 2) if 0 <= number < count]
+        assert sorted(table.match({"x": value})) == [1_000 + number for number in found]
+        assert table.stats().steps - before < 10
+    wide = [table.add(Filter((Constraint("x", Op.BETWEEN, (low, 2 * count)),)), 500) for low in (-1, 70)]
+    table.validate()
+    assert sorted(table.match({"x": 5_000})) == [500, 3_499, 3_500]
+    for handle in (*wide, *handles[:3_000]):
+        table.remove(handle)
+    table.validate()
+    assert table.match({"x": 5_000}) == []
+    assert table.match({"x": 6_000}) == [4_000]

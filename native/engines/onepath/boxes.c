@@ -27,26 +27,48 @@ static bool name_of(const tm_engine *engine, tamis_test test, uint32_t *name) {
     return tamis_is_bound(test) || (is_equality && !tamis_test_negated(test));
 }
 
-/* What the tests say in ranges and equalities; of more names than there may be, the first. */
+/* Into sorted names, of which there are at most so many: the first. */
+static void put_name(uint32_t *names, uint32_t *count, uint32_t most, uint32_t name) {
+    uint32_t at = 0;
+    while (at < *count && names[at] < name) {
+        at++;
+    }
+    if (at == most || (at < *count && names[at] == name)) {
+        return;
+    }
+    *count += *count < most;
+    memmove(names + at + 1, names + at, sizeof *names * (*count - 1 - at));
+    names[at] = name;
+}
+
+static bool has_name(const family_names *family, uint32_t name) {
+    for (uint32_t i = 0; i < family->count; i++) {
+        if (family->names[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the tests say in ranges and equalities. Of more names than there may be those of ranges: equalities that many
+ * filters share tell nothing, and others have a bucket. */
 static void find_names(const tm_engine *engine, const tamis_tests *tests, family_names *out) {
-    out->count = 0;
-    out->bounds = 0;
+    uint32_t name;
+    *out = (family_names){.count = 0};
     for (uint32_t i = 0; i < tests->count; i++) {
-        uint32_t name;
-        if (!name_of(engine, tests->tests[i], &name)) {
-            continue;
+        if (tamis_is_bound(tests->tests[i]) && name_of(engine, tests->tests[i], &name)) {
+            out->bounds++;
+            put_name(out->names, &out->count, TM_BOX_NAMES_MAX, name);
         }
-        out->bounds += tamis_is_bound(tests->tests[i]);
-        uint32_t at = 0;
-        while (at < out->count && out->names[at] < name) {
-            at++;
+    }
+    family_names equal = {.count = 0};
+    for (uint32_t i = 0; i < tests->count; i++) {
+        if (!tamis_is_bound(tests->tests[i]) && name_of(engine, tests->tests[i], &name) && !has_name(out, name)) {
+            put_name(equal.names, &equal.count, TM_BOX_NAMES_MAX - out->count, name);
         }
-        if (at == TM_BOX_NAMES_MAX || (at < out->count && out->names[at] == name)) {
-            continue;
-        }
-        out->count += out->count < TM_BOX_NAMES_MAX;
-        memmove(out->names + at + 1, out->names + at, sizeof *out->names * (out->count - 1 - at));
-        out->names[at] = name;
+    }
+    for (uint32_t i = 0; i < equal.count; i++) {
+        put_name(out->names, &out->count, TM_BOX_NAMES_MAX, equal.names[i]);
     }
 }
 

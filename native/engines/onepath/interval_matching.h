@@ -1,7 +1,8 @@
 /* interval_matching.h - the intervals of a key that a value lies in.
  *
  * Law: as in intervals.c: of those that begin low enough only stretches are looked at that have one which reaches the
- * value, and of these no chunk whose interfaces have all matched. Private to match.c.
+ * value, from the last one back to where none before reaches it, and of these no chunk whose interfaces have all
+ * matched. Private to match.c.
  */
 #ifndef TM_ONEPATH_INTERVAL_MATCHING_H
 #define TM_ONEPATH_INTERVAL_MATCHING_H
@@ -50,13 +51,15 @@ static inline __attribute__((always_inline)) void emit_around(matching *m, const
     uint32_t last;
     uint32_t end;
     tamis_run_find(run, value, true, strings, &last, &end);
-    uint32_t count = last + (end > 0); /* of chunks that have a row which begins low enough */
-    for (uint32_t at = 0; at < count && !m->is_done; at++) {
-        if (at % TAMIS_TOP_CHUNKS == 0 && tamis_high_key(run->tops[tamis_top_of_chunk(at)], strings) < value) {
-            at += TAMIS_TOP_CHUNKS - 1;
+    uint32_t looks = 0;
+    uint32_t at = last + (end > 0); /* chunks that have a row which begins low enough: from the last one on */
+    while (at > 0 && !m->is_done && tamis_high_key(run->chunks[at - 1].reach, strings) >= value) {
+        looks++;
+        if (at % TAMIS_TOP_CHUNKS == 0 && tamis_high_key(run->tops[tamis_top_of_chunk(at - 1)], strings) < value) {
+            at -= TAMIS_TOP_CHUNKS;
             continue;
         }
-        const tamis_chunk *chunk = &run->chunks[at];
+        const tamis_chunk *chunk = &run->chunks[--at];
         if (tamis_high_key(chunk->top, strings) >= value && is_worth_a_look(m, chunk)) {
             emit_rows_around(m, chunk, at < last ? chunk->count : end, value, strings);
             if (!tm_work_spend(&m->work, 1)) {
@@ -64,7 +67,7 @@ static inline __attribute__((always_inline)) void emit_around(matching *m, const
             }
         }
     }
-    m->work.steps += 1 + count / LOOKS_A_STEP;
+    m->work.steps += 1 + looks / LOOKS_A_STEP;
 }
 
 /* Values are codes, or labels in the order of these constants. */

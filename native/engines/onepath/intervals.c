@@ -81,6 +81,18 @@ static int64_t top_of_chunks(const tamis_run *run, uint32_t stretch, const tamis
     return top;
 }
 
+/* Of this chunk and the one behind it, of which nothing may be said yet, and on as long as something changes. */
+static void reach_on(tamis_run *run, uint32_t chunk, const tamis_strings *strings) {
+    for (uint32_t at = chunk; at < run->count; at++) {
+        int64_t top = run->chunks[at].top;
+        int64_t reach = at == 0 ? top : greater(run->chunks[at - 1].reach, top, strings);
+        if (at > chunk + 1 && reach == run->chunks[at].reach) {
+            return;
+        }
+        run->chunks[at].reach = reach;
+    }
+}
+
 void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings) {
     if (run->tops == NULL || run->count == 0) {
         return;
@@ -90,6 +102,7 @@ void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_s
     for (uint32_t at = from; at <= (behind || from > last ? last : from); at++) {
         run->tops[at] = top_of_chunks(run, at, strings);
     }
+    reach_on(run, chunk, strings);
 }
 
 /* ---- validation ---- */
@@ -110,7 +123,10 @@ int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, cons
     for (uint32_t at = 0; at < run->count; at++) {
         const tamis_chunk *chunk = &run->chunks[at];
         right &= (chunk->highs != NULL) == (run->tops != NULL);
-        right &= chunk->highs == NULL || is_chunk_right(chunk, strings);
+        if (chunk->highs != NULL) {
+            right &= is_chunk_right(chunk, strings);
+            right &= chunk->reach == (at == 0 ? chunk->top : greater(chunk[-1].reach, chunk->top, strings));
+        }
     }
     for (uint32_t at = 0; run->tops != NULL && run->count > 0 && at <= tamis_top_of_chunk(run->count - 1); at++) {
         right &= tamis_high_key(top_of_chunks(run, at, strings), strings) == tamis_high_key(run->tops[at], strings);

@@ -211,14 +211,23 @@ static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, ui
     return order_holds(op, view->label, m->engine->strings.labels[operand]);
 }
 
-/* The label of a number among the wide constants, searched for once a message. */
+/* The label of a number among the wide constants: by the float next to it, where no constant has that, too. */
+static int64_t find_wide_label(const tamis_strings *numbers, const tm_attribute *value) {
+    bool is_real = value->kind == TM_KIND_FLOAT;
+    tamis_sorted_place place;
+    if (tamis_sorted_find_float(&numbers->sorted, is_real ? value->real : (double)value->integer, &place)) {
+        return tamis_strings_label_before(numbers, place);
+    }
+    uint8_t bytes[TAMIS_NUMBER_BYTES];
+    tamis_number_bytes(is_real, value->integer, value->real, bytes);
+    return tamis_strings_label(numbers, TM_NO_STRING, bytes, sizeof bytes);
+}
+
+/* The same, searched for once a message. */
 static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attribute) {
     tamis_view *view = &m->views[attribute];
     if (!(m->labelled >> attribute & 1)) {
-        const tm_attribute *value = &m->attributes[attribute];
-        uint8_t bytes[TAMIS_NUMBER_BYTES];
-        tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
-        view->label = tamis_strings_label(&m->engine->numbers, TM_NO_STRING, bytes, sizeof bytes);
+        view->label = find_wide_label(&m->engine->numbers, &m->attributes[attribute]);
         m->labelled |= UINT64_C(1) << attribute;
         m->work.steps += LABEL_STEPS;
     }

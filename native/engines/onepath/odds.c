@@ -5,6 +5,7 @@
  * (what many filters ask for, many messages bring), and what messages were seen to bring (sample.h).
  */
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/entries.h"
 
 /* How selective an equality is guessed to be before any filter or message is known. */
 #define ODDS_BOOLEAN 0.5
@@ -17,6 +18,7 @@
 #define GUESS_FILTERS 64.0     /* a guess counts as so many filters */
 #define STEP_BEHIND (1.0 / 64) /* of a bucket: what it costs to look behind it, against an entry in it */
 #define CERTAIN 1.0
+#define LIST_LOOKS 4U /* values of a list that are looked at */
 
 double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind) {
     double share = engine->names.records[name].references / (double)(engine->holders->constraints + 1);
@@ -28,10 +30,16 @@ static bool complex_has_equality(const tm_constraint *constraint) {
     return constraint->op == TM_OP_EQ || constraint->op == TM_OP_IN;
 }
 
+/* A list holds where one of its values is brought. */
 static double guess_of_complex(const tm_engine *engine, tamis_test test) {
     const tm_constraint *constraint = &engine->complexes[tamis_test_operand(test)].constraint;
-    bool one_kind = tamis_kind_of(engine, test) != TAMIS_ANY; /* a key counts what is in its buckets */
-    return complex_has_equality(constraint) && one_kind ? constraint->operand_count * ODDS_NUMBER : TAMIS_NEVER;
+    unsigned kind = tamis_kind_of(engine, test);
+    if (!complex_has_equality(constraint) || kind == TAMIS_ANY) { /* a key counts what is in its buckets */
+        return TAMIS_NEVER;
+    }
+    double of_value = kind == TAMIS_STRING ? ODDS_STRING : kind == TAMIS_NUMBER ? ODDS_NUMBER : ODDS_BOOLEAN;
+    double guess = constraint->operand_count * of_value;
+    return guess < CERTAIN ? guess : CERTAIN;
 }
 
 /* The chance that an attribute of the name satisfies the test, by what kind of test it is. */
@@ -93,6 +101,37 @@ double tamis_odds_behind(double odds, double other) {
     return odds * (behind < CERTAIN ? behind : CERTAIN);
 }
 
+/* The same of one of the buckets of a test, whose name a message has with the odds `of_name`. */
+static double odds_of_key(const tm_engine *engine, const tamis_key *key, uint64_t bucket, double guess, double of_name,
+                          bool *opened) {
+    *opened = false;
+    if (key != NULL) {
+        bool is_pattern = tamis_key_tag(bucket) == TAMIS_BY_PATTERN;
+        uint64_t bits = is_pattern ? key->pattern_bits : key->equal_bits;
+        bool may_exist = bits & tamis_operand_bit((uint32_t)bucket);
+        tamis_crowd crowd = may_exist ? tamis_buckets_crowd(&engine->buckets, bucket) : (tamis_crowd){0};
+        uint32_t with = crowd.entries + crowd.singles + tamis_filters_behind(engine, crowd.opened);
+        guess = tamis_odds_by_share(guess, with, is_pattern ? key->patterns : key->equalities);
+        *opened = crowd.opened != NULL;
+    }
+    return tamis_sample_odds(&engine->sample, bucket, &engine->buckets.key, guess * of_name);
+}
+
+/* Of a list, by some of its values. */
+static double odds_of_list(const tm_engine *engine, const tamis_key *key, tamis_test test, double guess,
+                           double of_name) {
+    uint64_t keys[TM_IN_VALUES_MAX];
+    uint32_t count = tamis_keys_by_value(engine, test, keys);
+    uint32_t looks = count < LIST_LOOKS ? count : LIST_LOOKS;
+    double odds = 0;
+    bool opened;
+    for (uint32_t i = 0; i < looks; i++) {
+        odds += odds_of_key(engine, key, keys[i], guess / count, of_name, &opened);
+    }
+    odds = odds * count / looks;
+    return odds < of_name ? odds : of_name;
+}
+
 double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened) {
     double guess = guess_of_value(engine, test);
     *opened = false;
@@ -102,20 +141,11 @@ double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *open
     uint32_t name = tamis_test_name(test);
     unsigned kind = tamis_kind_of(engine, test);
     double of_name = tamis_odds_of_name(engine, name, kind);
-    if (tamis_test_op(test) == TAMIS_COMPLEX) {
-        return guess * of_name;
-    }
     const tamis_key *key = engine->names.records[name].keys[kind];
+    if (tamis_test_op(test) == TAMIS_COMPLEX) {
+        return odds_of_list(engine, key, test, guess, of_name);
+    }
     uint64_t bucket;
     tamis_bucket_keys(engine, TAMIS_IN_BUCKET, 0, test, &bucket);
-    if (key != NULL) {
-        bool is_pattern = tamis_test_op(test) == TAMIS_PATTERN;
-        uint64_t bits = is_pattern ? key->pattern_bits : key->equal_bits;
-        bool may_exist = bits & tamis_operand_bit((uint32_t)bucket);
-        tamis_crowd crowd = may_exist ? tamis_buckets_crowd(&engine->buckets, bucket) : (tamis_crowd){0};
-        uint32_t with = crowd.entries + crowd.singles + tamis_filters_behind(engine, crowd.opened);
-        guess = tamis_odds_by_share(guess, with, is_pattern ? key->patterns : key->equalities);
-        *opened = crowd.opened != NULL;
-    }
-    return tamis_sample_odds(&engine->sample, bucket, &engine->buckets.key, guess * of_name);
+    return odds_of_key(engine, key, bucket, guess, of_name, opened);
 }

@@ -70,6 +70,7 @@ typedef struct tamis_chunk {
     int64_t *highs; /* NULL, or of intervals the other end */
     int64_t *tops;  /* the same: of each TAMIS_TOP_ROWS rows the greatest upper end, or one equal to it */
     int64_t top;    /* of intervals: the greatest of all */
+    int64_t reach;  /* the same of this chunk and all before it */
     uint32_t *interfaces;
     uint32_t *handles;
     uint64_t *present; /* owned: the fold of its interfaces, and of some that were; NULL until the chunk is large */
@@ -168,8 +169,8 @@ int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const
 bool tamis_is_bound(tamis_test test);
 /* What all the tests, which are bounds of one key, leave. */
 tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests);
-/* Compute what the chunk says of upper ends anew, from this row on, and what the run says of the chunk; with `behind`
- * of all chunks behind it, too. A run without intervals is left as it is. */
+/* Compute what the chunk says of upper ends anew, from this row on, and what is said of it in the run; with `behind` of
+ * all chunks behind it, too. A run without intervals is left as it is. */
 void tamis_top_rows(tamis_chunk *chunk, uint32_t row, const tamis_strings *strings);
 void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings);
 int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);

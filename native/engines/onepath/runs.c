@@ -14,7 +14,7 @@
 
 #define CHUNK_MIN 4U
 #define CHUNK_MAX 512U
-#define CHUNKS_MIN 2U
+#define CHUNKS_MIN 1U
 #define STALE_MAX 64U /* rows that leave before the fold is computed again: eight steps each */
 
 /* How many of the bounds are below the value. Halves differ by nothing but where they start, so that the outcome of a

@@ -18,6 +18,13 @@ static uint64_t big_endian(const uint8_t *bytes, uint32_t length) {
     return __builtin_bswap64(word);
 }
 
+/* The bits of a float such that they rise with it. */
+static uint64_t rising_bits(double real) {
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits & SIGN ? ~bits : bits | SIGN;
+}
+
 /* Of tamis_number_bytes: the float next to the number, as bits that rise with it. A real has those bits in its lower
  * half but for the sign (number.c); an integer has nothing there. */
 static uint64_t word_of_number(const uint8_t *bytes) {
@@ -26,10 +33,7 @@ static uint64_t word_of_number(const uint8_t *bytes) {
     if (low != SIGN) {
         return high & SIGN ? low | SIGN : low & ~SIGN;
     }
-    double real = (double)(int64_t)(high ^ SIGN);
-    uint64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits & SIGN ? ~bits : bits | SIGN;
+    return rising_bits((double)(int64_t)(high ^ SIGN));
 }
 
 static uint64_t word_of(const tamis_sorted *sorted, const uint8_t *bytes, uint32_t length) {
@@ -56,8 +60,8 @@ static int compare_to(const wanted *text, const tamis_string *string) {
  * the outcome of a comparison. */
 static inline uint32_t words_below(const uint64_t *words, uint32_t count, uint64_t word) {
     const uint64_t *at = words;
-    for (uint32_t left = count; left > 1; left -= left / 2) {
-        at += left / 2 & -(uint32_t)(at[left / 2 - 1] < word);
+    for (size_t left = count; left > 1; left -= left / 2) {
+        at += left / 2 & -(size_t)(at[left / 2 - 1] < word);
     }
     return (uint32_t)(at - words) + (count > 0 && *at < word);
 }
@@ -124,6 +128,18 @@ tamis_sorted_place tamis_sorted_find(const tamis_strings *strings, const uint8_t
 }
 
 /* ---- neighbours ---- */
+
+bool tamis_sorted_find_float(const tamis_sorted *sorted, double near, tamis_sorted_place *place) {
+    uint64_t word = rising_bits(near);
+    uint32_t chunk = words_below(sorted->lasts, sorted->chunk_count, word);
+    *place = (tamis_sorted_place){chunk, 0};
+    if (chunk == sorted->chunk_count) {
+        return true;
+    }
+    const tamis_sorted_chunk *rows = &sorted->chunks[chunk];
+    place->at = words_below(rows->words, rows->count, word);
+    return rows->words[place->at] != word;
+}
 
 uint32_t tamis_sorted_at(const tamis_sorted *sorted, tamis_sorted_place place) {
     return place.chunk == sorted->chunk_count ? TM_NO_STRING : tamis_sorted_ids(&sorted->chunks[place.chunk])[place.at];

@@ -55,6 +55,10 @@ void tamis_sorted_clear(tamis_sorted *sorted, tm_memory *memory);
 tamis_sorted_place tamis_sorted_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length,
                                      bool *is_there);
 
+/* Of numbers, by the float next to one: the first constant that is above it. false: the words of some are that float,
+ * and their texts have to be looked at. */
+bool tamis_sorted_find_float(const tamis_sorted *sorted, double near, tamis_sorted_place *place);
+
 /* The ids at a place, before and behind it; TM_NO_STRING: there is none. */
 uint32_t tamis_sorted_at(const tamis_sorted *sorted, tamis_sorted_place place);
 uint32_t tamis_sorted_before(const tamis_sorted *sorted, tamis_sorted_place place);

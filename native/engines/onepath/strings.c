@@ -155,8 +155,7 @@ int64_t tamis_strings_label(const tamis_strings *strings, uint32_t constant, con
     if (is_there) {
         return strings->labels[tamis_sorted_at(&strings->sorted, place)];
     }
-    uint32_t before = tamis_sorted_before(&strings->sorted, place);
-    return before == TM_NO_STRING ? INT64_MIN : strings->labels[before] + 1;
+    return tamis_strings_label_before(strings, place);
 }
 
 static bool join_order(tamis_strings *strings, uint32_t id) {

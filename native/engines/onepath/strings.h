@@ -78,6 +78,11 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
 /* The label of any value among the ordered constants; `constant` is what tamis_strings_find says of it: a value that is
  * an ordered constant itself is not searched for. */
 int64_t tamis_strings_label(const tamis_strings *strings, uint32_t constant, const uint8_t *bytes, uint32_t length);
+/* The label of a value that is no constant and lies before this place. */
+static inline int64_t tamis_strings_label_before(const tamis_strings *strings, tamis_sorted_place place) {
+    uint32_t before = tamis_sorted_before(&strings->sorted, place);
+    return before == TM_NO_STRING ? INT64_MIN : strings->labels[before] + 1;
+}
 
 int tamis_strings_validate(const tamis_strings *strings, const char **reason);
 
