@@ -69,6 +69,8 @@ class Observer:
 
     def directed(self, router: int, packet: Packet) -> None: ...
 
+    def lost_at_end(self, router: int, packet: Packet) -> None: ...
+
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
     def learnt(self, router: int, body: Body) -> None: ...
@@ -182,6 +184,9 @@ class Node:
 
     def crash(self, silently: bool) -> None:
         self.alive = False
+        for packet in (packet for packets in self._waiting.values() for packet in packets):
+            self._observer.lost_at_end(self.number, packet)
+        self._waiting.clear()
         self._observer.died(self.number)
         self.clients.clear()
         self._listeners.clear()

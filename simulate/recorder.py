@@ -20,7 +20,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
 from tamis.router.core.ways.forwarder import TransitId
-from tamis.router.core.ways.group_choice import Choices
+from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
@@ -92,7 +92,9 @@ class RunRecorder(Observer, Watcher):
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
-        self.order.delivered(client, self.sessions[client], message.content, EnteredAt(*entry))
+        chosen = message.chosen.get(entry)
+        choices = chosen.choices if chosen else NO_CHOICES
+        self.order.delivered(client, self.sessions[client], message, EnteredAt(*entry), choices)
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
 
@@ -115,6 +117,12 @@ class RunRecorder(Observer, Watcher):
     def directed(self, router: int, packet: Packet) -> None:
         packet.message.last_us = self._clock.now_us
         self.counts["passed on to another router"] += 1
+        self.trace.note(self._clock.now_us, router, packet.message.serial)
+
+    def lost_at_end(self, router: int, packet: Packet) -> None:
+        """Note that a packet was waiting (R5c) at a router that died."""
+        packet.message.last_us = self._clock.now_us
+        packet.message.lost["router ended"] = packet.message.lost.get("router ended", 0) + 1
         self.trace.note(self._clock.now_us, router, packet.message.serial)
 
     def heard(self, router: int, neighbour: int, body: Body) -> None:

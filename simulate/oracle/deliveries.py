@@ -73,6 +73,8 @@ class Patience:
 
 
 Report = Callable[[int, str], None]
+NOT_JUDGED = frozenset({"silently lost", "queue full"})
+"""Reasons for which copies are lost that no rule guards against."""
 
 
 class Deliveries:
@@ -123,7 +125,7 @@ class Deliveries:
     def in_motion(self, message: Judged) -> None:
         """Invariant 1, as far as something is promised: judge a message that was published in motion."""
         truth = self._truth
-        if truth.is_tainted or message.lost.keys() & {"silently lost", "queue full"}:
+        if truth.is_tainted or message.lost.keys() & NOT_JUDGED:
             self.counts["excused"] += 1
             return
         for trial in message.tries:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tamis.simulate.oracle.deliveries import Deliveries, Entrance, Judged, Patience, Report
+from tamis.simulate.oracle.deliveries import NOT_JUDGED, Deliveries, Entrance, Judged, Patience, Report
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.oracle.truth import FOREVER, Truth
 
@@ -151,15 +151,16 @@ class Groups:
             self.counts["for members, while ways changed"] += 1
 
     def _is_calm(self, first: EntranceWithChoices, message: SharedMessage) -> bool:
-        """Was there no change that ways may break at, so that some router or line has seen the message go?"""
-        has_ended = self._truth.has_ended(first.at_us, message.last_us + self._patience.hold_us)
-        return not has_ended and self._deliveries.calm_before(first, message.last_us) is not None
+        """Was there no change that ways may break at, since all routers last knew the topology, so that some router or
+        line has seen the message go?"""
+        calm_us = self._deliveries.calm_before(first, message.last_us)
+        return calm_us is not None and not self._truth.has_ended(calm_us, message.last_us + self._patience.hold_us)
 
     def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
         """Must a member have got the message?"""
         until_us = message.last_us
         calm_us = self._deliveries.calm_before(trial, until_us)
-        if calm_us is None or len(message.chosen) > 1 or message.lost.keys() & {"silently lost", "queue full"}:
+        if calm_us is None or len(message.chosen) > 1 or message.lost.keys() & NOT_JUDGED:
             return False
         members = list(self._candidates(message, group, calm_us, until_us))
         staying = {m.router for m in members if m.until_us > until_us}

@@ -453,15 +453,38 @@ def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
 )
 def test_messages_of_one_source_come_in_order(court: Court, excuse: Callable[[Court], None], found: list[int]) -> None:
     order = Order(court.truth, PATIENCE, court.report)
+    message = court.message()
+    court.now_us = 10 * S
     excuse(court)
     court.truth.unsettle()
     for counter in (1, 3, 2):
-        order.delivered(1, 1, 0, EnteredAt(A, 7, counter))
+        order.delivered(1, 1, message, EnteredAt(A, 7, counter), {})
     assert court.found == found
     for stream in (EnteredAt(B, 7, 1), EnteredAt(A, 8, 1)):
-        order.delivered(1, 1, 0, stream)
-    order.delivered(1, 2, 0, EnteredAt(A, 7, 1))
+        order.delivered(1, 1, message, stream, {})
+    order.delivered(1, 2, message, EnteredAt(A, 7, 1), {})
     assert court.found == found, "others, another life, another connection"
+
+
+@pytest.mark.parametrize(
+    ("choices", "lost", "found"),
+    [
+        ({GROUP: B}, {}, []),
+        ({GROUP: C}, {}, [14]),
+        ({GROUP: C}, {"silently lost": 1}, []),
+        ({GROUP: C}, {"queue full": 1}, []),
+        ({GROUP: C}, {"session over": 1}, [14]),
+    ],
+)
+def test_what_may_overtake(court: Court, choices: dict[int, int], lost: dict[str, int], found: list[int]) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    first, second = court.message(), court.message()
+    court.now_us = 10 * S
+    court.truth.unsettle()
+    first.lost.update(lost)
+    order.delivered(1, 1, second, EnteredAt(A, 7, 2), {GROUP: C})
+    order.delivered(1, 1, first, EnteredAt(A, 7, 1), choices)
+    assert court.found == found
 
 
 # 15.
