@@ -66,5 +66,11 @@ class Packet(NamedTuple):
     """How many links it has crossed; routers do not read it, records do."""
     choices: Choices = NO_CHOICES
     """R16: which router gives the message to a member of each group."""
-    is_directed: bool = False
-    """Whether the copy goes to the one router of `choices` alone, by the newest trees."""
+    passed_on: TransitId | None = None
+    """R16: of a copy that a chosen router without a member sends on, for the routers of `choices` alone, the transit id
+    under which the message entered; None: it is no such copy."""
+
+    @property
+    def entry(self) -> TransitId:
+        """The transit id of the entry into the network that this copy is of."""
+        return self.passed_on or self.transit

@@ -67,7 +67,7 @@ class Observer:
 
     def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
 
-    def directed(self, router: int, packet: Packet) -> None: ...
+    def passed_on(self, router: int, packet: Packet) -> None: ...
 
     def lost_at_end(self, router: int, packet: Packet) -> None: ...
 
@@ -222,9 +222,6 @@ class Node:
     def carried(self, neighbour: int, packet: Packet) -> None:
         """Take a packet of `neighbour`, in the order in which packets came by its link: one that has to wait holds up
         those behind it."""
-        if packet.is_directed:
-            self._direct(packet)
-            return
         self._waiting.setdefault(neighbour, deque()).append(packet)
         self._go_on(self.life)
 
@@ -248,7 +245,8 @@ class Node:
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
             message = packet.message
-            self._take(packet, neighbour, self._publishers.fresh(message.publisher, message.counter))
+            is_new = packet.passed_on is None and self._publishers.fresh(message.publisher, message.counter)
+            self._take(packet, neighbour, is_new)
         else:
             self._observer.refused(self.number, packet, neighbour, refusal.value)
 
@@ -295,15 +293,16 @@ class Node:
         self._observer.took(self.number, message)
         clients = self._deliver(message, transit) if is_new_here else ()
         choices = self.sharing.choices(packet, came_from, is_new_here)
-        if came_from is None and choices:
+        if came_from is None and choices and packet.passed_on is None:
             self._observer.chose(self.number, packet, choices)
-        matched: Collection[int] = self.table.matching(message.content)
+        matched: Collection[int] = () if packet.passed_on else self.table.matching(message.content)
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
-        onward = Packet(transit, self.forwarder.onward(hops_left, came_from), message, hop + 1, choices)
+        hops_left = self.forwarder.onward(hops_left, came_from)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
@@ -330,28 +329,12 @@ class Node:
 
     def _pass_on(self, packet: Packet, group: int) -> None:
         """Send a message on to another router, once: this one was chosen, and has no member left."""
-        copy = self.sharing.passed_on(packet, group, self.forwarder.hop_limit())
-        if isinstance(copy, Unshared):
-            self._observer.unshared(self.number, packet, group, copy)
+        copy = None if packet.passed_on else self.sharing.passed_on(packet, group, self._clock.now_us)
+        if copy is None:
+            self._observer.unshared(self.number, packet, group, Unshared.NO_MEMBER)
         else:
-            self._direct(copy)
-
-    def _direct(self, packet: Packet) -> None:
-        """Give a copy for one router to a member, if that is this one, or send it on."""
-        [(group, router)] = packet.choices.items()
-        self._observer.directed(self.number, packet)
-        neighbour = None if router == self.number else self.forwarder.towards(router)
-        reason: Unshared | None = None
-        if router == self.number:
-            reason = None if self._share(packet, group) else Unshared.NO_MEMBER
-        elif neighbour is None:
-            reason = Unshared.NO_WAY
-        elif packet.hops_left == 0:
-            reason = Unshared.NO_HOPS
-        elif not self._carry(neighbour, packet._replace(hops_left=packet.hops_left - 1, hop=packet.hop + 1)):
-            reason = Unshared.NO_ROOM
-        if reason is not None:
-            self._observer.unshared(self.number, packet, group, reason)
+            self._observer.passed_on(self.number, copy)
+            self._take(copy, None, is_new_here=False)
 
     def _carry(self, neighbour: int, packet: Packet) -> bool:
         link, side = self.links[neighbour]

@@ -106,15 +106,15 @@ class RunRecorder(Observer, Watcher):
     def shared(self, client: int, packet: Packet, group: int) -> None:
         packet.message.last_us = self._clock.now_us
         self.trace.note(self._clock.now_us, client, packet.message.serial, group)
-        self.groups.shared(client, packet.message, group, packet.transit)
+        self.groups.shared(client, packet.message, group, packet.entry)
 
     def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None:
         packet.message.last_us = self._clock.now_us
-        packet.message.unshared[packet.transit, group] = reason.value
+        packet.message.unshared[packet.entry, group] = reason.value
         self.counts[f"unshared: {reason.value}"] += 1
         self.trace.note(self._clock.now_us, router, packet.message.serial, group)
 
-    def directed(self, router: int, packet: Packet) -> None:
+    def passed_on(self, router: int, packet: Packet) -> None:
         packet.message.last_us = self._clock.now_us
         self.counts["passed on to another router"] += 1
         self.trace.note(self._clock.now_us, router, packet.message.serial)

@@ -23,8 +23,6 @@ class Unshared(Enum):
     SEEN = "a member had an earlier try of it"
     NO_MEMBER = "no member left"
     NO_WAY = "no way to the router that was chosen"
-    NO_HOPS = "no hops left on the way to another member"
-    NO_ROOM = "no room on the way to another member"
 
 
 class Sharing:
@@ -50,6 +48,8 @@ class Sharing:
     def choices(self, packet: Packet, came_from: int | None, is_new: bool) -> Choices:
         """Return the choices that go with a message. One that this router has had from elsewhere was chosen for
         there."""
+        if packet.passed_on is not None:
+            return packet.choices
         if came_from is None and not is_new:
             return {}
         stated = None if came_from is None else packet.choices
@@ -65,13 +65,15 @@ class Sharing:
         fitting = sorted(client for client, contents in self.members.get(group, {}).items() if contents >> content & 1)
         return fitting[turn_of(b"", transit, group) % len(fitting)] if fitting else None
 
-    def passed_on(self, packet: Packet, group: int, hops: int) -> Packet | Unshared:
-        """Return the copy for another router with members, in the place of this one, which has none left."""
+    def passed_on(self, packet: Packet, group: int, now_us: int) -> Packet | None:
+        """Return the copy for another router with members, in the place of this one, which has none left: it enters
+        the network here, for that router alone. None: there is no other."""
         weights = self._weights(packet.message.content).get(group, {})
         router = self._forwarder.another(packet.transit, group, weights)
         if router is None:
-            return Unshared.NO_MEMBER
-        return packet._replace(hops_left=hops, choices={group: router}, is_directed=True)
+            return None
+        transit, hops = self._forwarder.enter(now_us)
+        return Packet(transit, hops, packet.message, packet.hop, {group: router}, packet.transit)
 
     def _weights(self, content: int) -> Mapping[int, Weights]:
         """Return for each group how many members the routers have for `content`."""
