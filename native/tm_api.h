@@ -566,7 +566,7 @@ typedef struct tm_trace {
 
 /* ---- figures ---- */
 
-#define TM_DROP_REASONS 19
+#define TM_DROP_REASONS 20
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -586,6 +586,7 @@ typedef struct tm_trace {
 #define TM_DROP_NOT_IN_STEP 16   /* it asked for a confirmation, and a neighbour that is linked lacks something */
 #define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
 #define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
+#define TM_DROP_NO_MEMBER 19     /* this router was chosen for a worker group, and no router in reach has a member */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 

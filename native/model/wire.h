@@ -62,6 +62,7 @@ typedef enum {
     WIRE_SATISFIED,
     WIRE_LOG_POSITION,
     WIRE_GROUP_CHOICE = 0x000a,
+    WIRE_MEMBERS_ONLY = 0x000c,
 } wire_extension;
 
 /* One choice of a GROUP_CHOICE: the number of a group, then that of a router. */

@@ -36,6 +36,8 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     case WIRE_SATISFIED: /* what the last router adds; from anybody else a stranger's claim */
     case WIRE_LOG_POSITION:
         return false;
+    case WIRE_MEMBERS_ONLY:
+        return size == 0;
     case WIRE_GROUP_CHOICE:
         return size > 0 && size % WIRE_CHOICE_BYTES == 0 && size <= WIRE_CHOICE_BYTES * WIRE_CHOICES_MAX &&
                choices_are_sound(bytes, size);
@@ -66,6 +68,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
             return false;
         }
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
+        out->members_only |= type == WIRE_MEMBERS_ONLY;
         if (type == WIRE_GROUP_CHOICE) {
             out->choices = area + at + 4;
             out->choice_count = length / WIRE_CHOICE_BYTES;
@@ -165,12 +168,13 @@ static verdict check_extensions(const tm_switch *sw, parts *message, extensions 
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
-    if (found->choice_count > 0) {
+    if (found->choice_count > 0 || found->members_only) {
         if (!switch_is_link(&sw->connections[message->from])) {
             return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
         }
         message->choices = found->choices;
         message->choice_count = found->choice_count;
+        message->members_only = found->members_only;
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {

@@ -206,7 +206,7 @@ static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, u
     if (net->routes.in_force == 0) {
         return TM_OK;
     }
-    if (net->network.count > 0) {
+    if (net->network.count > 0 && !message->members_only) {
         return depart_by_all(sw, message, source, came_from, behind);
     }
     mark_chosen(net, message, source, came_from, behind);

@@ -2,13 +2,14 @@
  *
  * Law: for each group one of the routers in reach with members that want the message is chosen, in proportion to them,
  * by a keyed hash of the message and the group; this router counts among them with its own members. The choices stand
- * in the frame that leaves, and no other router chooses anew. The pure twin is router/core/ways/group_choice.py.
+ * in the frame that leaves, and no other router chooses anew. A chosen router without a member sends the message on to
+ * one other router with members, once. The pure twin is router/core/ways/group_choice.py.
  */
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "switch/message.h"
+#include "switch/forward.h"
 
 /* ---- who may be chosen ---- */
 
@@ -61,6 +62,11 @@ static int find_others(tm_switch *sw, const parts *message, uint32_t *count) {
         result = add(sw, count, candidate) ? TM_OK : TM_NO_MEMORY;
     }
     return result;
+}
+
+void switch_learn_names(tm_switch *sw, const parts *message) {
+    size_t rows;
+    ask(sw, message, &rows);
 }
 
 /* Members of this router, among the `rows` local filters that match; each filter counts. */
@@ -195,15 +201,138 @@ int switch_choose(tm_switch *sw, parts *message, size_t rows, parts *onward) {
     return TM_OK;
 }
 
-bool switch_is_chosen(const tm_switch *sw, const parts *message, uint32_t group) {
+/* ---- where it is chosen ---- */
+
+static bool is_mine(const tm_switch *sw, const uint8_t *choice) {
+    return tm_load64(choice + 4) == sw->options.number;
+}
+
+void switch_begin_sharing(tm_switch *sw, const parts *message) {
+    memset(sw->net->choosing.shares, 0, message->choice_count * sizeof *sw->net->choosing.shares); /* SHARE_OPEN */
+}
+
+/* A member was found: note the message, as its publisher numbers it, for the group. */
+static tm_share take_share(tm_switch *sw, const parts *message, uint32_t group) {
+    bool is_fresh = true;
+    uint64_t of_group = tm_hash_words(tm_load64(message->frame + WIRE_ORIGIN), group, 0, &sw->memory.key);
+    bool is_known = message->is_dry || tm_publishers_deliver(&sw->net->choosing.had, of_group,
+                                                             tm_load64(message->frame + WIRE_COUNTER), &is_fresh);
+    return !is_known ? SHARE_LOST : is_fresh ? SHARE_TAKEN : SHARE_SEEN;
+}
+
+bool switch_shares(tm_switch *sw, const parts *message, uint32_t group) {
     if (sw->net == NULL) {
         return true;
     }
     for (uint32_t i = 0; i < message->choice_count; i++) {
         const uint8_t *choice = message->choices + i * WIRE_CHOICE_BYTES;
         if (tm_load32(choice) == group) {
-            return tm_load64(choice + 4) == sw->options.number;
+            tm_share *share = &sw->net->choosing.shares[i];
+            if (*share == SHARE_OPEN && is_mine(sw, choice)) {
+                *share = take_share(sw, message, group);
+            }
+            return *share == SHARE_TAKEN;
         }
     }
     return false;
+}
+
+/* The members of a group among the sorted candidates: the first of them, and their number in `*members`. */
+static const tm_candidate *members_of(const tm_net *net, uint32_t count, uint32_t group, uint32_t *members) {
+    uint32_t first = 0;
+    for (*members = 0; first < count && net->choosing.candidates[first].group < group; first++) {
+    }
+    while (first + *members < count && net->choosing.candidates[first + *members].group == group) {
+        ++*members;
+    }
+    return &net->choosing.candidates[first];
+}
+
+/* Write the message as it goes to another router's members alone: one choice, in the place of those that it had.
+ * Returns its bytes; 0: it does not fit. */
+static uint32_t write_onward(tm_switch *sw, const parts *message, uint32_t group, uint64_t router) {
+    tm_choosing *choosing = &sw->net->choosing;
+    uint32_t added = 4 + WIRE_CHOICE_BYTES + 4;
+    if (!tm_grow(&sw->memory, TM_COLD, &choosing->frame, 1, &choosing->frame_capacity, message->size + added)) {
+        return 0;
+    }
+    const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
+    uint8_t *out = choosing->frame + WIRE_HEADER_BYTES;
+    wire_store16(out, WIRE_GROUP_CHOICE);
+    wire_store16(out + 2, WIRE_CHOICE_BYTES);
+    wire_store32(out + 4, group);
+    wire_store64(out + 8, router);
+    wire_store16(out + 4 + WIRE_CHOICE_BYTES, WIRE_MEMBERS_ONLY);
+    wire_store16(out + 4 + WIRE_CHOICE_BYTES + 2, 0);
+    out += added;
+    for (uint32_t at = 0, size; at < message->extension_size; at += size) {
+        size = 4U + tm_load16(area + at + 2);
+        if (tm_load16(area + at) != WIRE_GROUP_CHOICE) {
+            memcpy(out, area + at, size);
+            out += size;
+        }
+    }
+    uint32_t extensions = (uint32_t)(out - choosing->frame) - WIRE_HEADER_BYTES;
+    uint32_t rest = message->size - WIRE_HEADER_BYTES - message->extension_size;
+    uint32_t size = WIRE_HEADER_BYTES + extensions + rest;
+    if (extensions > WIRE_EXTENSIONS_MAX || size > DELIVERABLE_BYTES_MAX) {
+        return 0;
+    }
+    memcpy(out, area + message->extension_size, rest);
+    memcpy(choosing->frame, message->frame, WIRE_HEADER_BYTES);
+    wire_store32(choosing->frame, size);
+    wire_store16(choosing->frame + WIRE_EXTENSION_SIZE, (uint16_t)extensions);
+    return size;
+}
+
+/* Send the message on to members at another router: it enters the network here, for them alone. false: nobody gets it.
+ */
+static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const tm_candidate *candidates,
+                    uint32_t count) {
+    tm_net *net = sw->net;
+    uint32_t router = count > 0 ? pick(sw, message, candidates, count) : ROUTER_NONE;
+    uint32_t size = router == ROUTER_NONE ? 0 : write_onward(sw, message, group, net->routers.rows[router].number);
+    if (size == 0) {
+        return false;
+    }
+    parts copy = *message;
+    copy.frame = net->choosing.frame;
+    copy.size = size;
+    copy.extension_size = tm_load16(copy.frame + WIRE_EXTENSION_SIZE);
+    copy.choices = copy.frame + WIRE_HEADER_BYTES + 4;
+    copy.choice_count = 1;
+    copy.members_only = true;
+    copy.trail = NULL;
+    switch_stamp_entry(sw, &copy);
+    uint32_t behind = 0;
+    return net->forwarding->targets(sw, &copy, net->me, NEIGHBOUR_NONE, &behind) == TM_OK && behind > 0;
+}
+
+uint32_t switch_end_sharing(tm_switch *sw, const parts *message) {
+    static const unsigned REASONS[] = {
+        [SHARE_OPEN] = TM_DROP_NO_MEMBER, [SHARE_SEEN] = TM_DROP_DUPLICATE, [SHARE_LOST] = TM_DROP_MEMORY};
+    uint32_t count = 0;
+    uint32_t ended = 0;
+    bool is_asked = message->members_only; /* it was passed on once */
+    for (uint32_t i = 0; i < message->choice_count; i++) {
+        const uint8_t *choice = message->choices + i * WIRE_CHOICE_BYTES;
+        tm_share share = sw->net->choosing.shares[i];
+        if (!is_mine(sw, choice) || share == SHARE_TAKEN) {
+            continue;
+        }
+        ended++;
+        if (share == SHARE_OPEN && !is_asked && !message->is_dry) {
+            is_asked = true;
+            if (find_others(sw, message, &count) != TM_OK) {
+                count = 0;
+            }
+            qsort(sw->net->choosing.candidates, count, sizeof *sw->net->choosing.candidates, by_group);
+        }
+        uint32_t members;
+        const tm_candidate *candidates = members_of(sw->net, count, tm_load32(choice), &members);
+        if (share != SHARE_OPEN || !pass_on(sw, message, tm_load32(choice), candidates, members)) {
+            switch_count_drop(sw, REASONS[share], 1, message->size);
+        }
+    }
+    return ended;
 }

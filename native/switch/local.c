@@ -160,6 +160,12 @@ static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
     }
 }
 
+/* What counts against a member: what waits for it, and most where the message does not fit into its queue. */
+static uint64_t waiting_for(const tm_switch *sw, const tm_subscriber *member, uint32_t size) {
+    uint64_t waiting = tm_outbox_size(switch_outbox_of(sw, member));
+    return waiting > 0 && waiting + size > member->terms.queue_bytes_max ? UINT64_MAX : waiting;
+}
+
 /* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
  * subscription. Returns how many receivers there are, in `touched`. */
 static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
@@ -179,10 +185,12 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
         subscription->stamp = sw->stamp;
         sw->rows.groups[row] = held;
         if (subscription->group == WORKER_GROUP_NONE) {
-            give(sw, id, row, &receivers);
-        } else if (switch_is_chosen(sw, message, sw->subscriptions.groups.rows[subscription->group].number)) {
+            if (!message->was_here) {
+                give(sw, id, row, &receivers);
+            }
+        } else if (switch_shares(sw, message, sw->subscriptions.groups.rows[subscription->group].number)) {
             tm_worker_groups_offer(&sw->subscriptions.groups, subscription->group, sw->stamp, id,
-                                   tm_outbox_size(switch_outbox_of(sw, receiver)), message->counter);
+                                   waiting_for(sw, receiver, message->size), message->counter);
             sw->rows.next[row] = shared;
             shared = row;
         }
@@ -221,6 +229,9 @@ static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint
 }
 
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
+    if (message->choice_count > 0) {
+        switch_begin_sharing(sw, message);
+    }
     uint32_t receivers = collect(sw, message, count);
     for (uint32_t i = 0; i < receivers; i++) {
         uint32_t id = sw->touched[i];
@@ -229,6 +240,9 @@ uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
         for (; copies > 0; copies--) {
             deliver_noted(sw, message, id, row);
         }
+    }
+    if (message->choice_count > 0) {
+        receivers += switch_end_sharing(sw, message);
     }
     return receivers;
 }

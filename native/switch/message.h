@@ -31,14 +31,16 @@ typedef struct parts {
     bool was_here;          /* local clients had it when it entered elsewhere */
     const uint8_t *choices; /* R16: of GROUP_CHOICE, WIRE_CHOICE_BYTES each; borrowed from the frame or from the net */
     uint32_t choice_count;
-    tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
+    bool members_only; /* for members at the routers of `choices`, and nobody else */
+    tm_trail *trail;   /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
 typedef struct extensions {
     uint64_t expiry_ns; /* 0: none */
     bool has_expiry;
-    uint64_t trace;         /* 0: none */
-    bool is_strange;        /* one that must be understood is not */
+    uint64_t trace;  /* 0: none */
+    bool is_strange; /* one that must be understood is not */
+    bool members_only;
     const uint8_t *choices; /* borrowed from the frame */
     uint32_t choice_count;
 } extensions;
@@ -65,6 +67,11 @@ static inline void switch_trim_shape(const parts *message) {
         tm_shape_trim(&message->form->shape);
     }
 }
+
+/* ---- publish.c ---- */
+
+/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
+void switch_stamp_entry(tm_switch *sw, parts *message);
 
 /* ---- check.c ---- */
 
@@ -105,8 +112,16 @@ void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
  * `*onward` is the message as other routers get it, with the choices in its frame. TM_OK, or TM_TOO_COSTLY; without
  * memory, or room in the frame, groups get nothing of it, which is counted. */
 int switch_choose(tm_switch *sw, parts *message, size_t count, parts *onward);
-/* Is this router chosen for the group, by its number? Alone it always is. */
-bool switch_is_chosen(const tm_switch *sw, const parts *message, uint32_t group);
+/* Look up the names of a message in transit in the table of groups, until its shape is trimmed. */
+void switch_learn_names(tm_switch *sw, const parts *message);
+/* Nothing of a message with choices has been given to members yet. */
+void switch_begin_sharing(tm_switch *sw, const parts *message);
+/* Does a member here get the message as one of the group, by its number: is this router chosen, and had no member an
+ * earlier try? Alone it always is. */
+bool switch_shares(tm_switch *sw, const parts *message, uint32_t group);
+/* Members here have theirs. Pass the message on for each group that this router was chosen for and has no member of,
+ * and count where it ends here; returns for how many groups no member here got it. */
+uint32_t switch_end_sharing(tm_switch *sw, const parts *message);
 /* Does a message that enters here need a choice? */
 static inline bool switch_has_groups(const tm_switch *sw) {
     return sw->net != NULL && (sw->net->shared.network.count > 0 || sw->subscriptions.groups.live > 0);

@@ -24,6 +24,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->choosing.handles, uint32_t, net->choosing.handle_capacity);
     TM_DELETE(memory, TM_COLD, net->choosing.candidates, tm_candidate, net->choosing.candidate_capacity);
     TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
+    tm_publishers_clear(&net->choosing.had);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
@@ -54,6 +55,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_group_filters_init(&net->shared, &sw->memory, NULL, &net->routers);
     tm_routes_init(&net->routes, &sw->memory, network);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
+    tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     net->forwarding = switch_forwarding(forwarding);
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
@@ -429,5 +431,6 @@ bool switch_net_is_sound(const tm_net *net) {
     }
     return net->found_capacity >= net->routers.count && tm_routers_are_sound(&net->routers) &&
            tm_network_is_sound(&net->network) && tm_network_is_sound(&net->shared.network) &&
-           tm_routes_are_sound(&net->routes) && tm_windows_are_sound(&net->transit);
+           tm_routes_are_sound(&net->routes) && tm_windows_are_sound(&net->transit) &&
+           tm_publishers_are_sound(&net->choosing.had);
 }

@@ -7,7 +7,9 @@
 #ifndef TM_SWITCH_NET_H
 #define TM_SWITCH_NET_H
 
+#include "model/wire.h"
 #include "network/group_filters.h"
+#include "network/publishers.h"
 #include "network/routes.h"
 #include "network/windows.h"
 #include "switch/small_plan.h"
@@ -30,6 +32,14 @@ typedef struct tm_candidate {
     uint32_t members;
 } tm_candidate;
 
+/* A choice of a message, at this router. */
+typedef enum {
+    SHARE_OPEN,  /* no member has been found yet */
+    SHARE_TAKEN, /* a member gets it */
+    SHARE_SEEN,  /* a member here had an earlier try */
+    SHARE_LOST,  /* no memory to remember it */
+} tm_share;
+
 /* What a choice for worker groups needs (group_choice.c). */
 typedef struct tm_choosing {
     uint32_t *routers; /* owned; of a match */
@@ -40,6 +50,8 @@ typedef struct tm_choosing {
     uint32_t candidate_capacity;
     uint8_t *frame; /* owned: the message with its choices */
     uint32_t frame_capacity;
+    tm_share shares[WIRE_CHOICES_MAX]; /* by choice: what became of the message at hand */
+    tm_publishers had;                 /* by publisher and group: which messages a member here got */
 } tm_choosing;
 
 typedef struct tm_net {

@@ -19,8 +19,7 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refu
     }
 }
 
-/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
-static void stamp(tm_switch *sw, parts *message) {
+void switch_stamp_entry(tm_switch *sw, parts *message) {
     message->source = sw->options.number;
     message->epoch = sw->options.epoch;
     message->counter = ++sw->transit;
@@ -49,7 +48,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
-    stamp(sw, message);
+    switch_stamp_entry(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
     int result = match_and_depart(sw, message, &count, &behind);
     if (result == TM_TOO_COSTLY) {

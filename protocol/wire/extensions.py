@@ -36,6 +36,7 @@ class ExtensionType(enum.IntEnum):
     SATISFIED = 0x0005
     LOG_POSITION = 0x0006
     GROUP_CHOICE = 0x000A
+    MEMBERS_ONLY = 0x000C
 
 
 class ReuseKeys(NamedTuple):
@@ -142,6 +143,16 @@ class _Choices:
         return choices
 
 
+class _Nothing:
+    def pack(self, value: ExtensionValue) -> bytes:
+        return self.read(cast("bytes", value))
+
+    def read(self, data: bytes) -> bytes:
+        if data:
+            raise Refused(f"expected no bytes, not {len(data)}")
+        return data
+
+
 _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.REUSE_KEYS: _Reuse(),
     ExtensionType.TRACE: _Number(least=1),
@@ -150,6 +161,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.SATISFIED: _Ids(),
     ExtensionType.LOG_POSITION: _Number(least=0),
     ExtensionType.GROUP_CHOICE: _Choices(),
+    ExtensionType.MEMBERS_ONLY: _Nothing(),
 }
 
 

@@ -141,6 +141,7 @@ EXTENSIONS: Final = Register(
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
         ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
+        ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
     },
     (
         Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),

@@ -8,16 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.native import SubscribeFrame, Table
+from tamis.native import EventType, SubscribeFrame, Table
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_data
-from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType, GroupChoice
+from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType, ExtensionValue, GroupChoice
 from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.routing_bodies import of_group
-from tests.native.test_others import ALICE, EAST, FAR, ME, WEST, Router, message, packed
+from tests.native.test_others import ALICE, CLIENT, EAST, FAR, ME, WEST, Router, message, packed
 
 WORKERS = group_number("workers")
 
@@ -122,6 +124,110 @@ def test_a_message_in_transit_goes_where_it_says_and_nothing_is_chosen_anew(rout
         assert [chosen_in(frame) for frame in onward] == [(GroupChoice(WORKERS, chosen),)] * east
     router.feed(router.west, message(counter=9))
     assert router.went(router.alice) == [], "a message without a choice is for no member"
+
+
+def chosen_for(router: int, counter: int, only: bool = False, **attributes: int) -> DataFrame:
+    """A message from WEST with a choice of `router`, one attribute x or those given."""
+    extensions: dict[int, ExtensionValue] = {ExtensionType.GROUP_CHOICE: (GroupChoice(WORKERS, router),)}
+    if only:
+        extensions[ExtensionType.MEMBERS_ONLY] = b""
+    return replace(message(counter=counter, **attributes), extensions=extensions)
+
+
+def test_a_chosen_router_without_a_member_passes_a_message_on_once(router: Sharing) -> None:
+    router.switch.install(FAR, {1: of_group(packed("x > 0"), "workers", 1), 2: packed("x > 0")})
+    router.switch.install(EAST, {1: of_group(packed("x > 0"), "others", 1)})
+    expiry = {ExtensionType.EXPIRY: 2**63}
+    sent = chosen_for(ME, 1)
+    router.feed(router.west, replace(sent, extensions={**sent.extensions, **expiry}))
+    plain, passed_on = router.went(router.east)
+    assert chosen_in(plain) == (GroupChoice(WORKERS, ME),), "what FAR wants besides goes its way"
+    assert passed_on.extensions == {
+        ExtensionType.GROUP_CHOICE: (GroupChoice(WORKERS, FAR),),
+        ExtensionType.MEMBERS_ONLY: b"",
+        **expiry,
+    }
+    assert (passed_on.transit.source, passed_on.transit.epoch, passed_on.hop_limit) == (ME, 2, 6)
+    assert passed_on.message == sent.message
+    assert router.dropped("no_member") == router.dropped("unmatched") == 0
+
+
+def test_what_was_passed_on_goes_to_a_member_or_ends_here(router: Sharing) -> None:
+    router.switch.install(FAR, {1: of_group(packed("x > 0"), "workers", 1)})
+    router.subscribe(9, "x > 0")
+    router.feed(router.west, chosen_for(ME, 1, only=True))
+    assert router.went(router.alice) == [], "Alice is no member"
+    assert router.went(router.east) == []
+    assert router.dropped("no_member") == 1
+    router.join()
+    router.feed(router.west, chosen_for(ME, 2, only=True))
+    [frame] = router.went(router.alice)
+    assert frame.extensions[ExtensionType.SATISFIED] == (5,)
+
+
+def test_what_was_passed_on_goes_to_one_router_alone(router: Sharing) -> None:
+    router.switch.install(EAST, {1: packed("x > 0")})
+    router.switch.install(WEST, {1: packed("x > 0")})
+    router.subscribe(9, "x > 0")
+    router.feed(router.west, chosen_for(WEST, 1, only=True))
+    assert router.went(router.east) == router.went(router.alice) == []
+    router.feed(router.west, chosen_for(FAR, 2, only=True))
+    [frame] = router.went(router.east)
+    assert frame.extensions[ExtensionType.MEMBERS_ONLY] == b""
+
+
+def test_a_message_that_no_member_is_left_for_is_counted(router: Sharing) -> None:
+    router.feed(router.west, chosen_for(ME, 1))
+    assert (router.dropped("no_member"), router.dropped("unmatched")) == (1, 0)
+
+
+def test_a_member_gets_no_second_try_and_plain_subscriptions_spend_none(router: Sharing) -> None:
+    router.subscribe(9, "x > 0")
+    router.feed(router.west, message(counter=1))
+    assert len(router.went(router.alice)) == 1
+    router.join()
+    again = replace(chosen_for(ME, 2), message=message(counter=1).message)
+    router.feed(router.west, again)
+    [frame] = router.went(router.alice)
+    assert frame.extensions[ExtensionType.SATISFIED] == (5,), "as a member, who had no earlier try"
+    router.feed(router.west, replace(again, transit=replace_counter(again, 3)))
+    assert router.went(router.alice) == []
+    assert router.dropped("duplicate") == 3, "of the plain subscription twice, of the group once"
+
+
+def replace_counter(frame: DataFrame, counter: int) -> Transit:
+    return frame.transit._replace(counter=counter)
+
+
+def test_a_client_may_not_send_to_members_alone(router: Sharing) -> None:
+    router.published += 1
+    body = Message({"x": 1}, b"", MessageId(ALICE, router.published))
+    frame = DataFrame(FrameKind.PUBLISH, body, extensions={ExtensionType.MEMBERS_ONLY: b""})
+    [fault] = [event for event in router.feed(router.alice, frame) if event.type == EventType.FAULT]
+    assert fault.code == ErrorCode.BAD_EXTENSION
+
+
+def test_names_that_groups_alone_know_are_read_in_transit(router: Sharing) -> None:
+    """Attributes that no other table knows are left out after a while, and those of groups are not among them."""
+    router.switch.install(FAR, {1: of_group(packed("z = 3"), "workers", 1)})
+    for counter in range(1, 8):
+        router.feed(router.west, message(counter=counter, x=1, y=2, z=3))
+    router.feed(router.west, chosen_for(ME, 9, x=1, y=2, z=3))
+    [frame] = router.went(router.east)
+    assert chosen_in(frame) == (GroupChoice(WORKERS, FAR),)
+
+
+def test_a_member_whose_queue_is_full_is_not_chosen(router: Sharing) -> None:
+    small = replace(CLIENT, number=8, queue_bytes_max=2_000)
+    bob = router.opened(small)
+    item = bodies.SubscriptionItem(5, (packed("x > 0"),))
+    wanted = bodies.Subscribe(1, (item,), True, bodies.Reach.HOME, False, "workers")
+    assert router.switch.subscribe(router.switch.subscriber_of(bob), SubscribeFrame(encode(wanted)), 10) == []
+    router.join()
+    for counter in range(1, 101):
+        router.feed(router.west, chosen_for(ME, counter))
+    assert len(router.went(router.alice)) + len(router.went(bob)) == 100
+    assert router.dropped("queue_full") == 0
 
 
 def test_a_router_without_ways_keeps_what_its_members_want(router: Sharing) -> None:

@@ -77,6 +77,7 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
         ExtensionType.EXPIRY: U64,
         ExtensionType.GROUP: st.text(min_size=1, max_size=20),
         ExtensionType.GROUP_CHOICE: choices.map(lambda drawn: tuple(map(GroupChoice._make, sorted(drawn.items())))),
+        ExtensionType.MEMBERS_ONLY: st.just(b""),
         0x0777: st.binary(max_size=5),
         0x7FFF: st.binary(max_size=5),
     }

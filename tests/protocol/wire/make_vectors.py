@@ -56,6 +56,7 @@ def data_frames() -> dict[str, Frame]:
         0x0777: b"unknown",
     }
     chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO), GroupChoice(2**32 - 1, ROME))}
+    only = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO),), ExtensionType.MEMBERS_ONLY: b""}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
@@ -63,6 +64,7 @@ def data_frames() -> dict[str, Frame]:
         "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
         "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
         "publish, for groups": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, chosen),
+        "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
