@@ -66,7 +66,7 @@ class Clients:
             judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=() if settings.links else (GROUPS,),
+            capabilities=(GROUPS,),
         )
 
     # --- those that come -------------------------------------------------------------------------------------------

@@ -262,7 +262,7 @@ class Client:
 
         `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router has
         the subscription, or every router within reach. `group`: of each message that satisfies them, one of the
-        subscriptions that name this group gets a copy. Only a router without links has groups.
+        subscriptions that name this group, at whatever routers, gets a copy.
         """
         return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
 

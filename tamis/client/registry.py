@@ -236,7 +236,7 @@ class Registry:
     def _refuse_group(self, subscriptions: Iterable[SubscriptionItem]) -> None:
         """Refuse what this router would take as no group at all, and so give to every member."""
         for subscription in subscriptions:
-            reason = "this router has no groups: it is one of several, or of an earlier version"
+            reason = "this router has no groups: it is of an earlier version"
             self._answer_one(
                 subscription.id, Refusal(subscription.id, RefusalCode.NOT_ALLOWED, reason), AckOf.SUBSCRIBE
             )

@@ -12,7 +12,6 @@ from random import Random
 import pytest
 
 import tamis
-from tamis import testing
 from tamis.testing.router import RouterProcess, started
 
 pytestmark = pytest.mark.slow
@@ -140,11 +139,3 @@ async def at_hand(subscription: tamis.Subscription) -> list[int]:
             assert isinstance(item, tamis.Message)
             numbers.append(int(item["n"]))
     return numbers
-
-
-async def test_a_network_refuses_groups(tmp_path: Path) -> None:
-    async with testing.running(tmp_path, testing.line("a", "b")) as network:
-        async with tamis.connect(network["a"].address) as client:
-            with pytest.raises(tamis.SubscriptionRefused, match="this router has no groups"):
-                await client.subscribe("n > 0", group="workers")
-            await client.publish({"n": 1}, confirm=True)
