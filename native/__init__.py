@@ -38,6 +38,7 @@ from tamis.native.switch import (
 from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
+from tamis.native.unmatched import UnmatchedMessage, keep_unmatched, unmatched
 
 __all__ = [
     "DEFAULT_ENGINE",
@@ -72,10 +73,13 @@ __all__ = [
     "TableStats",
     "TooCostly",
     "Trace",
+    "UnmatchedMessage",
     "bad_filters",
     "check",
     "decode_attributes",
     "engine_spelled",
     "engines_listed",
     "engines_with",
+    "keep_unmatched",
+    "unmatched",
 ]

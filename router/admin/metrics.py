@@ -1,7 +1,8 @@
 """The metrics page.
 
 Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
-would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then in
+would make as many series as there are clients; `limits.client_series` gives so many of them series of their own, and
+`/connections` has them one by one. A name says what is counted, then in
 which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
 """
 
@@ -29,6 +30,7 @@ def metrics(running: RouterView, version: str) -> str:
     _about(page, running, version)
     _traffic(page, figures)
     _matching(page, figures)
+    _clients(page, running)
     _admissions(page, running)
     _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
@@ -72,6 +74,25 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     meaning = "Traces and dry runs past what a client may ask for."
     page.counter("tamis_traces_refused", meaning, figures.traces_refused)
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
+
+
+def _clients(page: Exposition, running: RouterView) -> None:
+    """Add what each client has counted, where the topology file asks for that."""
+    if not running.settings.limits.client_series:
+        return
+    counts = list(running.clients.series.counts())
+    for name, kind, meaning, key in _CLIENT_FAMILIES:
+        samples = [({"client": client}, getattr(own, key)) for client, own in counts]
+        page.family(f"tamis_client_{name}", kind, meaning, samples)
+
+
+_CLIENT_FAMILIES: Final = (
+    ("messages_received_total", "counter", "Messages from the client.", "messages_in"),
+    ("messages_delivered_total", "counter", "Copies of messages queued for the client.", "deliveries"),
+    ("messages_dropped_total", "counter", "Messages that the client's queue had no room for.", "dropped"),
+    ("queued_bytes", "gauge", "Bytes that wait for the client.", "queued_bytes"),
+    ("filters", "gauge", "Filters of the client.", "filters"),
+)
 
 
 def _admissions(page: Exposition, running: RouterView) -> None:
