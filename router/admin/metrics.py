@@ -109,7 +109,11 @@ def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
     page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
-    page.counter("tamis_match_steps", "Steps that matching took in all tables; what a step is depends on the engine.", figures.steps)
+    page.counter(
+        "tamis_match_steps",
+        "Steps that matching took in all tables; what a step is depends on the engine.",
+        figures.steps,
+    )
 
 
 def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:
