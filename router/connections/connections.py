@@ -58,6 +58,7 @@ class Connections:
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
+        self.switch.know_spaces(settings.spaces)
         self._ends: dict[int, OtherEnd] = {}
         self.network: WiderNetwork = NoNetwork()
         self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))

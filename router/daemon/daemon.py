@@ -274,6 +274,7 @@ class Daemon:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
         connections.settings, clients.tokens, self._settings = new, held.tokens, new
+        connections.switch.know_spaces(new.spaces)
         clients.hold_against_tokens()
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
