@@ -15,15 +15,15 @@ from tamis.configs.choices import OneOf
 from tamis.protocol import limits
 from tamis.protocol.spaces import Space, SpaceAttribute
 from tamis.protocol.spaces.mapping import attribute_from
-from tamis.protocol.spaces.space import SPACE_NAME, check_space_name
+from tamis.protocol.spaces.space import check_space_name
 from tamis.protocol.values import check_name
 
 
-class _Section(BaseModel):
+class _SpaceSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SpaceAttributeConfig(_Section):
+class SpaceAttributeConfig(_SpaceSection):
     """Which values an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
 
     kind: Annotated[str, OneOf(choices.SPACE_KINDS)] | None = Field(
@@ -39,7 +39,7 @@ class SpaceAttributeConfig(_Section):
         le=limits.SPACE_DIGITS_MAX,
         description="With `fixed`: how many digits stand behind the point at most.",
     )
-    one_of: tuple[str, ...] | None = Field(
+    one_of: tuple[Annotated[str, Field(max_length=limits.OPERAND_BYTES_MAX)], ...] | None = Field(
         default=None,
         min_length=1,
         max_length=limits.SPACE_VALUES_MAX,
@@ -68,7 +68,7 @@ AttributeOrKind = Annotated[
 AttributeName = Annotated[str, AfterValidator(check_name)]
 
 
-class SpaceConfig(_Section):
+class SpaceConfig(_SpaceSection):
     """The messages of one kind. A message belongs to it whose `space_attribute` has its name."""
 
     version: int = Field(
@@ -88,6 +88,6 @@ class SpaceConfig(_Section):
 
 SpaceName = Annotated[
     str,
+    Field(max_length=limits.SPACE_NAME_BYTES_MAX),
     AfterValidator(check_space_name),
-    Field(pattern=f"^{SPACE_NAME.pattern}$", max_length=limits.SPACE_NAME_BYTES_MAX),
 ]

@@ -273,8 +273,8 @@ class Daemon:
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
-        connections.settings, clients.tokens, self._settings = new, held.tokens, new
         connections.switch.know_spaces(new.spaces)
+        connections.settings, clients.tokens, self._settings = new, held.tokens, new
         clients.hold_against_tokens()
         self._running.admin_token = held.admin_token
         self._configure_logs(new)

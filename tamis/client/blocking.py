@@ -26,6 +26,7 @@ from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
+from tamis.client.in_space import message_of
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
@@ -37,6 +38,7 @@ from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
+from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
@@ -54,6 +56,7 @@ def connect(
     on_connected: Callable[[str], object] | None = None,
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
+    spaces: SpaceSet | Mapping[str, object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
@@ -73,6 +76,7 @@ def connect(
         redial_s=redial_s,
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
+        spaces=spaces,
     )
     return Client(settings)
 
@@ -144,8 +148,11 @@ class Client:
         json: object = ABSENT,
         confirm: bool = False,
         retry: bool = False,
+        space: str | None = None,
     ) -> MessageId:
         """Publish a message, and return its id; see `tamis.Client.publish`."""
+        if space is not None:
+            attributes = message_of(attributes, space, self._settings.spaces)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._try(attributes, payload)
@@ -224,7 +231,7 @@ class Client:
 
     def respond(self, *predicates: str | Predicate) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
-        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
 
     def subscribe(
@@ -232,9 +239,10 @@ class Client:
         *predicates: str | Predicate,
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
+        space: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
-        return Subscription(self._pump, predicates, options_of(own_messages, wait))
+        return Subscription(self._pump, predicates, options_of(own_messages, wait, self._settings.spaces, space))
 
     def drain(self) -> None:
         """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""
