@@ -38,6 +38,7 @@ _TITLES = {
     "Rotation": "`records.rotate`",
     "SpaceConfig": "`spaces.NAME`",
     "SpaceAttributeConfig": "`spaces.NAME.attributes`",
+    "UnmatchedSettings": "`unmatched`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
 

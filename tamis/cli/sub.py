@@ -22,6 +22,7 @@ Examples:
   tamis sub 'severity > 2 and class = "alert"'
   tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
   tamis sub --space trades 'price < 120 and side > "buy"'
+  tamis sub 'class = "job"' --group workers
   tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
   tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
 """
@@ -44,6 +45,7 @@ Examples:
 @spaces_option
 @click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
+@click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
 def command(
@@ -56,6 +58,7 @@ def command(
     space: str | None,
     declared: str | None,
     is_das: bool,
+    group: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -87,7 +90,7 @@ def command(
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
         read = [_read(text, known, space, is_das) for text in predicates]
-        receiver = _Receiver(predicates, read, "json" if as_json else form or "text", count, own, wait)
+        receiver = _Receiver(predicates, read, "json" if as_json else form or "text", count, own, wait, group)
         return run(receiver.run(told, timeout))
 
 
@@ -111,6 +114,7 @@ class _Receiver:
         count: int | None,
         own: bool,
         wait: Literal["home", "network"],
+        group: str | None,
     ) -> None:
         from tamis.cli.received import writer
 
@@ -120,6 +124,7 @@ class _Receiver:
         self._count = count
         self._own = own
         self._wait: Literal["home", "network"] = wait
+        self._group = group
         self._received = 0
         writer(form, {})  # what is wrong is said before anything is connected
 
@@ -139,7 +144,7 @@ class _Receiver:
 
         async with (
             told.client() as client,
-            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait) as items,
+            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
             write = writer(self._form, dict(zip(items.ids, self._texts, strict=True)))

@@ -16,7 +16,7 @@ from tamis.client.waiter import Waiter
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
-from tamis.protocol.limits import DISJUNCTS_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
+from tamis.protocol.limits import DISJUNCTS_MAX, NAME_BYTES_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
@@ -41,6 +41,8 @@ class SubscribeOptions:
 
     own_messages: bool
     wait: Reach
+    group: str = ""
+    """Which group shares the messages; empty: none."""
     spaces: SpaceSet = field(default=NO_SPACES, compare=False)
     """Those that predicates may name."""
     space: str | None = field(default=None, compare=False)
@@ -132,9 +134,17 @@ def id_batches(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def options_of(
-    own_messages: bool, wait: str, spaces: SpaceSet = NO_SPACES, space: str | None = None
+    own_messages: bool,
+    wait: str,
+    group: str | None = None,
+    spaces: SpaceSet = NO_SPACES,
+    space: str | None = None,
 ) -> SubscribeOptions:
     reaches = {reach.name.lower(): reach for reach in Reach}
     if wait not in reaches:
         raise Refused(f"wait is {' or '.join(reaches)}, not {wait!r}")
-    return SubscribeOptions(own_messages, reaches[wait], spaces, space)
+    if group is not None and not isinstance(group, str):
+        raise Refused(f"group is text, not {type(group).__name__}")
+    if group is not None and not 1 <= len(group.encode(errors="replace")) <= NAME_BYTES_MAX:
+        raise Refused(f"the name of a group has 1 to {NAME_BYTES_MAX} bytes")
+    return SubscribeOptions(own_messages, reaches[wait], group or "", spaces, space)
