@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tamis.cli.main import main
-from tests.routers import Running, running
+from tests.routers import Running, running, running_line
 
 SPACES = """
 spaces:
@@ -119,3 +124,41 @@ def test_a_running_router_checks_and_tells(router: Running, capsys: pytest.Captu
     assert [(row["name"], row["checked"], row["refused"]) for row in rows] == [("trades", 2, 1), ("alarms", 0, 0)]
     assert main(["space", "show", "alarms", admin]) == 0
     assert "one of low, medium, high" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_router_that_reads_its_file_again_checks_by_the_new_spaces(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running(tmp_path, keys=SPACES) as found:
+        sent = ["pub", found.client, "--space", "trades", "--confirm", "price=1", "side=hold"]
+        assert main(sent) == 1
+        file = Path(found.file)
+        file.write_text(file.read_text().replace("[sell, buy]", "[sell, hold, buy]"))
+        os.kill(found.pid, signal.SIGHUP)
+        end_s = time.monotonic() + 20
+        while main(sent) != 0:
+            assert time.monotonic() < end_s, "the router still checks by the old space"
+            time.sleep(0.05)
+        capsys.readouterr()
+        assert main(["space", "show", "trades", found.admin]) == 0
+        assert "one of sell, hold, buy" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_line_refuses_at_each_door_and_carries_what_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with running_line(tmp_path, "abc", more=SPACES) as routers:
+        subscribe = ["sub", routers[2].client, "--space", "trades", "side > 'sell'", "--spaces", routers[2].file]
+        command = [sys.executable, "-m", "tamis.cli.main", *subscribe, "--wait", "network", "--count", "2", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as receiver:  # noqa: S603
+            assert receiver.stderr
+            assert receiver.stderr.readline().startswith(b"subscribed as ")
+            for router in routers[:2]:
+                sent = ["pub", router.client, "--space", "trades", "--confirm"]
+                assert main([*sent, "price=-1", "side=buy"]) == 1
+                assert main([*sent, "price=1", "side=sell"]) == 0
+                assert main([*sent, "price=1", "side=buy"]) == 0
+            out, _ = receiver.communicate(timeout=30)
+    forms = [json.loads(line) for line in out.splitlines()]
+    assert [form["attributes"] for form in forms] == [{"price": 1, "side": "buy", "type": "trades"}] * 2
+    assert capsys.readouterr().err.count("attribute price lies outside its range") == 2
