@@ -91,6 +91,9 @@ void tm_box_child_append(tm_box_node *inner, tm_box_node *child);
 
 /* ---- tree_shape.c ---- */
 
+/* A box has come: by what the tree has seen ends are compared. */
+void tm_box_widen_scales(tm_boxes *tree, const tm_box *box);
+
 /* The row of an inner node to which a box is closest. */
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends);
 /* The row of the node's parent, another one, that has room for all rows of the node and grows least by them; -1: none

@@ -3,8 +3,6 @@
  * An insertion finds its leaf before it changes anything, takes all nodes that splits on the way up will need, and
  * cannot fail from there on.
  */
-#include <math.h>
-
 #include "engines/boxes/node.h"
 
 void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner) {
@@ -81,18 +79,6 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
     stricts_of(leaf)[row] = box->strict;
     tracks_of(leaf)[row] = box->track;
     leaf->tree->moved(leaf->tree->owner, box->id, leaf);
-}
-
-static void widen_scales(tm_boxes *tree, const tm_box *box) {
-    for (uint32_t end = 0; end < 2 * tree->names; end++) {
-        tm_box_scale *scale = &tree->scales[end];
-        double at = box->ends[end];
-        bool is_new = scale->least == 0 && scale->greatest == 0;
-        if (isfinite(at)) {
-            scale->least = is_new || at < scale->least ? at : scale->least;
-            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
-        }
-    }
 }
 
 /* The only leaf becomes one of twice the room. */
@@ -198,7 +184,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     } else if (!insert_split(tree, leaf, box)) {
         return false;
     }
-    widen_scales(tree, box);
+    tm_box_widen_scales(tree, box);
     tree->count++;
     return true;
 }

@@ -45,6 +45,7 @@ typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
 typedef struct tm_box_scale {
     double least;
     double greatest;
+    double weight; /* of a distance along the end: see tree_shape.c */
 } tm_box_scale;
 
 typedef struct tm_boxes {

@@ -3,6 +3,8 @@
  * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of
  * the name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
  */
+#include <math.h>
+
 #include "engines/boxes/node.h"
 
 #define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
@@ -22,15 +24,35 @@ static double inverse(double range) {
 }
 
 /* What a share of a range weighs: that of the name, of its lows and its highs together, or of the end alone. */
-static double weight_of(const tm_box_node *node, uint32_t end) {
-    uint32_t names = node->tree->names;
-    tm_box_scale own = scale_of(node, end);
-    tm_box_scale other = scale_of(node, end < names ? end + names : end - names);
+static double weigh(const tm_boxes *tree, uint32_t end) {
+    tm_box_scale own = tree->scales[end];
+    tm_box_scale other = tree->scales[end < tree->names ? end + tree->names : end - tree->names];
     double least = own.least < other.least ? own.least : other.least;
     double greatest = own.greatest > other.greatest ? own.greatest : other.greatest;
     double by_name = inverse(greatest - least);
     double by_end = inverse(own.greatest - own.least) * OWN_SHARE;
     return by_name > by_end ? by_name : by_end;
+}
+
+static double weight_of(const tm_box_node *node, uint32_t end) {
+    return node->tree->scales[end].weight;
+}
+
+void tm_box_widen_scales(tm_boxes *tree, const tm_box *box) {
+    bool is_wider = false;
+    for (uint32_t end = 0; end < 2 * tree->names; end++) {
+        tm_box_scale *scale = &tree->scales[end];
+        double at = box->ends[end];
+        bool is_new = scale->least == 0 && scale->greatest == 0;
+        if (isfinite(at) && (is_new || at < scale->least || at > scale->greatest)) {
+            scale->least = is_new || at < scale->least ? at : scale->least;
+            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
+            is_wider = true;
+        }
+    }
+    for (uint32_t end = 0; is_wider && end < 2 * tree->names; end++) {
+        tree->scales[end].weight = weigh(tree, end);
+    }
 }
 
 static uint32_t least_of(const double *scores, uint32_t count) {
