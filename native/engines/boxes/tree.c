@@ -24,6 +24,10 @@ void tm_boxes_clear(tm_boxes *tree) {
     tree->count = 0;
 }
 
+void tm_boxes_ask(const tm_box_node *leaf) {
+    tm_box_node_ask(leaf);
+}
+
 tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
     return leaf->tree;
 }
@@ -177,6 +181,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     tm_box_node *leaf = tree->root;
     while (leaf->level > 0) {
         leaf = children_of(leaf)[tm_box_closest(leaf, box->ends)];
+        tm_box_node_ask(leaf);
     }
     if (leaf->count < leaf->capacity) {
         append_box(leaf, box);
