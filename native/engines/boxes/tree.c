@@ -60,8 +60,8 @@ static void widen_up(tm_box_node *node, const tm_box *box) {
         for (uint32_t end = 0; end < ends_of(node); end++) {
             double *least = &column_of(parent, end)[node->slot];
             double *greatest = &greatest_of(parent, end)[node->slot];
-            *least = box->ends[end] < *least ? box->ends[end] : *least;
-            *greatest = box->ends[end] > *greatest ? box->ends[end] : *greatest;
+            *least = is_below(node, end, box->ends[end], *least) ? box->ends[end] : *least;
+            *greatest = is_below(node, end, *greatest, box->ends[end]) ? box->ends[end] : *greatest;
         }
         if (box->track == TM_BOX_UNTRACKED) {
             parent->others |= (uint16_t)(1U << node->slot);
@@ -145,7 +145,8 @@ static void tell_parent(tm_boxes *tree, tm_box_node *node, tm_box_node *fresh, c
         uint32_t end = tm_box_split(parent, half, &bound);
         box_bounds bounds;
         tm_box_bounds(fresh, &bounds);
-        tm_box_child_append((bounds.least[end] + bounds.greatest[end]) / 2 < bound ? parent : half, fresh);
+        double middle = (measure_of(tree, end, bounds.least[end]) + measure_of(tree, end, bounds.greatest[end])) / 2;
+        tm_box_child_append(middle < bound ? parent : half, fresh);
         node = parent;
         fresh = half;
     }
@@ -162,7 +163,7 @@ static bool insert_split(tm_boxes *tree, tm_box_node *leaf, const tm_box *box) {
     double bound;
     tm_box_node *fresh = made.nodes[0];
     uint32_t end = tm_box_split(leaf, fresh, &bound);
-    append_box(box->ends[end] < bound ? leaf : fresh, box);
+    append_box(measure_of(tree, end, box->ends[end]) < bound ? leaf : fresh, box);
     tell_parent(tree, leaf, fresh, &made);
     return true;
 }

@@ -11,8 +11,13 @@
 #define HUGE_RANGE 1e300      /* nothing is told by a share of it */
 #define OWN_SHARE (1.0 / 4)   /* of an end whose values lie together, where those of its name do not */
 
-static double clamp(double at, tm_box_scale scale) {
+static double within(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
+}
+
+/* An end of a row, measured; a missing one is at the edge. */
+static double clamp(const tm_box_node *node, uint32_t end, double at) {
+    return within(measure_of(node->tree, end, at), node->tree->scales[end]);
 }
 
 static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
@@ -42,9 +47,9 @@ void tm_box_widen_scales(tm_boxes *tree, const tm_box *box) {
     bool is_wider = false;
     for (uint32_t end = 0; end < 2 * tree->names; end++) {
         tm_box_scale *scale = &tree->scales[end];
-        double at = box->ends[end];
+        double at = measure_of(tree, end, box->ends[end]);
         bool is_new = scale->least == 0 && scale->greatest == 0;
-        if (isfinite(at) && (is_new || at < scale->least || at > scale->greatest)) {
+        if (isfinite(box->ends[end]) && (is_new || at < scale->least || at > scale->greatest)) {
             scale->least = is_new || at < scale->least ? at : scale->least;
             scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
             is_wider = true;
@@ -80,12 +85,26 @@ static __attribute__((noinline)) void add_scores(const double *restrict leasts, 
     }
 }
 
+static void measure(const tm_box_node *inner, uint32_t end, const double *column, double out[INNER_ROWS]) {
+    for (uint32_t row = 0; row < inner->count; row++) {
+        out[row] = measure_of(inner->tree, end, column[row]);
+    }
+}
+
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     double scores[INNER_ROWS] = {0};
     for (uint32_t end = 0; end < ends_of(inner); end++) {
-        tm_box_scale scale = scale_of(inner, end);
-        add_scores(column_of(inner, end), greatest_of(inner, end), clamp(ends[end], scale), weight_of(inner, end),
-                   scale, scores);
+        double at = clamp(inner, end, ends[end]);
+        if (is_labelled(inner, end)) {
+            double leasts[INNER_ROWS] = {0};
+            double greatests[INNER_ROWS] = {0};
+            measure(inner, end, column_of(inner, end), leasts);
+            measure(inner, end, greatest_of(inner, end), greatests);
+            add_scores(leasts, greatests, at, weight_of(inner, end), scale_of(inner, end), scores);
+        } else {
+            add_scores(column_of(inner, end), greatest_of(inner, end), at, weight_of(inner, end), scale_of(inner, end),
+                       scores);
+        }
     }
     return least_of(scores, inner->count);
 }
@@ -94,9 +113,9 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
 static double growth(const tm_box_node *inner, uint32_t row, uint32_t other) {
     double grown = 0;
     for (uint32_t end = 0; end < ends_of(inner); end++) {
-        tm_box_scale scale = scale_of(inner, end);
-        double below = clamp(column_of(inner, end)[row], scale) - clamp(column_of(inner, end)[other], scale);
-        double above = clamp(greatest_of(inner, end)[other], scale) - clamp(greatest_of(inner, end)[row], scale);
+        double below = clamp(inner, end, column_of(inner, end)[row]) - clamp(inner, end, column_of(inner, end)[other]);
+        double above =
+            clamp(inner, end, greatest_of(inner, end)[other]) - clamp(inner, end, greatest_of(inner, end)[row]);
         grown += ((below > 0 ? below : 0) + (above > 0 ? above : 0)) * weight_of(inner, end);
     }
     return grown;
@@ -120,9 +139,8 @@ int tm_box_neighbour(const tm_box_node *node) {
 }
 
 double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end) {
-    tm_box_scale scale = scale_of(node, end);
-    double least = clamp(column_of(node, end)[row], scale);
-    return node->level == 0 ? least : (least + clamp(greatest_of(node, end)[row], scale)) / 2;
+    double least = clamp(node, end, column_of(node, end)[row]);
+    return node->level == 0 ? least : (least + clamp(node, end, greatest_of(node, end)[row])) / 2;
 }
 
 /* The end along which the rows lie farthest apart. */

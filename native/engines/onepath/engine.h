@@ -218,6 +218,8 @@ bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
 bool tamis_is_told_by_key(const tm_engine *engine, tamis_test test);
 /* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
 double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
+/* Those odds, or more where the test was guessed to hold for `share` of the messages, and they do not say otherwise. */
+double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share);
 /* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */
 double tamis_odds_by_share(double guess, uint32_t with, uint32_t of);
 /* What a filter costs behind an opened bucket which is reached with the first odds, where the best of its other tests
