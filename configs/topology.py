@@ -33,6 +33,7 @@ from tamis.configs.fields import (
     with_ends,
 )
 from tamis.configs.records import RecordSettings
+from tamis.configs.unmatched import UnmatchedSettings
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
@@ -186,6 +187,13 @@ class Limits(ConfigSection):
 
     connections: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
+    )
+    client_series: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Clients that have metrics of their own, by name: the first so many to come; the rest are summed "
+        "up under the name `others`. 0: no metrics by client.",
     )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
@@ -384,6 +392,9 @@ class RouterConfig(ConfigSection):
     records: RecordSettings | None = Field(
         default=None, description="What differs here for records; the rest is the network's, or the defaults."
     )
+    unmatched: UnmatchedSettings | None = Field(
+        default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
+    )
 
     @property
     def dial(self) -> Address | None:
@@ -445,6 +456,7 @@ class RouterSettings:
     limits: Limits
     logging: Logging
     records: RecordSettings | None
+    unmatched: UnmatchedSettings
     links: tuple[LinkSettings, ...]
     broadcast: str
     strategy: StrategySettings
@@ -485,6 +497,9 @@ class Topology(ConfigSection):
     records: RecordSettings | None = Field(
         default=None, description="What every router writes down for `tamis records` and `tamis analyze`."
     )
+    unmatched: UnmatchedSettings = Field(
+        default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
+    )
 
     @model_validator(mode="after")
     def _check_wiring(self) -> Topology:
@@ -515,6 +530,7 @@ class Topology(ConfigSection):
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
             own.records if self.records is None else _overridden(self.records, own.records),
+            _overridden(self.unmatched, own.unmatched),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
             self.strategy,

@@ -433,6 +433,10 @@ typedef struct tm_subscribe {
     uint8_t own_messages;
     uint8_t wait;
     uint8_t durable;
+    const uint8_t *group;  /* borrowed: the name of the group that shares the messages */
+    uint32_t group_size;   /* 0: there is none */
+    uint32_t group_number; /* of that name between routers, which the caller writes; 0: unknown, and no message of
+                              another router is for the group */
 } tm_subscribe;
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
@@ -496,6 +500,19 @@ int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count
 int tm_switch_install(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
                       const uint64_t *ids, size_t count, uint8_t *results);
 /* results[i] is TM_OK, or TM_ABSENT where the router has no filter of that id. */
+/* Of a filter of a worker group: the number of the group, and how many members want it; neither is 0. */
+typedef struct tm_shared_filter {
+    uint32_t group;
+    uint32_t members;
+} tm_shared_filter;
+/* Hold filters of worker groups in `shared`, an empty table that the switch takes over; they are matched apart. Once,
+ * after tm_switch_join; without it no such filter is installed. */
+int tm_switch_share(tm_switch *sw, tm_table *shared);
+/* Install filters of worker groups as tm_switch_install does others; rows[i] says what filter i is. Ids of a router
+ * differ from those of its other filters, which is not looked at. */
+int tm_switch_install_shared(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
+                             const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results);
+/* Of both kinds. */
 int tm_switch_uninstall(tm_switch *sw, uint64_t router, const uint64_t *ids, size_t count, uint8_t *results);
 /* Uninstall at most `steps` filters of a router; `*left` says how many remain. */
 int tm_switch_forget_router(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);
@@ -549,7 +566,7 @@ typedef struct tm_trace {
 
 /* ---- figures ---- */
 
-#define TM_DROP_REASONS 19
+#define TM_DROP_REASONS 20
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -569,6 +586,7 @@ typedef struct tm_trace {
 #define TM_DROP_NOT_IN_STEP 16   /* it asked for a confirmation, and a neighbour that is linked lacks something */
 #define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
 #define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
+#define TM_DROP_NO_MEMBER 19     /* this router was chosen for a worker group, and no router in reach has a member */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
@@ -617,6 +635,8 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+/* The sums over all connections that serve a client and have not ended; what is no sum is 0. */
+void tm_switch_clients(const tm_switch *sw, tm_connection_stats *out);
 
 typedef struct tm_subscriber_stats {
     uint64_t number; /* of the client's name */
@@ -679,6 +699,31 @@ int tm_switch_validate(const tm_switch *sw, const char **reason);
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
+
+/* ---- messages that nobody wanted ---- */
+
+/* A message that entered here and that neither a client nor another router asked for. Its payload is not kept. */
+typedef struct tm_unmatched {
+    uint64_t n; /* from 1 on, in the order they came; a number that is missing is not kept any more */
+    uint64_t t_ns;
+    uint64_t origin;
+    uint64_t number;
+    const uint8_t *attributes; /* packed; borrowed until the next call to the switch */
+    uint32_t attribute_bytes;
+    uint32_t payload_bytes;
+    uint32_t connection; /* from which it came; by now it may be another's */
+} tm_unmatched;
+
+#define TM_UNMATCHED_BYTES_MIN 65536
+
+/* Keep the latest messages that nobody wanted in `bytes` bytes, a multiple of 8 and TM_UNMATCHED_BYTES_MIN at least; 0:
+ * none. They are those whose mix (records.h) is below `share`; UINT64_MAX: all. What was kept is forgotten if `bytes`
+ * differs. TM_NO_MEMORY: it is as it was. */
+int tm_switch_keep_unmatched(tm_switch *sw, uint64_t share, uint32_t bytes);
+/* Those that are kept with a number above `after`, the oldest first, `capacity` of them at most. Returns the number of
+ * the latest that was sampled, kept or not. */
+uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *rows, uint32_t capacity,
+                             uint32_t *count);
 
 /* ---- records of messages ---- */
 

@@ -61,7 +61,13 @@ typedef enum {
     WIRE_GROUP,
     WIRE_SATISFIED,
     WIRE_LOG_POSITION,
+    WIRE_GROUP_CHOICE = 0x000a,
+    WIRE_MEMBERS_ONLY = 0x000c,
 } wire_extension;
+
+/* One choice of a GROUP_CHOICE: the number of a group, then that of a router. */
+#define WIRE_CHOICE_BYTES 12U
+#define WIRE_CHOICES_MAX 256U
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U

@@ -1,7 +1,7 @@
 /* depart.c - the links by which a message leaves, whether it entered here or came by another link.
  *
- * Law: a message goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back
- * to where it came from. Every link after the first takes a hop.
+ * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
+ * generation in force (R5b, R6), never back to where it came from. Every link after the first takes a hop.
  */
 #include "switch/forward.h"
 
@@ -203,6 +203,17 @@ static int depart_by_combined(tm_switch *sw, const parts *message, const tm_comb
     return TM_OK;
 }
 
+/* R16: mark the links towards the routers that were chosen for groups. */
+static void mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    for (uint32_t i = 0; i < message->choice_count; i++) {
+        uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
+        uint32_t router = tm_routers_find(&net->routers, number);
+        if (router != ROUTER_NONE && router != net->me) {
+            *behind += switch_mark_ways(net, source, router, came_from);
+        }
+    }
+}
+
 /* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
 static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
@@ -218,6 +229,21 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, u
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
+    mark_chosen(net, message, source, came_from, behind);
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* A message with choices goes to the routers that were chosen, and to those that want it. */
+static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    if (net->network.count > 0 && !message->members_only) {
+        return depart_by_all(sw, message, source, came_from, behind);
+    }
+    mark_chosen(net, message, source, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
@@ -225,6 +251,9 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     *behind = 0;
+    if (message->choice_count > 0) {
+        return depart_chosen(sw, message, source, came_from, behind);
+    }
     if (net->network.count == 0 || net->routes.in_force == 0) {
         return TM_OK;
     }

@@ -2,8 +2,8 @@
  *
  * Law: the answer is that of depart.c. As long as every filter of the network table matches everything, a router wants
  * a message if it has a filter, so that no table is asked: where all generations in force agree, their ways know the
- * links behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced
- * or whose shape the table has not seen, depart.c itself decides.
+ * links behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced,
+ * have choices for groups or whose shape the table has not seen, depart.c itself decides.
  */
 #include "switch/forward.h"
 
@@ -33,7 +33,7 @@ static void flood_by_all(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (!tm_network_wants_all(&net->network) || net->routes.in_force == 0 || switch_is_traced(message) ||
-        !message->form->shape.is_trimmed) {
+        message->choice_count > 0 || !message->form->shape.is_trimmed) {
         return switch_depart(sw, message, source, came_from, behind);
     }
     *behind = 0;

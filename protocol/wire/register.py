@@ -140,12 +140,13 @@ EXTENSIONS: Final = Register(
         ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
+        ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
+        ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
     },
     (
         Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),
         Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
         Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
-        Reserved(0x000A, "GROUP_CHOICE", "which router's member of each worker group gets the message"),
         Reserved(
             0x000B, "DELIVERIES", "DELIVER: how often this was tried, whether replayed, whether it may be a double"
         ),

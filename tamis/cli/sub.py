@@ -17,6 +17,7 @@ _EXAMPLE = """\b
 Examples:
   tamis sub 'severity > 2 and class = "alert"'
   tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
+  tamis sub 'class = "job"' --group workers
   tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
   tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
 """
@@ -35,6 +36,7 @@ Examples:
     show_default=True,
     help="Say that it is subscribed when the router has it, or when every router within reach has.",
 )
+@click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
 def command(
@@ -44,6 +46,7 @@ def command(
     form: str | None,
     own: bool,
     wait: Literal["home", "network"],
+    group: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -70,13 +73,19 @@ def command(
         raise click.UsageError(f"--json is --format json, and --format {form} something else: leave one out")
     with refusals():
         told = access(addresses, name, token_file, ca)
-        receiver = _Receiver(predicates, "json" if as_json else form or "text", count, own, wait)
+        receiver = _Receiver(predicates, "json" if as_json else form or "text", count, own, wait, group)
         return run(receiver.run(told, timeout))
 
 
 class _Receiver:
     def __init__(
-        self, predicates: tuple[str, ...], form: str, count: int | None, own: bool, wait: Literal["home", "network"]
+        self,
+        predicates: tuple[str, ...],
+        form: str,
+        count: int | None,
+        own: bool,
+        wait: Literal["home", "network"],
+        group: str | None,
     ) -> None:
         from tamis.cli.received import writer
         from tamis.protocol.language import parse
@@ -86,6 +95,7 @@ class _Receiver:
         self._count = count
         self._own = own
         self._wait: Literal["home", "network"] = wait
+        self._group = group
         self._received = 0
         writer(form, {})  # what is wrong is said before anything is connected
         for predicate in predicates:
@@ -107,7 +117,7 @@ class _Receiver:
 
         async with (
             told.client() as client,
-            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait) as items,
+            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
             write = writer(self._form, dict(zip(items.ids, self._predicates, strict=True)))

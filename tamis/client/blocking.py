@@ -222,19 +222,20 @@ class Client:
                     questions.forget(asked)
         return cast("Message", asked.answer)
 
-    def respond(self, *predicates: str | Predicate) -> Responder:
+    def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
         wanted = tuple(questions_in(predicate) for predicate in predicates)
-        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
 
     def subscribe(
         self,
         *predicates: str | Predicate,
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
+        group: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
-        return Subscription(self._pump, predicates, options_of(own_messages, wait))
+        return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
 
     def drain(self) -> None:
         """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""

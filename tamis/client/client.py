@@ -243,25 +243,28 @@ class Client:
             raise Unanswered(timeout_s) from None
         return cast("Message", asked.answer)
 
-    def respond(self, *predicates: str | Predicate) -> Responder:
+    def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
-        questions`, then `async for question in questions: await question.answer(...)`."""
+        questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, each
+        question to one responder."""
         wanted = tuple(questions_in(predicate) for predicate in predicates)
-        return Responder(Subscription(self._pump, wanted, options_of(True, "home")), self.publish)
+        return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
 
     def subscribe(
         self,
         *predicates: str | Predicate,
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
+        group: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`, each of which gets an id: `async with
         client.subscribe(...) as messages`.
 
         `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router has
-        the subscription, or every router within reach.
+        the subscription, or every router within reach. `group`: of each message that satisfies them, one of the
+        subscriptions that name this group, at whatever routers, gets a copy.
         """
-        return Subscription(self._pump, predicates, options_of(own_messages, wait))
+        return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
 
     async def drain(self) -> None:
         """Begin nothing new, and finish what was begun. On return the router has read all that was published and

@@ -16,7 +16,7 @@ from tamis.client.waiter import Waiter
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
-from tamis.protocol.limits import DISJUNCTS_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
+from tamis.protocol.limits import DISJUNCTS_MAX, NAME_BYTES_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
 from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
 
@@ -40,6 +40,8 @@ class SubscribeOptions:
 
     own_messages: bool
     wait: Reach
+    group: str = ""
+    """Which group shares the messages; empty: none."""
 
 
 @dataclass(slots=True, eq=False)
@@ -122,8 +124,12 @@ def id_batches(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield tuple(ids[start : start + SUBSCRIPTIONS_PER_FRAME_MAX])
 
 
-def options_of(own_messages: bool, wait: str) -> SubscribeOptions:
+def options_of(own_messages: bool, wait: str, group: str | None = None) -> SubscribeOptions:
     reaches = {reach.name.lower(): reach for reach in Reach}
     if wait not in reaches:
         raise Refused(f"wait is {' or '.join(reaches)}, not {wait!r}")
-    return SubscribeOptions(own_messages, reaches[wait])
+    if group is not None and not isinstance(group, str):
+        raise Refused(f"group is text, not {type(group).__name__}")
+    if group is not None and not 1 <= len(group.encode(errors="replace")) <= NAME_BYTES_MAX:
+        raise Refused(f"the name of a group has 1 to {NAME_BYTES_MAX} bytes")
+    return SubscribeOptions(own_messages, reaches[wait], group or "")
