@@ -36,6 +36,7 @@ _TITLES = {
     "RecordSettings": "`records`",
     "Sampling": "`records.messages`",
     "Rotation": "`records.rotate`",
+    "UnmatchedSettings": "`unmatched`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
 

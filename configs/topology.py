@@ -33,6 +33,7 @@ from tamis.configs.fields import (
     with_ends,
 )
 from tamis.configs.records import RecordSettings
+from tamis.configs.unmatched import UnmatchedSettings
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
@@ -186,6 +187,13 @@ class Limits(ConfigSection):
 
     connections: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
+    )
+    client_series: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Clients that have metrics of their own, by name: the first so many to come; the rest are summed "
+        "up under the name `others`. 0: no metrics by client.",
     )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
@@ -384,6 +392,9 @@ class RouterConfig(ConfigSection):
     records: RecordSettings | None = Field(
         default=None, description="What differs here for records; the rest is the network's, or the defaults."
     )
+    unmatched: UnmatchedSettings | None = Field(
+        default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
+    )
 
     @property
     def dial(self) -> Address | None:
@@ -445,6 +456,7 @@ class RouterSettings:
     limits: Limits
     logging: Logging
     records: RecordSettings | None
+    unmatched: UnmatchedSettings
     links: tuple[LinkSettings, ...]
     broadcast: str
     strategy: StrategySettings
@@ -462,7 +474,10 @@ class Topology(ConfigSection):
         description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
     )
     strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
-    engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
+    engine: EngineOrName = Field(
+        default=EngineSettings(),
+        description="How each router matches; without it, strategy `link-matching` takes `pst`.",
+    )
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
@@ -481,6 +496,9 @@ class Topology(ConfigSection):
     logging: Logging = Field(default=Logging(), description="What every router logs.")
     records: RecordSettings | None = Field(
         default=None, description="What every router writes down for `tamis records` and `tamis analyze`."
+    )
+    unmatched: UnmatchedSettings = Field(
+        default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
     )
 
     @model_validator(mode="after")
@@ -503,7 +521,7 @@ class Topology(ConfigSection):
             own.admin_names,
             own.data or (joined(self.data, router_id) if self.data else None),
             own.machine,
-            own.engine or self.engine,
+            own.engine or self._usual_engine,
             own.tokens or self.tokens,
             own.tls or self.tls,
             own.neighbour_tls,
@@ -512,10 +530,17 @@ class Topology(ConfigSection):
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
             own.records if self.records is None else _overridden(self.records, own.records),
+            _overridden(self.unmatched, own.unmatched),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
             self.strategy,
         )
+
+    @property
+    def _usual_engine(self) -> EngineSettings:
+        """The engine of routers that name none: the network's or, where it names none, its strategy's."""
+        own = self.strategy.facts.engine
+        return self.engine if own is None or "engine" in self.model_fields_set else EngineSettings(name=own)
 
     def _links_of(self, router_id: str) -> Iterator[LinkSettings]:
         for link in self.links:

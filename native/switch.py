@@ -324,6 +324,12 @@ class Switch(RemoteRouters):
         check(lib.tm_switch_connection(self.c, connection, c))
         return ConnectionFigures.read(c)
 
+    def clients(self) -> ConnectionFigures:
+        """Return the sums over all connections that serve a client."""
+        c = ffi.new("tm_connection_stats *")
+        lib.tm_switch_clients(self.c, c)
+        return ConnectionFigures.read(c)
+
     def subscriber(self, subscriber: int) -> SubscriberFigures:
         c = ffi.new("tm_subscriber_stats *")
         check(lib.tm_switch_subscriber(self.c, subscriber, c))

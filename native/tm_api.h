@@ -635,6 +635,8 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+/* The sums over all connections that serve a client and have not ended; what is no sum is 0. */
+void tm_switch_clients(const tm_switch *sw, tm_connection_stats *out);
 
 typedef struct tm_subscriber_stats {
     uint64_t number; /* of the client's name */
@@ -697,6 +699,31 @@ int tm_switch_validate(const tm_switch *sw, const char **reason);
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
+
+/* ---- messages that nobody wanted ---- */
+
+/* A message that entered here and that neither a client nor another router asked for. Its payload is not kept. */
+typedef struct tm_unmatched {
+    uint64_t n; /* from 1 on, in the order they came; a number that is missing is not kept any more */
+    uint64_t t_ns;
+    uint64_t origin;
+    uint64_t number;
+    const uint8_t *attributes; /* packed; borrowed until the next call to the switch */
+    uint32_t attribute_bytes;
+    uint32_t payload_bytes;
+    uint32_t connection; /* from which it came; by now it may be another's */
+} tm_unmatched;
+
+#define TM_UNMATCHED_BYTES_MIN 65536
+
+/* Keep the latest messages that nobody wanted in `bytes` bytes, a multiple of 8 and TM_UNMATCHED_BYTES_MIN at least; 0:
+ * none. They are those whose mix (records.h) is below `share`; UINT64_MAX: all. What was kept is forgotten if `bytes`
+ * differs. TM_NO_MEMORY: it is as it was. */
+int tm_switch_keep_unmatched(tm_switch *sw, uint64_t share, uint32_t bytes);
+/* Those that are kept with a number above `after`, the oldest first, `capacity` of them at most. Returns the number of
+ * the latest that was sampled, kept or not. */
+uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *rows, uint32_t capacity,
+                             uint32_t *count);
 
 /* ---- records of messages ---- */
 

@@ -18,6 +18,7 @@ from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
+from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
@@ -131,7 +132,10 @@ class Rest:
         if not self.compares:
             return {}
         living = [node for node in world.nodes if node.alive]
-        self._tables.compare({node.number: view.holding(node) for node in living})
+        holdings = {node.number: view.holding(node) for node in living}
+        self._tables.compare(holdings)
+        if world.kit.facts.states_all:
+            compare_stated(holdings.values(), world.recorder.truth, lambda wish: world.wishes[wish].packed, report)
         for index, node in enumerate(world.nodes):
             self._look_at_versions(index)
             if node.alive:

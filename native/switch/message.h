@@ -5,6 +5,7 @@
  *                                                          +-->  forward.h  and which links it leaves by
  *     group_choice.c  which router's member of each worker group gets it
  *     plant.c     deliveries that go wrong, where a test has asked for it
+ *     unmatched.c the latest messages that nobody wanted
  *     trail.c     what happened to a message, for trace.c and record.c
  *
  * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
@@ -141,6 +142,12 @@ void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, ui
 
 /* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
 void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
+
+/* ---- unmatched.c ---- */
+
+/* Keep what can be shown of a message that entered here and is wanted by nobody, if it is sampled. Call it only where
+ * `sw->unmatched.bytes` is there. */
+void switch_note_unmatched(tm_switch *sw, const parts *message);
 
 /* ---- trail.c ---- */
 

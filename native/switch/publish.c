@@ -61,6 +61,9 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     }
     if (behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
+        if (sw->unmatched.bytes != NULL && !message->was_here && !message->is_dry) {
+            switch_note_unmatched(sw, message);
+        }
     }
     switch_trim_shape(message);
     if (message->trail != NULL) {

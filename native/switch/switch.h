@@ -18,6 +18,7 @@
 #include "switch/small_plan.h"
 #include "switch/subscriber.h"
 #include "switch/subscriptions.h"
+#include "switch/unmatched.h"
 #include "tm.h"
 
 #define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
@@ -116,6 +117,7 @@ struct tm_switch {
     wire_writer writer;
     tm_trail *trail;     /* owned; NULL until somebody asks */
     tm_records *records; /* borrowed; NULL: none are kept */
+    unmatched_ring unmatched;
 
     tm_event *events;
     uint32_t event_count;

@@ -1,7 +1,8 @@
 """The metrics page.
 
 Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
-would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then in
+would make as many series as there are clients; `limits.client_series` gives so many of them series of their own, and
+`/connections` has them one by one. A name says what is counted, then in
 which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
 """
 
@@ -29,6 +30,7 @@ def metrics(running: RouterView, version: str) -> str:
     _about(page, running, version)
     _traffic(page, figures)
     _matching(page, figures)
+    _clients(page, running)
     _admissions(page, running)
     _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
@@ -74,6 +76,25 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 
+def _clients(page: Exposition, running: RouterView) -> None:
+    """Add what each client has counted, where the topology file asks for that."""
+    if not running.settings.limits.client_series:
+        return
+    counts = list(running.clients.series.counts())
+    for name, kind, meaning, key in _CLIENT_FAMILIES:
+        samples = [({"client": client}, getattr(own, key)) for client, own in counts]
+        page.family(f"tamis_client_{name}", kind, meaning, samples)
+
+
+_CLIENT_FAMILIES: Final = (
+    ("messages_received_total", "counter", "Messages from the client.", "messages_in"),
+    ("messages_delivered_total", "counter", "Copies of messages queued for the client.", "deliveries"),
+    ("messages_dropped_total", "counter", "Messages that the client's queue had no room for.", "dropped"),
+    ("queued_bytes", "gauge", "Bytes that wait for the client.", "queued_bytes"),
+    ("filters", "gauge", "Filters of the client.", "filters"),
+)
+
+
 def _admissions(page: Exposition, running: RouterView) -> None:
     admissions = running.connections.admissions
     let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
@@ -88,7 +109,7 @@ def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
     page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
-    page.counter("tamis_match_steps", "Steps that matching took, some ten nanoseconds each.", figures.steps)
+    page.counter("tamis_match_steps", "Steps that matching took in all tables; what a step is depends on the engine.", figures.steps)
 
 
 def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:

@@ -169,6 +169,21 @@ def _routes(request: Request, running: RouterView) -> Answer:
     return items.page("routers", **head, interfaces=interface_forms(network) if cursor == 0 else [], next=after)
 
 
+def _unmatched(request: Request, running: RouterView) -> Answer:
+    """List messages that nobody wanted, the oldest first, from behind the number `cursor` on."""
+    from tamis.router.admin.unmatched import head_form, messages_after
+
+    limit, after = _page_of(request, 2**64 - 1)
+    items = Items(limit, Budget())
+    is_more = False
+    for form in messages_after(running, after):
+        if items.is_full or not items.add(form):
+            is_more = True
+            break
+        after = int(str(form["n"]))
+    return items.page("unmatched", **head_form(running), next=after if is_more else None)
+
+
 def _ask_all(_: Request, running: RouterView) -> Answer:
     """Begin an audit, and answer its ticket."""
     return json_answer({"ticket": _network(running).audit()})
@@ -230,6 +245,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/status": Page("GET", _status),
     "/connections": Page("GET", _connections),
     "/filters": Page("GET", _filters),
+    "/unmatched": Page("GET", _unmatched),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),
     "/audit": Page("POST", _ask_all),

@@ -29,7 +29,7 @@ from tamis.router.daemon import fault_injection
 from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import new_table, switch_options
+from tamis.router.daemon.settings import keep_unmatched_of, new_table, switch_options
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -58,6 +58,7 @@ class Connections:
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
+        keep_unmatched_of(self.switch, settings)
         self._ends: dict[int, OtherEnd] = {}
         self.network: WiderNetwork = NoNetwork()
         self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))

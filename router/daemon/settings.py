@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from tamis.configs import LinkSettings, RouterSettings, load_topology
-from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
+from tamis.native import Admission, OutOfMemory, SlowPolicy, Switch, SwitchOptions, Table, keep_unmatched
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
+from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
@@ -138,6 +139,18 @@ def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
     limits = settings.limits
     most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
     return max(min(limits.credit_bytes, most), limits.frame_bytes)
+
+
+def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
+    """Let `switch` keep those messages that nobody wants which the settings ask for, in place of what it kept."""
+    asked = settings.unmatched
+    try:
+        keep_unmatched(switch, threshold_of(asked.share), asked.ring_bytes)
+    except OutOfMemory:
+        raise CannotStart(
+            f"there is no memory for the {asked.bytes:,} bytes of `unmatched`: raise `limits.memory_bytes`, half of "
+            "which is for all that the router holds but its tables"
+        ) from None
 
 
 def link_admission(

@@ -105,10 +105,23 @@ def test_summary_is_plain_data():
         ("flood", "flood"),
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
+        ("link-matching", "link-matching"),
     ],
 )
 def test_name_and_options_choose_a_strategy(text: str, name: str):
     assert parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy.facts.name == name
+
+
+def test_a_strategy_may_have_an_engine_of_its_own_until_the_file_names_one():
+    network = "routers: {a: {clients: h:1}, b: {engine: counting}}\nlinks: [[a, b]]\nstrategy: "
+    for text, engines in (
+        ("advertise", ["tamis", "counting"]),
+        ("link-matching", ["pst", "counting"]),
+        ("link-matching\nengine: sff", ["sff", "counting"]),
+        ("link-matching\nengine: tamis", ["tamis", "counting"]),
+    ):
+        net = parse_topology(network.replace("b: {", "b: {neighbours: h:2, ") + text)
+        assert [net.router(name).engine.name for name in "ab"] == engines, text
 
 
 def test_text_stays_text():

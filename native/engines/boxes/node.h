@@ -45,17 +45,33 @@ static inline double *greatest_of(const tm_box_node *node, uint32_t end) {
     return column_of(node, ends_of(node) + end);
 }
 
+static inline bool is_labelled(const tm_box_node *node, uint32_t end) {
+    return node->tree->labelled >> end & 1;
+}
+/* Is one end of the tree below another of the same name and side? */
+static inline bool is_below(const tm_box_node *node, uint32_t end, double a, double b) {
+    if (!is_labelled(node, end)) {
+        return a < b;
+    }
+    const int64_t *labels = *node->tree->labels;
+    return tm_box_label(labels, a) < tm_box_label(labels, b);
+}
+/* An end as it is measured and weighed; of a labelled name no more than a guess. */
+static inline double measure_of(const tm_boxes *tree, uint32_t end, double at) {
+    return tree->labelled >> end & 1 ? (double)tm_box_label(*tree->labels, at) : at;
+}
+
 static inline uint32_t *ids_of(const tm_box_node *leaf) {
     return (uint32_t *)(void *)column_of(leaf, ends_of(leaf));
 }
 static inline uint32_t *payloads_of(const tm_box_node *leaf) {
     return ids_of(leaf) + leaf->capacity;
 }
-static inline uint16_t *stricts_of(const tm_box_node *leaf) {
-    return (uint16_t *)(void *)(payloads_of(leaf) + leaf->capacity);
+static inline uint32_t *stricts_of(const tm_box_node *leaf) {
+    return payloads_of(leaf) + leaf->capacity;
 }
 static inline uint16_t *tracks_of(const tm_box_node *leaf) {
-    return stricts_of(leaf) + leaf->capacity;
+    return (uint16_t *)(void *)(stricts_of(leaf) + leaf->capacity);
 }
 
 static inline tm_box_node **children_of(const tm_box_node *inner) {
@@ -99,7 +115,7 @@ int tm_box_neighbour(const tm_box_node *node);
 /* Half of a full node goes to an empty one of its capacity; what tells the halves is the end returned, which of those
  * that have moved is at least `*bound`. */
 uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound);
-/* The place of a row along an end: of an inner node the middle of its bounds. */
+/* The place of a row along an end, measured: of an inner node the middle of its bounds. */
 double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end);
 
 #endif

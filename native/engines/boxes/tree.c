@@ -58,8 +58,8 @@ static void widen_up(tm_box_node *node, const tm_box *box) {
         for (uint32_t end = 0; end < ends_of(node); end++) {
             double *least = &column_of(parent, end)[node->slot];
             double *greatest = &greatest_of(parent, end)[node->slot];
-            *least = box->ends[end] < *least ? box->ends[end] : *least;
-            *greatest = box->ends[end] > *greatest ? box->ends[end] : *greatest;
+            *least = is_below(node, end, box->ends[end], *least) ? box->ends[end] : *least;
+            *greatest = is_below(node, end, *greatest, box->ends[end]) ? box->ends[end] : *greatest;
         }
         if (box->track == TM_BOX_UNTRACKED) {
             parent->others |= (uint16_t)(1U << node->slot);
@@ -86,9 +86,9 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
 static void widen_scales(tm_boxes *tree, const tm_box *box) {
     for (uint32_t end = 0; end < 2 * tree->names; end++) {
         tm_box_scale *scale = &tree->scales[end];
-        double at = box->ends[end];
+        double at = measure_of(tree, end, box->ends[end]);
         bool is_new = scale->least == 0 && scale->greatest == 0;
-        if (isfinite(at)) {
+        if (isfinite(box->ends[end])) {
             scale->least = is_new || at < scale->least ? at : scale->least;
             scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
         }
@@ -155,7 +155,8 @@ static void tell_parent(tm_boxes *tree, tm_box_node *node, tm_box_node *fresh, c
         uint32_t end = tm_box_split(parent, half, &bound);
         box_bounds bounds;
         tm_box_bounds(fresh, &bounds);
-        tm_box_child_append((bounds.least[end] + bounds.greatest[end]) / 2 < bound ? parent : half, fresh);
+        double middle = (measure_of(tree, end, bounds.least[end]) + measure_of(tree, end, bounds.greatest[end])) / 2;
+        tm_box_child_append(middle < bound ? parent : half, fresh);
         node = parent;
         fresh = half;
     }
@@ -172,7 +173,7 @@ static bool insert_split(tm_boxes *tree, tm_box_node *leaf, const tm_box *box) {
     double bound;
     tm_box_node *fresh = made.nodes[0];
     uint32_t end = tm_box_split(leaf, fresh, &bound);
-    append_box(box->ends[end] < bound ? leaf : fresh, box);
+    append_box(measure_of(tree, end, box->ends[end]) < bound ? leaf : fresh, box);
     tell_parent(tree, leaf, fresh, &made);
     return true;
 }

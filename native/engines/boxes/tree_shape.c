@@ -9,8 +9,13 @@
 #define HUGE_RANGE 1e300      /* nothing is told by a share of it */
 #define OWN_SHARE (1.0 / 4)   /* of an end whose values lie together, where those of its name do not */
 
-static double clamp(double at, tm_box_scale scale) {
+static double within(double at, tm_box_scale scale) {
     return at < scale.least ? scale.least : at > scale.greatest ? scale.greatest : at;
+}
+
+/* An end of a row, measured; a missing one is at the edge. */
+static double clamp(const tm_box_node *node, uint32_t end, double at) {
+    return within(measure_of(node->tree, end, at), node->tree->scales[end]);
 }
 
 static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
@@ -44,14 +49,13 @@ static uint32_t least_of(const double *scores, uint32_t count) {
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     double scores[INNER_ROWS] = {0};
     for (uint32_t end = 0; end < ends_of(inner); end++) {
-        tm_box_scale scale = scale_of(inner, end);
         double weight = weight_of(inner, end);
-        double at = clamp(ends[end], scale);
+        double at = clamp(inner, end, ends[end]);
         const double *leasts = column_of(inner, end);
         const double *greatests = greatest_of(inner, end);
         for (uint32_t row = 0; row < INNER_ROWS; row++) {
-            double least = clamp(leasts[row], scale);
-            double greatest = clamp(greatests[row], scale);
+            double least = clamp(inner, end, leasts[row]);
+            double greatest = clamp(inner, end, greatests[row]);
             double below = least - at > 0 ? least - at : 0;
             double above = at - greatest > 0 ? at - greatest : 0;
             scores[row] += (below + above + (greatest - least) * SIZE_SHARE) * weight;
@@ -64,9 +68,9 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
 static double growth(const tm_box_node *inner, uint32_t row, uint32_t other) {
     double grown = 0;
     for (uint32_t end = 0; end < ends_of(inner); end++) {
-        tm_box_scale scale = scale_of(inner, end);
-        double below = clamp(column_of(inner, end)[row], scale) - clamp(column_of(inner, end)[other], scale);
-        double above = clamp(greatest_of(inner, end)[other], scale) - clamp(greatest_of(inner, end)[row], scale);
+        double below = clamp(inner, end, column_of(inner, end)[row]) - clamp(inner, end, column_of(inner, end)[other]);
+        double above =
+            clamp(inner, end, greatest_of(inner, end)[other]) - clamp(inner, end, greatest_of(inner, end)[row]);
         grown += ((below > 0 ? below : 0) + (above > 0 ? above : 0)) * weight_of(inner, end);
     }
     return grown;
@@ -90,9 +94,8 @@ int tm_box_neighbour(const tm_box_node *node) {
 }
 
 double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end) {
-    tm_box_scale scale = scale_of(node, end);
-    double least = clamp(column_of(node, end)[row], scale);
-    return node->level == 0 ? least : (least + clamp(greatest_of(node, end)[row], scale)) / 2;
+    double least = clamp(node, end, column_of(node, end)[row]);
+    return node->level == 0 ? least : (least + clamp(node, end, greatest_of(node, end)[row])) / 2;
 }
 
 /* The end along which the rows lie farthest apart. */

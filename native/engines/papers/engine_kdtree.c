@@ -14,6 +14,8 @@
 #include "engines/papers/counting.h"
 #include "engines/registry.h"
 
+#define NAMES_MAX 8U /* of a filter that is a box */
+
 struct tm_engine {
     tm_counting core;    /* first: a test looks at it */
     tm_holders *holders; /* borrowed */
@@ -146,7 +148,7 @@ static bool is_box(const tm_filter *filter) {
             is_new = !same_name(constraint, &filter->constraints[j]);
         }
         names += is_new;
-        if (names > TM_BOX_NAMES_MAX || !is_range(constraint)) {
+        if (names > NAMES_MAX || !is_range(constraint)) {
             return false;
         }
     }
@@ -192,7 +194,7 @@ static int add_box(tm_engine *engine, const tm_filter *filter, uint32_t interfac
     uint16_t track = interface < TM_BOX_TRACKED ? (uint16_t)interface : TM_BOX_UNTRACKED;
     tm_box box = {.id = handle, .payload = interface, .track = track};
     draft_box(engine, filter, &names, &box);
-    if (!tm_families_insert(&engine->families, names.names, names.count, &box)) {
+    if (!tm_families_insert(&engine->families, names.names, names.count, TM_FAMILY_UNGUARDED, &box)) {
         release_names(engine, names.names, names.count);
         return TM_NO_MEMORY;
     }
