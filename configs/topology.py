@@ -44,6 +44,7 @@ from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
 _INTERVAL = ENGINES["interval"].options
+_PST = ENGINES["pst"].options
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
 MIB = 1024 * 1024
@@ -125,8 +126,8 @@ class EngineSettings(ConfigSection):
     )
     form: Annotated[str, OneOf(choices.ENGINE_OPTIONS["form"])] | None = Field(
         default=None,
-        description="Engine `interval` only, as all that follow: the sets of all attributes are intersected, or what "
-        "that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
+        description="Engine `interval` only, as the six that follow: the sets of all attributes are intersected, or "
+        "what that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
     )
     dense_from: int | None = Field(
         default=None,
@@ -166,8 +167,26 @@ class EngineSettings(ConfigSection):
         f"{_INTERVAL['tree_bytes'].standard}.",
     )
 
+    order: Annotated[str, OneOf(choices.ENGINE_OPTIONS["order"])] | None = Field(
+        default=None,
+        description="Engine `pst` only, as the next two: names that most filters speak of are tested first (`auto`), "
+        "or names by the alphabet (`names`); without it, `auto`.",
+    )
+    annotate: Annotated[str, OneOf(choices.ENGINE_OPTIONS["annotate"])] | None = Field(
+        default=None,
+        description="Whether each node knows the interfaces below it, so that a match passes over nodes of none in "
+        "question; without it, `on`.",
+    )
+    delay: int | None = Field(
+        default=None,
+        ge=_PST["delay"].least,
+        le=_PST["delay"].most,
+        description="Hubs that are followed together, so that a name is tested once for all of them, for tables that "
+        "seldom change; 0 is each by itself. Without it, 0.",
+    )
+
     @check_field(
-        *("rounds", "circuit", "counters", "determinants"),
+        *("rounds", "circuit", "counters", "determinants", "order", "annotate", "delay"),
         *("form", "dense_from", "reorder", "partition", "grow_percent", "spare_percent", "tree_bytes"),
     )
     @classmethod

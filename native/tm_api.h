@@ -126,6 +126,11 @@ int tm_table_set_interface(tm_table *table, uint32_t interface, int kind);
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle);
 int tm_table_remove(tm_table *table, uint32_t handle);
 
+/* The filters that the one of this handle covers, as far as the engine can read it off what it keeps: whatever
+ * satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` says how many there are. Walks
+ * the table: for tools. TM_MISUSED: the engine keeps nothing that tells it, or not of this filter. */
+int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+
 /* Work left over by removals (a filter that covered thousands stays, for links only, until those are back): do at
  * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. Pages that removals have
  * freed go back to the system. */

@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Literal, Self, cast
 
+from tamis.client.about import AboutClient
 from tamis.client.blocking_pump import BlockingPump
 from tamis.client.blocking_responder import Responder
 from tamis.client.blocking_subscription import Subscription
@@ -32,7 +33,7 @@ from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
 from tamis.client.redial import REDIAL_S
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
@@ -81,35 +82,14 @@ def connect(
     return Client(settings)
 
 
-class Client:
+class Client(AboutClient):
     """A client, made by `connect`."""
+
+    _MODULE = "tamis.blocking"
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: BlockingPump | None = None
-
-    @property
-    def name(self) -> str:
-        """The client's name, which is its identity as a publisher."""
-        return self._settings.name
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection over which a router has let this client in."""
-        return self._running is not None and self._running.core.is_connected
-
-    @property
-    def router(self) -> str | None:
-        """The name of the router that the client is connected to; None while it is not connected."""
-        return self._running.core.router if self._running is not None and self.is_connected else None
-
-    @property
-    def address(self) -> str | None:
-        """The address at which the client is connected; None while it is not connected."""
-        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
-
-    def __repr__(self) -> str:
-        return f"<tamis.blocking.Client {described(self.name, self.router, self.address)}>"
 
     def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""

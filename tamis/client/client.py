@@ -19,6 +19,7 @@ from time import time_ns
 from types import TracebackType
 from typing import Final, Literal, Self, cast
 
+from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
 from tamis.client.errors import Unanswered
@@ -30,7 +31,7 @@ from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
 from tamis.client.redial import REDIAL_S
 from tamis.client.responder import Responder
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
@@ -85,35 +86,12 @@ def connect(
     return Client(settings)
 
 
-class Client:
+class Client(AboutClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: Pump | None = None
-
-    @property
-    def name(self) -> str:
-        """The client's name, which is its identity as a publisher."""
-        return self._settings.name
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection over which a router has let this client in."""
-        return self._running is not None and self._running.core.is_connected
-
-    @property
-    def router(self) -> str | None:
-        """The name of the router that the client is connected to; None while it is not connected."""
-        return self._running.core.router if self._running is not None and self.is_connected else None
-
-    @property
-    def address(self) -> str | None:
-        """The address at which the client is connected; None while it is not connected."""
-        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
-
-    def __repr__(self) -> str:
-        return f"<tamis.Client {described(self.name, self.router, self.address)}>"
 
     async def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""
