@@ -27,6 +27,7 @@ from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
+from tamis.client.in_space import message_of
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
@@ -38,6 +39,7 @@ from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
+from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
@@ -55,6 +57,7 @@ def connect(
     on_connected: Callable[[str], object] | None = None,
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
+    spaces: SpaceSet | Mapping[str, object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
@@ -74,6 +77,7 @@ def connect(
         redial_s=redial_s,
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
+        spaces=spaces,
     )
     return Client(settings)
 
@@ -124,8 +128,11 @@ class Client(AboutClient):
         json: object = ABSENT,
         confirm: bool = False,
         retry: bool = False,
+        space: str | None = None,
     ) -> MessageId:
         """Publish a message, and return its id; see `tamis.Client.publish`."""
+        if space is not None:
+            attributes = message_of(attributes, space, self._settings.spaces)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._try(attributes, payload)
@@ -204,7 +211,7 @@ class Client(AboutClient):
 
     def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
-        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
 
     def subscribe(
@@ -213,9 +220,11 @@ class Client(AboutClient):
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
         group: str | None = None,
+        space: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
-        return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
+        options = options_of(own_messages, wait, group, self._settings.spaces, space)
+        return Subscription(self._pump, predicates, options)
 
     def drain(self) -> None:
         """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""
