@@ -96,8 +96,8 @@ static int by_group(const void *left, const void *right) {
 /* ---- choosing ---- */
 
 static bool is_in_reach(const tm_net *net, uint32_t generation, uint32_t router) {
-    const tm_route *route = tm_generation_route(&net->routes.generations[generation], net->me);
-    return router == net->me || (route != NULL && tm_route_way(route, router) != WAY_NONE);
+    uint32_t ways = tm_generation_ways(&net->routes.generations[generation], net->me);
+    return router == net->me || tm_ways_way(tm_ways_at(&net->routes.ways, ways), router) != WAY_NONE;
 }
 
 /* One of the candidates of a group that are in reach in a generation; ROUTER_NONE: none is. */

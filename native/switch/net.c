@@ -363,8 +363,7 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
         uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
         net->found[tm_routers_find(&net->routers, issuers[i])] = child;
     }
-    uint32_t neighbours = count > 0 ? net->neighbour_count : 0;
-    tm_route *route = tm_routes_set(&net->routes, generation, router, net->found, ways, neighbours);
+    tm_route *route = tm_routes_set(&net->routes, generation, router, net->found, ways);
     if (route == NULL) {
         return TM_NO_MEMORY;
     }

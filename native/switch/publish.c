@@ -91,6 +91,18 @@ static bool take_counter(tm_switch *sw, parts *message) {
     return false;
 }
 
+/* false: it does not fit the space that it names, and is refused. */
+static bool fits(tm_switch *sw, parts *message) {
+    tm_misfit misfit;
+    if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
+        return true;
+    }
+    char text[SPACE_SENTENCE_BYTES + 1];
+    tm_misfit_say(&misfit, sw->spaces, text);
+    drop(sw, message, TM_DROP_SPACE, WIRE_REFUSED_NOT_IN_SPACE, text);
+    return false;
+}
+
 static void admit(tm_switch *sw, parts *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
@@ -104,7 +116,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");
-    } else if (message->is_dry || take_counter(sw, message)) {
+    } else if (fits(sw, message) && (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);
     }
 }

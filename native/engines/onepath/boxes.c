@@ -203,6 +203,10 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+}
+
 /* ---- in and out ---- */
 
 bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {
@@ -375,7 +379,7 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
-    bucket = tamis_alike_end(engine, bucket, tests);
+    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }
