@@ -63,8 +63,11 @@ UNAUTHENTICATED_BYTES_MAX = 4_096
 EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
 
+GROUP_CHOICES_MAX = 256
+"""Worker groups that share one message, 3 KiB of its extensions. Those past it get nothing of it, which is counted."""
+
 EXTENSIONS_MAX = 64
-"""Extensions in one data frame. Finding a type twice is quadratic; six types are known."""
+"""Extensions in one data frame. Finding a type twice is quadratic; seven types are known."""
 
 CONTROL_PART_BYTES_MAX = 65_536
 """A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""

@@ -45,6 +45,8 @@ class StrategyFacts:
     """A router states every distinct filter of its clients, those that others cover included."""
     engine: str | None = field(default=None, kw_only=True)
     """The engine of routers for which a topology file names none; None: the usual one."""
+    carries_groups: bool = True
+    """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
 
 STRATEGIES: Final = (
@@ -63,6 +65,7 @@ STRATEGIES: Final = (
         "Paper 004 to the letter: predicates by interface, without versions. It loses messages; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "paper-bytes",
@@ -72,6 +75,7 @@ STRATEGIES: Final = (
         "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "flood",

@@ -10,7 +10,7 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     out->publishers = sw->publishers.count;
     if (sw->net != NULL) {
         out->routers = sw->net->routers.live;
-        out->remote_filters = sw->net->network.count;
+        out->remote_filters = sw->net->network.count + sw->net->shared.network.count;
         out->generations = sw->net->routes.in_force;
     }
     out->queued_bytes = 0;

@@ -17,6 +17,8 @@ from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
+GROUPS_SHARE: Final = 8
+"""What worker groups of other routers want has this part of a table for itself, of the half for other routers."""
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
 
@@ -60,16 +62,25 @@ def check_engine(settings: RouterSettings) -> None:
 
 
 def new_table(settings: RouterSettings) -> Table:
+    """Return an empty table, for the filters of this router's clients."""
+    return _new_table(settings, table_bytes_max(settings))
+
+
+def new_tables_of_others(settings: RouterSettings) -> tuple[Table, Table]:
+    """Return empty tables for what other routers want: their filters, and apart from these those of worker groups."""
+    of_groups = table_bytes_max(settings) // GROUPS_SHARE
+    return _new_table(settings, table_bytes_max(settings) - of_groups), _new_table(settings, of_groups)
+
+
+def _new_table(settings: RouterSettings, bytes_max: int) -> Table:
     check_engine(settings)
     engine = settings.engine
-    return Table(
-        *(engine.name, table_bytes_max(settings)), match_steps=settings.limits.match_steps, options=engine.options
-    )
+    return Table(engine.name, bytes_max, match_steps=settings.limits.match_steps, options=engine.options)
 
 
 def table_bytes_max(settings: RouterSettings) -> int:
-    """Return the bytes of one table: half of the memory, and half of that with links, as there are two tables then: for
-    the router's own clients and for the other routers."""
+    """Return the bytes of one table: half of the memory, and half of that with links: for the router's own clients, and
+    for the other routers."""
     half = settings.limits.memory_bytes // 2
     return half // 2 if settings.links else half
 
