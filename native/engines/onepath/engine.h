@@ -194,6 +194,11 @@ static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) 
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
 /* Give back what the test refers to. */
 void tamis_release_test(tm_engine *engine, tamis_test test);
+/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
+unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
+
+/* ---- constants.c ---- */
+
 /* Ask for the memory of the constants of tests that are about to be given back, and when that is there, for the memory
  * in which those that go will be looked up. */
 void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
@@ -203,8 +208,6 @@ void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
 bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 /* They need none any more, if they have some. */
 void tamis_drop_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
-/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
-unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 
 /* ---- odds.c ---- */
 
