@@ -6,22 +6,31 @@ every question: it tells how far the other tables can be believed.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from tamis.analysis import content, control_plane, covers, delivery, health, latency, traffic
+from tamis.analysis import content, control_plane, covers, delivery, health, latency, parts, traffic
 from tamis.analysis.study import Findings
 
 Answer = Callable[[Findings], DataFrame]
 HEALTH: Final = "logs"
+LONG: Final = frozenset({("delivery", "faults")})
+"""Tables that may have many rows of few records; Spark writes them, the others only where there are many records."""
+PLANNERS: Final = 2
+"""Tables of few records that are made at once: what takes time is Spark's planning, on one core for each table."""
 
 QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
     HEALTH: {
         "lines": lambda study: health.lines(study.logs.message_heads, study.logs.events),
         "lives": lambda study: study.lives.orderBy("first_us", "router"),
+        "changes": lambda study: health.changes(study.events("link"), study.events("life")),
         "holes": lambda study: study.holes.orderBy("router", "epoch", "from_us"),
         "clocks": lambda study: study.clocks,
     },
@@ -68,7 +77,28 @@ def asked(only: Collection[str]) -> list[str]:
 
 def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
-    for question in asked(only):
-        for table, answer in QUESTIONS[question].items():
-            told(f"{question}/{table}")
-            answer(study).write.mode("overwrite").parquet(str(out / question / table))
+    names = [(question, table) for question in asked(only) for table in QUESTIONS[question]]
+    are_few = parts.are_few(study.logs.kept_bytes)
+    planning = Lock()
+
+    def make(question: str, table: str) -> None:
+        told(f"{question}/{table}")
+        with planning:
+            rows = QUESTIONS[question][table](study)
+        folder = out / question / table
+        if are_few and (question, table) not in LONG:
+            _write_here(rows, folder)
+        else:
+            rows.write.mode("overwrite").parquet(str(folder))
+
+    with ThreadPoolExecutor(PLANNERS if are_few else 1) as threads:
+        for done in [threads.submit(make, *name) for name in names]:
+            done.result()
+
+
+def _write_here(rows: DataFrame, folder: Path) -> None:
+    """Write a table without Spark's committer, which starts a process for each file and folder it makes."""
+    table = rows.toArrow()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    pq.write_table(table, folder / "part-0.parquet")

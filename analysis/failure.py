@@ -6,6 +6,8 @@ that has any; a bug of this program stays the traceback that it is.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -21,6 +23,8 @@ MENDED: Final = {
     "java.lang.OutOfMemoryError": MEMORY,
 }
 """Java class -> what to say of it and of its subclasses."""
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of the system's errors that say that a disk takes no more."""
 
 
 class SparkFailed(Exception):
@@ -33,6 +37,10 @@ def explained() -> Iterator[None]:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
         raise SparkFailed(f"Spark's process has gone; if memory was short: {MEMORY}") from error
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise SparkFailed(f"{os.strerror(error.errno)} ({MENDED['java.io.IOException']})") from error
     except (Py4JJavaError, CapturedException) as error:
         thrown = error.java_exception if isinstance(error, Py4JJavaError) else error._origin
         sentence = _sentence(list(_causes(thrown)))

@@ -14,6 +14,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _COMPRESSED = ".gz"
+TIMES = 8
+"""How many times as large as a compressed file its text is, about."""
+FEW_BYTES = 100 * 1024 * 1024
+"""Bytes of text up to which Spark is started for few records: a quarter of a million messages."""
 
 
 def family_of(path: Path) -> str:
@@ -25,6 +29,13 @@ def log_files(folder: Path, family: str) -> list[Path]:
     patterns = (f"{family}-*.jsonl", f"{family}-*.jsonl{_COMPRESSED}")
     found = {path for pattern in patterns for path in folder.rglob(pattern)}
     return sorted(path for path in found if _compressed(path) not in found)
+
+
+def are_few(folder: Path) -> bool:
+    """Return whether the logs in `folder` are small enough for a brief start of Spark."""
+    found = (path for family in ("messages", "events") for path in log_files(folder, family))
+    sizes = (path.stat().st_size * (TIMES if path.suffix == _COMPRESSED else 1) for path in found if path.exists())
+    return sum(sizes) <= FEW_BYTES
 
 
 def held(paths: Iterable[Path], folder: Path) -> Iterator[Path]:

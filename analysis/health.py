@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.schemas import CORRUPT
+from tamis.analysis.reading import CORRUPT
 from tamis.protocol.records import VERSION
 
 BEGINNING_US = -(1 << 62)
@@ -94,3 +94,13 @@ def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataF
         .otherwise("open: it runs, or never came back")
     )
     return spans.join(said, ["router", "epoch"], "left").withColumn("end", end).drop("stopped")
+
+
+def changes(link: DataFrame, life: DataFrame) -> DataFrame:
+    """Return a row for each link that came up or went down, as each of its ends wrote it, and for each router that
+    started or stopped. Both tables are on one clock."""
+    links = link.select(
+        "at_us", "router", F.concat(F.lit("link "), "what").alias("what"), F.col("neighbour"), F.col("reason")
+    )
+    lives = life.select("at_us", "router", F.concat(F.lit("router "), "what").alias("what"))
+    return links.unionByName(lives, allowMissingColumns=True).orderBy("at_us", "router", "what", "neighbour")

@@ -1,87 +1,89 @@
-"""Lines of logs as typed records: parsed once into Parquet, and read from there by every question.
+"""Lines of logs as typed records: parsed once into Parquet (`reading.py`), and read from there by every question.
 
-Law: messages are kept with all their columns; events with what every record has and as the line they were, until a
-question asks for their kind. A line that is no record is kept in the column `corrupt`, counted by `health.py` and left
-out here. A record of a newer version is read as far as this version knows its fields; one that lacks what every record
-has is no record.
+Law: messages are kept with all their columns; of events what every record has, and by kind all columns of it. A line
+that is no record is kept in the column `corrupt`, counted by `health.py` and left out here. A record of a newer version
+is read as far as this version knows its fields; one that lacks what every record has is no record. The files are read
+where Spark's cores are: by threads here, or by the workers of a cluster.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
-from tamis.analysis import schemas
+from tamis.analysis import reading, schemas
 from tamis.analysis.files import family_of, held, log_files
 from tamis.protocol.records import COMMON
 
-_SCHEMAS = {
-    "messages": StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD]),
-    "events": StructType([StructField("value", StringType()), *schemas.of_head()]),
-}
-_CORRUPT = {"columnNameOfCorruptRecord": schemas.CORRUPT}
+_FAMILIES = ("messages", "events")
+_MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 
 
 @dataclass(frozen=True)
 class Logs:
-    """The records kept: messages with all columns, and of each other line what every record has."""
+    """The records kept."""
 
     message_heads: DataFrame
+    """What every record has, of each line of messages."""
     events: DataFrame
-    """What every record has, of each line, with the line itself as `value`."""
+    """What every record has, of each line of events."""
     messages: DataFrame
+    kinds: Mapping[str, DataFrame]
     kept_bytes: int
 
     def kind(self, kind: str) -> DataFrame:
         """Return the events of one kind, with the columns of that kind."""
-        lines = self.events.where(F.col("kind") == kind)
-        records = lines.select(F.from_json("value", schemas.of_kind(kind)).alias("record")).select("record.*")
-        return records.where(_is_whole(kind))
+        return self.kinds[kind]
 
 
 def read(spark: SparkSession, folder: Path, store: Path, since_us: int | None = None) -> Logs:
     """Read all files of `folder` into `store`, which must stay as long as the logs are used."""
     shutil.rmtree(store, ignore_errors=True)
-    found = (path for family in _SCHEMAS for path in log_files(folder, family))
+    found = (path for family in _FAMILIES for path in log_files(folder, family))
     keep(spark, held(found, store / "held"), store)
     return kept(spark, [store], since_us)
 
 
 def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
     """Parse those of `paths` that still exist into `store`, in place of what it had."""
-    found = [path for path in paths if path.exists()]
-    for family, parse in (("messages", _messages), ("events", _events)):
-        mine = [str(path) for path in found if family_of(path) == family]
-        parsed = parse(spark, mine) if mine else spark.createDataFrame([], _SCHEMAS[family])
-        parsed.write.mode("overwrite").parquet(str(store / family))
+    files = list(paths)  # before the folders are cleared: what is held lies beside them
+    for folder in reading.FOLDERS:
+        shutil.rmtree(store / folder, ignore_errors=True)
+        (store / folder).mkdir(parents=True)
+    tasks = [(str(path), family_of(path), str(store), f"{number:06}") for number, path in enumerate(files)]
+    if str(spark.sparkContext.master).startswith("local"):
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(lambda task: reading.parse(*task), tasks))
+    elif tasks:
+        spark.sparkContext.parallelize(tasks, len(tasks)).foreach(lambda task: reading.parse(*task))
 
 
 def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = None) -> Logs:
     """Return the logs kept in `stores`. `since_us` leaves out earlier messages; events are all kept, since what was so
     before counts."""
-    messages, events = (
-        spark.read.schema(schema).parquet(*(str(store / family) for store in stores))
-        for family, schema in _SCHEMAS.items()
-    )
+
+    def rows(folder: str, schema: StructType) -> DataFrame:
+        return spark.read.schema(schema).parquet(*(str(store / folder) for store in stores))
+
+    messages = rows("messages", _MESSAGES)
     is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
-    heads = messages.select(*schemas.of_head().names)
+    kinds = {kind: rows(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.EVENT_KINDS}
     kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
-    return Logs(heads, events, messages.where(is_asked).drop(schemas.CORRUPT), kept_bytes)
-
-
-def _messages(spark: SparkSession, paths: list[str]) -> DataFrame:
-    return spark.read.schema(_SCHEMAS["messages"]).options(**_CORRUPT).json(paths)
-
-
-def _events(spark: SparkSession, paths: list[str]) -> DataFrame:
-    head = F.from_json("value", schemas.of_head(), _CORRUPT).alias("head")
-    return spark.read.text(paths).select("value", head).select("value", "head.*")
+    return Logs(
+        messages.select(*schemas.of_head().names),
+        rows("events", schemas.of_head()),
+        messages.where(is_asked).drop(reading.CORRUPT),
+        kinds,
+        kept_bytes,
+    )
 
 
 def _is_whole(kind: str) -> Column:

@@ -10,13 +10,18 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 
 SETTING: Final = "spark.sql.shuffle.partitions"
-PART_BYTES: Final = 8 * 1024 * 1024
+PART_BYTES: Final = 4 * 1024 * 1024
 """Bytes of records, in Parquet, for one partition: a few hundred thousand records."""
 
 
 def fit(spark: SparkSession, kept_bytes: int) -> None:
     """Set the number of Spark's partitions by the bytes kept; few partitions are quicker for few records."""
     spark.conf.set(SETTING, str(max(int(spark.conf.get(SETTING) or 1), -(-kept_bytes // PART_BYTES))))
+
+
+def are_few(kept_bytes: int) -> bool:
+    """Return whether all records fit into one partition. Then planning takes longer than computing."""
+    return kept_bytes <= PART_BYTES
 
 
 def gathered(records: DataFrame, *by: str) -> DataFrame:

@@ -1,19 +1,23 @@
 """The plots of a report.
 
-Law: a plot with fewer than two points is not drawn.
+Law: a plot with fewer than two points is not drawn. Rates are per second, over the length of the spans in which the
+routers' counts were summed; a span without a count is one without traffic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-from tamis.analysis.svg import Axis, PlotLine, plot
+from tamis.analysis import humane
+from tamis.analysis.chart import ChartLine, ChartMark, Points, Shown, TimeAxis, chart
+from tamis.analysis.svg import Axis
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 LINES_MAX: Final = 8
-MS: Final = 1e3
+SECOND_US: Final = 1e6
 
 
 def of(question: str, tables: Tables) -> Iterator[str]:
@@ -23,66 +27,96 @@ def of(question: str, tables: Tables) -> Iterator[str]:
             yield drawn
 
 
-def _traffic(tables: Tables) -> str:
+def marks(tables: Tables) -> list[ChartMark]:
+    """Return what went wrong in the network and when: links that went down, lives of routers that broke off."""
+    downs = [
+        ChartMark(row["at_us"] / SECOND_US, f"{row['router']}: link to {row['neighbour']} down")
+        for row in tables.get("logs/changes", ())
+        if row["what"] == "link down"
+    ]
+    broke = [
+        ChartMark(row["last_us"] / SECOND_US, f"{row['router']} broke off")
+        for row in tables.get("logs/lives", ())
+        if row["end"] == "broke off"
+    ]
+    return [*downs, *broke]
+
+
+def _rates(title: str, what: str, shown: Shown, tables: Tables) -> str:
     rows = tables["traffic/over_time"]
-    busiest = [row["router"] for row in tables["traffic/by_router"]][:LINES_MAX]
-    return _over_time("messages that came in", "messages", rows, "messages_in", busiest)
-
-
-def _bytes(tables: Tables) -> str:
-    rows = tables["traffic/over_time"]
-    busiest = [row["router"] for row in tables["traffic/by_router"]][:LINES_MAX]
-    return _over_time("bytes written, control included", "bytes", rows, "bytes_out", busiest)
-
-
-def _over_time(title: str, unit: str, rows: Sequence[Row], what: str, routers: Sequence[str]) -> str:
-    begin = min((row["from_us"] for row in rows), default=0)
-    lines = {
-        router: [((row["from_us"] - begin) / 1e6, row[what]) for row in rows if row["router"] == router]
-        for router in routers
-    }
-    return _drawn(title, "s since the beginning", unit, lines)
+    routers = [row["router"] for row in tables["traffic/by_router"]][:LINES_MAX]
+    if not rows:
+        return ""
+    length_us = rows[0]["to_us"] - rows[0]["from_us"]
+    begin_us, end_us = min(row["from_us"] for row in rows), max(row["to_us"] for row in rows)
+    lines = []
+    for router in routers:
+        counts = {row["from_us"]: row[what] for row in rows if row["router"] == router}
+        moments = range(begin_us, end_us, length_us)
+        points = [(at_us / SECOND_US, counts.get(at_us, 0) / (length_us / SECOND_US)) for at_us in moments]
+        lines.append(ChartLine(router, points))
+    return _drawn(
+        f"rates-{what}", title, TimeAxis(begin_us / SECOND_US, end_us / SECOND_US), lines, shown, marks(tables)
+    )
 
 
 def _lengths(tables: Tables) -> str:
     rows = tables["latency/by_length"]
-    lines = {percent: [(row["hop"], row[f"{percent}_us"] / MS) for row in rows] for percent in ("p50", "p90", "p99")}
-    return _drawn("from source to router, by the links between them", "links", "ms", lines)
+    lines = [ChartLine(name, [(row["hop"], row[f"{name}_us"]) for row in rows]) for name in ("p50", "p90", "p99")]
+    return _curves("lengths", "time from source to router, by links between them", "links", lines, humane.duration)
 
 
 def _matching(tables: Tables) -> str:
-    rows = tables["latency/matching"]
-    points = [(row["filters_from"], row["match_ns_mean"] / MS) for row in rows]
-    return _drawn("match time by the size of the table", "filters", "us", {"mean": points}, log_x=True)
+    points = [(row["filters_from"], row["match_ns_mean"] / 1e3) for row in tables["latency/matching"]]
+    title = "mean time to match a message, by filters in the table"
+    return _curves("matching", title, "filters", [ChartLine("mean", points)], humane.duration, log_x=True)
 
 
 def _spread(tables: Tables) -> str:
     rows = [row for row in tables["control/statements"] if row["spread_us"] is not None]
-    begin = min((row["from_us"] for row in rows), default=0)
-    lines = {
-        words: [((row["from_us"] - begin) / 1e6, row["spread_us"] / MS) for row in rows if row["what"] == what]
+    lines = [
+        ChartLine(words, [(row["from_us"] / SECOND_US, row["spread_us"]) for row in rows if row["what"] == what])
         for what, words in (("LSA", "link states"), ("RA", "advertisements"))
-    }
-    return _drawn("how long a statement took to spread", "s since the beginning", "ms", lines)
+    ]
+    moments = [at for line in lines for at, _ in line.points]
+    if len(set(moments)) < 2:
+        return ""
+    x = TimeAxis(min(moments), max(moments))
+    return _drawn("spread", "how long a statement took to reach all", x, lines, humane.duration, marks(tables))
 
 
 def _selectivity(tables: Tables) -> str:
     found = sorted((row["matches"] for row in tables["content/filters"]), reverse=True)
     points = [(float(rank), float(matches)) for rank, matches in enumerate(found, 1)]
-    return _drawn("messages that satisfy each filter, the widest first", "filters", "messages", {"matches": points})
+    title = "messages that satisfy each filter, the widest first"
+    return _curves("selectivity", title, "filters", [ChartLine("matches", points)], humane.count)
 
 
-def _drawn(title: str, x: str, y: str, lines: Mapping[str, Sequence[tuple[float, float]]], log_x: bool = False) -> str:
-    points = [point for each in lines.values() for point in each]
+def _curves(name: str, title: str, x: str, lines: Sequence[ChartLine], shown: Shown, log_x: bool = False) -> str:
+    return _drawn(
+        name, title, Axis.over(x, [across for line in lines for across, _ in line.points], log_x), lines, shown
+    )
+
+
+def _drawn(
+    name: str,
+    title: str,
+    x: TimeAxis | Axis,
+    lines: Sequence[ChartLine],
+    shown: Shown,
+    faults: Sequence[ChartMark] = (),
+) -> str:
+    points: Points = [point for line in lines for point in line.points]
     if len({across for across, _ in points}) < 2:
         return ""
-    axes = Axis.over(x, [across for across, _ in points], log_x), Axis.over(y, [up for _, up in points], False)
-    drawn = [PlotLine(label, each, colour) for colour, (label, each) in enumerate(lines.items())]
-    return plot(title, *axes, drawn)
+    return chart(name, title, x, Axis.over("", [up for _, up in points], False), lines, shown, faults)
 
 
 _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {
-    "traffic": (_traffic, _bytes),
+    "traffic": (
+        partial(_rates, "messages in, per second", "messages_in", humane.count),
+        partial(_rates, "bytes written per second, control included", "bytes_out", humane.volume),
+    ),
     "latency": (_lengths, _matching),
     "control": (_spread,),
     "content": (_selectivity,),

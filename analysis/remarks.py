@@ -11,6 +11,15 @@ from typing import Any, Final
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
+WHYS_MAX: Final = 6
+"""Reasons, places or clients that one sentence names."""
+_WRONG: Final = {
+    "missing": "are missing",
+    "dropped": "were dropped, and counted as such by a router on the way",
+    "duplicate": "came more than once",
+    "stray": "went to clients that had not asked",
+    "undecided": "cannot be decided",
+}
 BEHIND_US: Final = 60_000_000
 """If a log ends so long before the others, its router never came back."""
 
@@ -29,14 +38,44 @@ def _deliveries(tables: Tables) -> Iterator[str]:
     told = ", ".join(f"{count:,} {each}" for each, count in faults.items())
     right, total = counts.get("delivered", 0), sum(counts.values())
     yield f"Of {total:,} deliveries that the subscriptions speak of, {right:,} are right; {told}."
-    if counts.get("dropped"):
-        yield f"{counts['dropped']:,} deliveries were dropped, and counted as such by a router on the way."
-    if counts.get("undecided"):
-        yield f"{counts['undecided']:,} cannot be decided; the reasons are below."
     frames = sum(row["frames"] for row in tables["delivery/in_vain"])
     vain = sum(row["in_vain"] for row in tables["delivery/in_vain"])
     if frames:
         yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
+
+
+def undelivered(tables: Tables) -> Iterator[str]:
+    """Yield, for each verdict but `delivered`, how many deliveries have it, and why or to whom."""
+    for verdict, words in _WRONG.items():
+        rows = [row for row in tables["delivery/counts"] if row["verdict"] == verdict]
+        count = sum(row["deliveries"] for row in rows)
+        if not count:
+            continue
+        if verdict == "undecided":
+            why = _largest({row["reason"] or "no reason": row["deliveries"] for row in rows})
+        elif verdict == "dropped":
+            why = _largest(_drops(tables)) or "the routers' counters say no more"
+        else:
+            clients = tables.get("delivery/by_client", ())
+            why = _largest({f"{row['client'] or 'unknown'} at {row['router']}": row[verdict] for row in clients})
+        yield f"{count:,} {words}{f': {why}' if why else ''}."
+
+
+def _drops(tables: Tables) -> dict[str, int]:
+    """Return how many messages were dropped, by reason and place: one message may have been meant for many."""
+    found: dict[str, int] = {}
+    for row in tables.get("traffic/drops", ()):
+        if row["what"] == "dropped":
+            place = f"{row['reason']} at {row['router']} towards {row['neighbour'] or row['client'] or 'nobody'}"
+            found[place] = found.get(place, 0) + row["messages"]
+    return found
+
+
+def _largest(counts: Mapping[str, int]) -> str:
+    """Return the largest few of `counts` in words."""
+    found = sorted(((count, words) for words, count in counts.items() if count), key=lambda each: (-each[0], each[1]))
+    more = [f"{len(found) - WHYS_MAX:,} more"] if len(found) > WHYS_MAX else []
+    return "; ".join([*(f"{words} ({count:,})" for count, words in found[:WHYS_MAX]), *more])
 
 
 def _changes(tables: Tables) -> Iterator[str]:

@@ -1,25 +1,24 @@
-"""One page for people: the tables of all questions, what they mean, and plots; nothing is loaded from elsewhere.
+"""One page for people: what was not delivered and why, the network, and the tables of all questions with plots.
 
-Law: the page is made of the Parquet tables alone, so it can be made again without Spark. What the logs lack stands
-first.
+Law: the page is made of the Parquet tables alone, so it can be made again without Spark. It is one file that asks for
+nothing from anywhere, and says so to the browser (`Content-Security-Policy`). What its drawings say, words say, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
-from tamis.analysis import plots
-from tamis.analysis.remarks import remarks
+from tamis.analysis import humane, network_map, plots
+from tamis.analysis.remarks import remarks, undelivered
+from tamis.analysis.style import SHEET
+from tamis.analysis.table_view import table
+from tamis.analysis.verdict_counts import FAULTS
 
-ROWS_MAX: Final = 100
-OPEN_ROWS_MAX: Final = 24
-"""Rows of a table that is shown open; a longer one is folded up."""
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 """`question/table` -> rows."""
@@ -29,6 +28,8 @@ class ReportSection(NamedTuple):
     question: str
     title: str
     words: str
+    first: tuple[str, ...] = ()
+    """Tables in this order, before the others."""
 
 
 SECTIONS: Final = (
@@ -38,6 +39,7 @@ SECTIONS: Final = (
         "Each recorded message against the subscriptions that were in force, decided anew. "
         "Faults are listed one by one. What is undecided is so for the reason given: "
         "within the spans below, clock errors included.",
+        ("faults", "counts", "by_client", "undecidable", "in_vain"),
     ),
     ReportSection(
         "traffic", "Traffic", "What crossed the interfaces, by their counters; sources by the recorded messages."
@@ -51,18 +53,23 @@ SECTIONS: Final = (
     ReportSection(
         "content",
         "Content",
-        "What was published, and which filters it satisfied. pe: share of messages that anybody wanted; pp: "
-        "subscriptions satisfied by a message on average; sigma = pp / pe; density: share of all subscriptions "
-        "in force.",
+        "What was published, and which filters it satisfied. Density: share of all subscriptions in force that a "
+        "message satisfied.",
     ),
     ReportSection(
         "advice",
         "Advice",
         "What the topology file should say for this traffic, with the evidence and the figure it is promised to bring. "
         "Engines were timed where this page was made; only their ratios count.",
+        ("advice",),
     ),
-    ReportSection("logs", "The logs", "What was read, the lives of routers, holes in their records, and their clocks."),
+    ReportSection(
+        "logs",
+        "The logs",
+        "What was read, the lives of routers, changes of links and routers, holes in the records, and clocks.",
+    ),
 )
+_TILES: Final = (("delivered", "good"), *((fault, "bad") for fault in FAULTS), ("undecided", "doubt"))
 
 
 def read(out: Path) -> dict[str, list[dict[str, Any]]]:
@@ -74,87 +81,90 @@ def read(out: Path) -> dict[str, list[dict[str, Any]]]:
 
 def page(tables: Tables) -> str:
     asked = {name.partition("/")[0] for name in tables}
-    body = [_remarks(remarks(tables))]
-    for section in SECTIONS:
-        if section.question in asked:
-            body.append(f'<h2 id="{section.question}">{escape(section.title)}</h2><p>{escape(section.words)}</p>')
-            body += [f"<figure>{drawn}</figure>" for drawn in plots.of(section.question, tables)]
-            body += [_table(name, rows) for name, rows in tables.items() if name.startswith(f"{section.question}/")]
-    links = " ".join(
-        f'<a href="#{each.question}">{escape(each.title)}</a>' for each in SECTIONS if each.question in asked
+    sections = [section for section in SECTIONS if section.question in asked]
+    links = [("short", "In short"), *((section.question, section.title) for section in sections)]
+    items = "".join(f'<li><a href="#{place}">{escape(title)}</a></li>' for place, title in links)
+    body = [
+        _head(tables),
+        f'<nav aria-label="On this page"><ul>{items}</ul></nav><main id="main">',
+        *_short(tables),
+        *(part for section in sections for part in _section(section, tables)),
+        "</main>",
+    ]
+    return _PAGE.format(sheet=SHEET, body="\n".join(body))
+
+
+def _head(tables: Tables) -> str:
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _facts(tables))
+    drawn = network_map.drawing(tables)
+    return f'<header><h1>What the routers wrote</h1><div class="head"><dl>{facts}</dl>{drawn}</div></header>'
+
+
+def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
+    lives = tables["logs/lives"]
+    if not lives:
+        return
+    names = sorted({row["router"] for row in lives})
+    yield "network", f"{len(names):,} routers: {', '.join(names[:24])}{' ...' if len(names) > 24 else ''}"
+    begin_us, end_us = min(row["first_us"] for row in lives), max(row["last_us"] for row in lives)
+    yield "time", f"{humane.span(begin_us, end_us)} ({humane.duration(end_us - begin_us)})"
+    published = sum(row["published"] for row in tables.get("traffic/by_source", ()))
+    if published:
+        rate = f", {humane.digits(published / (end_us - begin_us) * 1e6)} a second" if end_us > begin_us else ""
+        yield "published", f"{humane.count(published)} messages recorded{rate}"
+    records = {row["family"]: humane.count(row["lines"]) for row in tables["logs/lines"]}
+    yield "records", ", ".join(f"{count} of {family}" for family, count in sorted(records.items(), reverse=True))
+    for name in ("strategy", "engine", "sampling", "version"):
+        values = sorted({str(row[name]) for row in lives if row.get(name) is not None})
+        if values:
+            yield name, ", ".join(values)
+
+
+def _short(tables: Tables) -> Iterator[str]:
+    """Yield what was not delivered and why, and every other sentence about the tables."""
+    yield '<section id="short" aria-labelledby="short-title"><h2 id="short-title">In short</h2>'
+    if "delivery/counts" in tables:
+        yield _tiles(tables["delivery/counts"])
+        why = [f"<li>{escape(each)}</li>" for each in undelivered(tables)]
+        words = (
+            f'<ul class="short">{"".join(why)}</ul>'
+            if why
+            else "<p>Nothing is missing, and nothing came that should not.</p>"
+        )
+        yield f"<h3>Not delivered, and why</h3>{words}"
+    sentences = "".join(f"<li>{escape(each)}</li>" for each in remarks(tables))
+    yield f'<h3>The network and its logs</h3><ul class="short" data-sentences="">{sentences}</ul></section>'
+
+
+def _tiles(counts: Sequence[Row]) -> str:
+    sums = {verdict: sum(row["deliveries"] for row in counts if row["verdict"] == verdict) for verdict, _ in _TILES}
+    each = (
+        f'<li class="{style if sums[verdict] else "none"}" title="{sums[verdict]:,}">'
+        f"<strong>{humane.count(sums[verdict])}</strong> {verdict}</li>"
+        for verdict, style in _TILES
     )
-    return _PAGE.format(links=links, body="\n".join(body))
+    return f'<ul class="tiles" aria-label="deliveries by verdict">{"".join(each)}</ul>'
 
 
-def _remarks(found: Iterable[str]) -> str:
-    lines = "".join(f"<li>{escape(each)}</li>" for each in found)
-    return f"<h2>In short</h2><ul>{lines}</ul>"
+def _section(section: ReportSection, tables: Tables) -> Iterator[str]:
+    place = section.question
+    yield f'<section id="{place}" aria-labelledby="{place}-title"><h2 id="{place}-title">{escape(section.title)}</h2>'
+    yield f"<p>{escape(section.words)}</p>"
+    drawn = "".join(plots.of(place, tables))
+    if drawn:
+        yield f'<div class="plots">{drawn}</div>'
+    names = [name.partition("/")[2] for name in tables if name.startswith(f"{place}/")]
+    order = [name for name in section.first if name in names]
+    for name in [*order, *(name for name in names if name not in order)]:
+        yield table(f"{place}/{name}", tables[f"{place}/{name}"])
+    yield "</section>"
 
 
-def _table(name: str, rows: Sequence[Row]) -> str:
-    title = escape(name.partition("/")[2].replace("_", " "))
-    if not rows:
-        return f"<h3>{title}</h3><p>nothing</p>"
-    columns = [column for column in rows[0] if any(row[column] is not None for row in rows)]
-    head = "".join(f"<th>{escape(_heading(column))}</th>" for column in columns)
-    lines = "".join(f"<tr>{''.join(_cell(column, row[column]) for column in columns)}</tr>" for row in rows[:ROWS_MAX])
-    more = f"<p>{len(rows) - ROWS_MAX:,} more in the Parquet table</p>" if len(rows) > ROWS_MAX else ""
-    table = f"<div><table><tr>{head}</tr>{lines}</table></div>{more}"
-    if len(rows) <= OPEN_ROWS_MAX:
-        return f"<h3>{title}</h3>{table}"
-    return f"<details><summary><h3>{title}</h3> {len(rows):,} rows</summary>{table}</details>"
-
-
-def _heading(column: str) -> str:
-    """Return a column's heading; a column that is shown as dates has no unit."""
-    return (column.removesuffix("_us") if column in _MOMENTS else column).replace("_", " ")
-
-
-def _cell(column: str, value: Any) -> str:  # noqa: ANN401 - what Parquet holds
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    style = ' class="moment"' if column in _MOMENTS else ' class="number"' if is_number else ""
-    return f"<td{style}>{escape(shown(column, value))}</td>"
-
-
-def shown(column: str, value: Any) -> str:  # noqa: ANN401 - what Parquet holds
-    """Return `value` as the page shows it: moments as dates, thousands set apart, four digits of measurements."""
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, int) and column in _MOMENTS:
-        return moment(value)
-    if isinstance(value, bool) or column in _NAMES:
-        return str(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
-
-
-def moment(at_us: int) -> str:
-    if abs(at_us) >= 1 << 61:
-        return "the beginning"
-    return datetime.fromtimestamp(at_us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-
-
-_NAMES = frozenset({"epoch", "number", "connection", "filter", "seq", "issuer_epoch", "rank", "hop"})
-_MOMENTS = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>What the routers wrote</title><style>
-body {{ font: 15px/1.5 sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; color: #222 }}
-h2 {{ border-bottom: 2px solid #1b6ca8; margin-top: 2em }}
-h3 {{ margin-bottom: .3em }}
-div {{ overflow-x: auto }}
-table {{ border-collapse: collapse; font-size: 13px }}
-td, th {{ border-bottom: 1px solid #ddd; padding: 2px 10px; text-align: left; vertical-align: top }}
-tr:nth-child(even) {{ background: #f6f8fa }}
-.number {{ text-align: right; font-variant-numeric: tabular-nums }}
-.moment {{ white-space: nowrap; font-variant-numeric: tabular-nums }}
-nav a {{ margin-right: 1em }}
-summary {{ cursor: pointer; margin: 1em 0 .3em }}
-summary h3 {{ display: inline }}
-figure {{ margin: 1em 0; max-width: 760px }}
-</style></head><body><h1>What the routers wrote</h1><nav>{links}</nav>
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>What the routers wrote</title><style>
+{sheet}</style></head><body><a class="skip" href="#main">Skip to the answers</a>
 {body}
 </body></html>
 """

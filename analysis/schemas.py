@@ -21,6 +21,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from tamis.analysis.reading import CORRUPT
 from tamis.protocol.records import COMMON, KINDS, FieldType
 
 TYPES: Final[Mapping[FieldType, DataType]] = {
@@ -32,8 +33,6 @@ TYPES: Final[Mapping[FieldType, DataType]] = {
     "integers": ArrayType(LongType()),
     "counts": MapType(StringType(), LongType()),
 }
-CORRUPT: Final = "corrupt"
-"""Name of the column that holds a line which is no record."""
 CORRUPT_FIELD: Final = StructField(CORRUPT, StringType())
 
 

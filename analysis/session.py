@@ -31,8 +31,8 @@ ANSWER_S: Final = 10.0
 
 
 def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
-    """Start Spark and return its session. `partitions` are those of a shuffle, by default two for each core. `brief` is
-    for jobs of seconds, for which compiling well costs more than it saves."""
+    """Start Spark and return its session. `partitions` are those of a shuffle, by default two for each core, or one if
+    `brief`. That is for jobs of seconds, for which compiling well and dividing cost more than they save."""
     _ask(master)
     os.environ.setdefault("JAVA_HOME", str(java_home()))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -41,7 +41,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "FATAL",
         "spark.sql.session.timeZone": "UTC",
-        parts.SETTING: str(partitions or 2 * (os.cpu_count() or 1)),
+        parts.SETTING: str(partitions or (1 if brief else 2 * (os.cpu_count() or 1))),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
@@ -61,10 +61,13 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         }
     if brief:
         settings |= {
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
+            # Small files are read by one task; a task costs more than their rows.
+            "spark.sql.files.openCostInBytes": "0",
+            "spark.sql.files.minPartitionNum": "1",
         }
     builder = SparkSession.builder.master(master).appName("tamis")
     for name, value in settings.items():

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
 from tamis.analysis.logs import Logs
-from tamis.analysis.parts import gathered
+from tamis.analysis.parts import are_few, gathered
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have told each other of a change and delivered what was under way."""
@@ -114,6 +114,8 @@ class Findings:
         return max(1, length // 100_000_000) * 1_000_000
 
     def _keep(self, frame: DataFrame) -> DataFrame:
+        if are_few(self.logs.kept_bytes):
+            return frame.localCheckpoint(eager=False)
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         self._kept.append(kept)
         return kept

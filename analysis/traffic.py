@@ -24,10 +24,10 @@ def by_router(interface: DataFrame) -> DataFrame:
 
 
 def over_time(interface: DataFrame, bucket_us: int) -> DataFrame:
-    """Return rows by (router, from_us): what crossed its interfaces in each span of time, by its own clock."""
-    return _totals(interface.withColumn("from_us", _bucket(bucket_us)), "router", "from_us").orderBy(
-        "from_us", "router"
-    )
+    """Return rows by (router, from_us, to_us): what crossed its interfaces in each span of time, by its own clock."""
+    spans = interface.withColumn("from_us", _bucket(bucket_us))
+    spans = spans.withColumn("to_us", F.col("from_us") + bucket_us)
+    return _totals(spans, "router", "from_us", "to_us").orderBy("from_us", "router")
 
 
 def by_source(messages: DataFrame) -> DataFrame:

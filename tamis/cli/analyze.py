@@ -117,6 +117,7 @@ def command(
         from tamis.analysis import answers, session
         from tamis.analysis.advice.job import wanted
         from tamis.analysis.failure import SparkFailed, explained
+        from tamis.analysis.files import are_few
         from tamis.analysis.java import NoJava
         from tamis.analysis.job import Job
     for name in only:
@@ -138,7 +139,8 @@ def command(
     job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked)
     try:
         with explained():
-            found = _run(session.start(master), logs, job, follow)
+            is_brief = master.startswith("local") and not follow and advise is None and are_few(logs)
+            found = _run(session.start(master, brief=is_brief), logs, job, follow)
     except (NoJava, SparkFailed) as error:
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)

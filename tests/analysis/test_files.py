@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.analysis.files import held, log_files
+from tamis.analysis.files import FEW_BYTES, TIMES, are_few, held, log_files
 
 
 def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> None:
@@ -18,6 +18,16 @@ def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> N
         (tmp_path / name).touch()
     found = [str(path.relative_to(tmp_path)) for path in log_files(tmp_path, "events")]
     assert found == ["a/events-1-000000.jsonl.gz", "a/events-1-000001.jsonl", "b/events-2-000000.jsonl.gz"]
+
+
+@pytest.mark.parametrize(("name", "times"), [("events-1-000000.jsonl", 1), ("messages-1-000000.jsonl.gz", TIMES)])
+def test_logs_are_few_up_to_a_size_of_their_text(tmp_path: Path, name: str, times: int) -> None:
+    assert are_few(tmp_path)
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(FEW_BYTES // times)
+    assert are_few(tmp_path)
+    (tmp_path / "messages-2-000000.jsonl").write_text("x" * times)
+    assert not are_few(tmp_path)
 
 
 @pytest.mark.parametrize("can_link", [True, False])

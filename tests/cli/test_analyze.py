@@ -121,7 +121,7 @@ def test_a_disk_that_takes_no_more_is_said_in_a_sentence(tmp_path: Path) -> None
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "Error: Spark: File too large (what does not fit into memory goes to " in done.stderr
+    assert "Error: File too large (what does not fit into memory goes to " in done.stderr
     assert list((tmp_path / "out").iterdir()) == []
 
 

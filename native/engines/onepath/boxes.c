@@ -203,6 +203,10 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+}
+
 /* ---- in and out ---- */
 
 bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {

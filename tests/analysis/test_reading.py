@@ -1,0 +1,157 @@
+"""Each line of a log is a typed record or kept as text, whichever parser reads it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+import pyarrow.parquet as pq
+
+from tamis.analysis import reading
+
+HEAD: dict[str, Any] = {"v": 1, "t_us": 5, "router": "a", "epoch": 7}
+HALF = '{"v":1,"kind":"message","t_us":9,"router":"a","epo'
+
+
+def parsed(folder: Path, family: str, text: bytes, ending: str = "") -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each folder of the store."""
+    store = folder / "store"
+    for each in reading.FOLDERS:
+        (store / each).mkdir(parents=True)
+    file = folder / f"{family}-7-000000.jsonl{ending}"
+    file.write_bytes(gzip.compress(text) if ending else text)
+    reading.parse(str(file), family, str(store), "0")
+    found = {
+        each: pq.ParquetFile(store / each / "0.parquet") for each in reading.FOLDERS if any((store / each).iterdir())
+    }
+    return {each: file.read().to_pylist() for each, file in found.items()}
+
+
+def lines(*records: dict[str, Any] | str) -> bytes:
+    texts = (each if isinstance(each, str) else json.dumps(HEAD | each, ensure_ascii=False) for each in records)
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def message(n: int, **fields: object) -> dict[str, Any]:
+    return {"kind": "message", "n": n, **fields}
+
+
+def rows_of(folder: Path, *records: dict[str, Any] | str) -> list[dict[str, Any]]:
+    rows = parsed(folder, "messages", lines(*records))["messages"]
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+def test_a_record_has_its_fields_and_no_other(tmp_path: Path) -> None:
+    (row,) = rows_of(tmp_path, message(0, to_neighbours=["b"], to_connections=[3, 4], attributes="{}", hue="red"))
+    assert row == HEAD | {
+        "kind": "message",
+        "n": 0,
+        "to_neighbours": ["b"],
+        "to_connections": [3, 4],
+        "attributes": "{}",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        HALF,
+        "no JSON",
+        "[1, 2]",
+        '"text"',
+        "null",
+        json.dumps(HEAD | message(1, hop="x")),
+        json.dumps(HEAD | message(1, hop=1.5)),
+        json.dumps(HEAD | message(1, hop=True)),
+        json.dumps(HEAD | message(1, number=1 << 63)),
+        json.dumps(HEAD | message(1, to_connections=["x"])),
+        json.dumps(HEAD | message(1)) * 2,
+    ],
+)
+def test_a_line_that_is_no_record_is_kept_as_text(tmp_path: Path, wrong: str) -> None:
+    before, found, after = rows_of(tmp_path, message(0, hop=1), wrong, message(2, hop=2))
+    assert found == {"corrupt": wrong}
+    assert (before["n"], before["hop"], after["n"], after["hop"]) == (0, 1, 2, 2)
+
+
+def test_both_parsers_read_the_same(tmp_path: Path) -> None:
+    """One broken line sends its block to the other parser."""
+    records = [
+        message(0, hop=-5, bytes=1 << 62),
+        message(1, origin="e\u0301\U0001f600\u2028", to_neighbours=[]),
+        message(2),
+    ]
+    quick = rows_of(tmp_path / "quick", *records)
+    slow = rows_of(tmp_path / "slow", *records, HALF)
+    assert slow == [*quick, {"corrupt": HALF}]
+    assert len(quick) == len(records)
+
+
+def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
+    text = lines(message(0, origin="x")).replace(b'"x"', b'"\xff"') + lines(message(1, origin="y"))
+    rows = parsed(tmp_path, "messages", text)["messages"]
+    assert [row["origin"] for row in rows] == ["\ufffd", "y"]
+    half = lines(message(0, origin="x")).replace(b'"x"', b'"\\ud800"')
+    assert [row["origin"] for row in parsed(tmp_path / "half", "messages", half)["messages"]] == ["?"]
+
+
+def test_events_are_kept_by_kind(tmp_path: Path) -> None:
+    found = parsed(
+        tmp_path,
+        "events",
+        lines(
+            {"kind": "interface", "n": 0, "messages_in": 3, "dropped": {"queue full": 2, "link down": 1}},
+            {"kind": "interface", "n": 1, "messages_in": 4},
+            {"kind": "life", "n": 2, "what": "started"},
+            {"kind": "yet unknown", "n": 3, "what": 7},
+            {"kind": "link", "what": "up"},
+            {"kind": "link", "n": 4, "what": "up", "cost": "dear"},
+        ),
+        ".gz",
+    )
+    assert [row["n"] for row in found["events"]] == [0, 1, 2, 3, None, 4]
+    assert found.keys() == {"events", "kinds/interface", "kinds/life", "kinds/link"}
+    first, second = found["kinds/interface"]
+    assert (dict(first["dropped"]), first["refused"], second["dropped"]) == (
+        {"queue full": 2, "link down": 1},
+        None,
+        None,
+    )
+    assert [row["what"] for row in found["kinds/life"]] == ["started"]
+    (link,) = found["kinds/link"]
+    assert (link["n"], link["what"], link["cost"]) == (4, "up", None)
+
+
+def test_blocks_end_with_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the size of a block, also one smaller than a line, and without a last newline."""
+    records = [message(number, attributes="x" * (17 * number % 50)) for number in range(40)]
+    for size in (1, 7, 64, 1000):
+        monkeypatch.setattr(reading, "BLOCK_BYTES", size)
+        rows = parsed(tmp_path / str(size), "messages", lines(*records)[:-1], ".gz")["messages"]
+        assert [(row["n"], row["attributes"]) for row in rows] == [(each["n"], each["attributes"]) for each in records]
+
+
+def test_empty_lines_count_for_nothing_and_an_empty_file_has_no_rows(tmp_path: Path) -> None:
+    assert [row["n"] for row in rows_of(tmp_path / "lines", "", message(0), "", "  ", message(1), "")] == [0, 1]
+    assert parsed(tmp_path / "none", "messages", b"") == {}
+
+
+def test_a_file_that_has_gone_is_passed_over(tmp_path: Path) -> None:
+    reading.parse(str(tmp_path / "messages-7-000000.jsonl"), "messages", str(tmp_path), "0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_compressed_file_that_was_cut_off_is_named(tmp_path: Path) -> None:
+    text = lines(*(message(number, origin=f"{number:x}") for number in range(1000)))
+    for folder in reading.FOLDERS:
+        (tmp_path / folder).mkdir(parents=True)
+    file = tmp_path / "messages-7-000000.jsonl.gz"
+    file.write_bytes(gzip.compress(text)[:-100])
+    with pytest.raises(OSError, match=file.name):
+        reading.parse(str(file), "messages", str(tmp_path), "0")
