@@ -195,11 +195,12 @@ static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const
            !tamis_boxes_may_take(engine, tests);
 }
 
-/* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's. */
+/* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
+ */
 static uint32_t likely_users(const tm_engine *engine, tamis_test test) {
     unsigned op = tamis_test_op(test);
     return op == TAMIS_BOOLEAN_EQ || op == TAMIS_NUMBER_EQ || op == TAMIS_EXISTS ? UINT32_MAX
-                                                                                : tamis_users_of(engine, test);
+                                                                                 : tamis_users_of(engine, test);
 }
 
 static bool is_rarer(const tm_engine *engine, tamis_test here, tamis_test before) {

@@ -198,7 +198,8 @@ void tamis_release_test(tm_engine *engine, tamis_test test);
  * in which those that go will be looked up. */
 void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
 void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
-/* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed. */
+/* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed.
+ */
 bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 /* They need none any more, if they have some. */
 void tamis_drop_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
