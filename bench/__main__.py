@@ -1,7 +1,8 @@
 """`make bench QUESTION=...`: everything that answers one question, one measurement after the other.
 
     python -m tamis.bench QUESTION        matching, router, networks or logs, with the sizes of their defaults
-    python -m tamis.bench [OPTION]...     the page of results of matching alone, with its options
+    python -m tamis.bench                 every engine side by side in one table, then the page of results of matching
+    python -m tamis.bench OPTION...       the page of results of matching alone, with its options
 
 Law: each measurement is a process of its own, so that none warms the next one's caches; one that fails stops no other,
 and the exit code is 1 then.
@@ -16,6 +17,7 @@ from typing import Final
 
 QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     "matching": (
+        "matching.table",
         "matching",
         "matching.gallery",
         "matching.adversary",
@@ -35,7 +37,9 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; the exit code."""
-    if not arguments or arguments[0].startswith("-"):
+    if not arguments:
+        return int(any([_run("matching.table", ()), _run("matching", ())]))
+    if arguments[0].startswith("-"):
         return _run("matching", arguments)
     if arguments[0] not in QUESTIONS or len(arguments) > 1:
         print(f"no question {' '.join(arguments)!r}; one of {', '.join(QUESTIONS)}", file=sys.stderr)

@@ -61,14 +61,14 @@ def _read_sampling(value: object) -> object:
 
 _WrittenShare = Annotated[float, Field(ge=0, le=1)]
 _WrittenPredicate = Annotated[str, Field(json_schema_extra={"format": PREDICATE_FORMAT})]
-_Share = Annotated[float, BeforeValidator(_read_share, json_schema_input_type=_WrittenShare)]
+Share = Annotated[float, BeforeValidator(_read_share, json_schema_input_type=_WrittenShare)]
 _Predicate = Annotated[str, BeforeValidator(_read_predicate, json_schema_input_type=_WrittenPredicate)]
 
 
 class Sampling(_Section):
     """Which messages are recorded. One that is chosen by its id is recorded at every router that it comes to."""
 
-    share: _Share = Field(default=0.0, description="Of all messages, chosen by their ids: the same at all routers.")
+    share: Share = Field(default=0.0, description="Of all messages, chosen by their ids: the same at all routers.")
     where: _Predicate | None = Field(default=None, description="Messages that satisfy this predicate.")
 
     def __str__(self) -> str:

@@ -33,13 +33,18 @@ from tamis.configs.fields import (
     with_ends,
 )
 from tamis.configs.records import RecordSettings
+from tamis.configs.spaces import SpaceConfig, SpaceName
+from tamis.configs.unmatched import UnmatchedSettings
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
+from tamis.protocol.spaces import SpaceSet
+from tamis.protocol.spaces.space import NAMING
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
 _INTERVAL = ENGINES["interval"].options
+_PST = ENGINES["pst"].options
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
 MIB = 1024 * 1024
@@ -121,8 +126,8 @@ class EngineSettings(ConfigSection):
     )
     form: Annotated[str, OneOf(choices.ENGINE_OPTIONS["form"])] | None = Field(
         default=None,
-        description="Engine `interval` only, as all that follow: the sets of all attributes are intersected, or what "
-        "that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
+        description="Engine `interval` only, as the six that follow: the sets of all attributes are intersected, or "
+        "what that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
     )
     dense_from: int | None = Field(
         default=None,
@@ -162,8 +167,26 @@ class EngineSettings(ConfigSection):
         f"{_INTERVAL['tree_bytes'].standard}.",
     )
 
+    order: Annotated[str, OneOf(choices.ENGINE_OPTIONS["order"])] | None = Field(
+        default=None,
+        description="Engine `pst` only, as the next two: names that most filters speak of are tested first (`auto`), "
+        "or names by the alphabet (`names`); without it, `auto`.",
+    )
+    annotate: Annotated[str, OneOf(choices.ENGINE_OPTIONS["annotate"])] | None = Field(
+        default=None,
+        description="Whether each node knows the interfaces below it, so that a match passes over nodes of none in "
+        "question; without it, `on`.",
+    )
+    delay: int | None = Field(
+        default=None,
+        ge=_PST["delay"].least,
+        le=_PST["delay"].most,
+        description="Hubs that are followed together, so that a name is tested once for all of them, for tables that "
+        "seldom change; 0 is each by itself. Without it, 0.",
+    )
+
     @check_field(
-        *("rounds", "circuit", "counters", "determinants"),
+        *("rounds", "circuit", "counters", "determinants", "order", "annotate", "delay"),
         *("form", "dense_from", "reorder", "partition", "grow_percent", "spare_percent", "tree_bytes"),
     )
     @classmethod
@@ -186,6 +209,13 @@ class Limits(ConfigSection):
 
     connections: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Open client connections; more are refused."
+    )
+    client_series: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Clients that have metrics of their own, by name: the first so many to come; the rest are summed "
+        "up under the name `others`. 0: no metrics by client.",
     )
     filters_per_client: int = Field(
         default=bounds.FILTERS_PER_CLIENT,
@@ -384,6 +414,9 @@ class RouterConfig(ConfigSection):
     records: RecordSettings | None = Field(
         default=None, description="What differs here for records; the rest is the network's, or the defaults."
     )
+    unmatched: UnmatchedSettings | None = Field(
+        default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
+    )
 
     @property
     def dial(self) -> Address | None:
@@ -445,9 +478,11 @@ class RouterSettings:
     limits: Limits
     logging: Logging
     records: RecordSettings | None
+    unmatched: UnmatchedSettings
     links: tuple[LinkSettings, ...]
     broadcast: str
     strategy: StrategySettings
+    spaces: SpaceSet
 
 
 class Topology(ConfigSection):
@@ -462,7 +497,10 @@ class Topology(ConfigSection):
         description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
     )
     strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
-    engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
+    engine: EngineOrName = Field(
+        default=EngineSettings(),
+        description="How each router matches; without it, strategy `link-matching` takes `pst`.",
+    )
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
@@ -482,6 +520,35 @@ class Topology(ConfigSection):
     records: RecordSettings | None = Field(
         default=None, description="What every router writes down for `tamis records` and `tamis analyze`."
     )
+    unmatched: UnmatchedSettings = Field(
+        default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
+    )
+
+    spaces: dict[SpaceName, SpaceConfig] = Field(
+        default={},
+        max_length=bounds.SPACES_MAX,
+        description="Kinds of messages whose attributes are declared, and checked where a message enters.",
+    )
+    space_attribute: str = Field(
+        default=NAMING,
+        min_length=1,
+        max_length=bounds.NAME_BYTES_MAX,
+        description="The attribute of a message whose value names its space.",
+    )
+    space_unknown: Annotated[str, OneOf(choices.SPACE_UNKNOWN)] = Field(
+        default="allow", description="What becomes of a message that names no space, or none that is declared."
+    )
+
+    @model_validator(mode="after")
+    def _check_spaces(self) -> Topology:
+        _ = self.space_set
+        return self
+
+    @cached_property
+    def space_set(self) -> SpaceSet:
+        """All spaces, and what becomes of messages that name none of them."""
+        spaces = {name: config.as_space(name) for name, config in self.spaces.items()}
+        return SpaceSet(spaces, self.space_attribute, self.space_unknown == "refuse")
 
     @model_validator(mode="after")
     def _check_wiring(self) -> Topology:
@@ -503,7 +570,7 @@ class Topology(ConfigSection):
             own.admin_names,
             own.data or (joined(self.data, router_id) if self.data else None),
             own.machine,
-            own.engine or self.engine,
+            own.engine or self._usual_engine,
             own.tokens or self.tokens,
             own.tls or self.tls,
             own.neighbour_tls,
@@ -512,10 +579,18 @@ class Topology(ConfigSection):
             _overridden(self.limits, own.limits),
             _overridden(self.logging, own.logging),
             own.records if self.records is None else _overridden(self.records, own.records),
+            _overridden(self.unmatched, own.unmatched),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
             self.strategy,
+            self.space_set,
         )
+
+    @property
+    def _usual_engine(self) -> EngineSettings:
+        """The engine of routers that name none: the network's or, where it names none, its strategy's."""
+        own = self.strategy.facts.engine
+        return self.engine if own is None or "engine" in self.model_fields_set else EngineSettings(name=own)
 
     def _links_of(self, router_id: str) -> Iterator[LinkSettings]:
         for link in self.links:
@@ -561,6 +636,7 @@ class Topology(ConfigSection):
             "admin_addresses": sum(router.admin is not None for router in everyone),
             "broadcast": self.broadcast,
             "strategy": self.strategy.name,
+            "spaces": len(self.spaces),
             "engines": sorted({router.engine.name for router in everyone}),
         }
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from tamis.native.attributes import decode_attributes
 from tamis.native.batch import Batch
-from tamis.native.engines import DEFAULT_ENGINE, ENGINES, Engine, EngineOption, engine_spelled, engines_with
+from tamis.native.engines import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    Engine,
+    EngineOption,
+    engine_spelled,
+    engines_listed,
+    engines_with,
+)
 from tamis.native.interface_names import InterfaceNames
 from tamis.native.others import bad_filters
 from tamis.native.query import Mode
@@ -30,6 +38,7 @@ from tamis.native.switch import (
 from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
+from tamis.native.unmatched import UnmatchedMessage, keep_unmatched, unmatched
 
 __all__ = [
     "DEFAULT_ENGINE",
@@ -64,9 +73,13 @@ __all__ = [
     "TableStats",
     "TooCostly",
     "Trace",
+    "UnmatchedMessage",
     "bad_filters",
     "check",
     "decode_attributes",
     "engine_spelled",
+    "engines_listed",
     "engines_with",
+    "keep_unmatched",
+    "unmatched",
 ]

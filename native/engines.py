@@ -33,13 +33,19 @@ class EngineOption:
             return self.least + self.values.index(str(given))
         if isinstance(given, str):
             if self.values or not given.isdecimal():
-                raise ValueError(f"{self.name} is {given!r}; {self._allowed()}")
+                raise ValueError(f"{self.name} is {given!r}; {self.allowed}")
             given = int(given)
         if not self.least <= given <= self.most:
-            raise ValueError(f"{self.name} is {given}; {self._allowed()}")
+            raise ValueError(f"{self.name} is {given}; {self.allowed}")
         return given
 
-    def _allowed(self) -> str:
+    @property
+    def spelled(self) -> str:
+        """Its value where none is given, as one would write it."""
+        return self.values[self.standard - self.least] if self.values else str(self.standard)
+
+    @property
+    def allowed(self) -> str:
         return f"one of {', '.join(self.values)}" if self.values else f"from {self.least} to {self.most}"
 
 
@@ -105,13 +111,28 @@ def engine_called(name: str) -> Engine:
 
 
 def engine_spelled(text: str) -> tuple[Engine, dict[str, str]]:
-    """The engine of `name` or `name:option=value:...`, and those options; ValueError for no engine, or no option."""
-    name, *rest = text.split(":")
-    pairs = [option.partition("=") for option in rest]
+    """The engine of `name` or `name:option=value,option=value` (a colon parts options as well), and those options;
+    ValueError for no engine, or no option."""
+    name, _, rest = text.partition(":")
+    given = rest.replace(",", ":").split(":") if rest else []
+    pairs = [option.partition("=") for option in given]
     for option, sign, _ in pairs:
         if not sign:
             raise ValueError(f"engine {text!r}: {option!r} is not option=value")
     return engine_called(name), {option: value for option, _, value in pairs}
+
+
+def engines_listed(text: str) -> list[str]:
+    """The engines of a list: `pst:delay=8,order=names,tamis` names two. A part that begins with `option=` belongs to
+    the engine before it."""
+    listed: list[str] = []
+    for part in text.split(","):
+        is_option = "=" in part.partition(":")[0]
+        if is_option and listed:
+            listed[-1] += f",{part}"
+        else:
+            listed.append(part)
+    return listed
 
 
 def engines_with(option: str) -> list[str]:

@@ -17,6 +17,8 @@ from tamis.native.results import check, check_alive
 from tamis.native.table import Table
 from tamis.protocol.values import Value
 from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.numbers import group_number
+from tamis.protocol.wire.routing_bodies import Extended
 
 _Cdata = Any  # cffi's types exist only at run time
 
@@ -35,6 +37,7 @@ class RemoteRouters(ABC):
 
     def __init__(self) -> None:
         self._network: Table | None = None
+        self._shared: Table | None = None
         self._generation, self._left = ffi.new("uint32_t *"), ffi.new("uint32_t *")
 
     @property
@@ -68,14 +71,35 @@ class RemoteRouters(ABC):
 
     # --- what they want ------------------------------------------------------------------------------------------
 
+    def share(self, shared: Table) -> None:
+        """Hold filters of worker groups in `shared`, an empty table that the switch takes over as the others; they are
+        matched apart. Without it such filters are refused."""
+        check(lib.tm_switch_share(self.c, shared.c))
+        self._shared = shared
+
     def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
-        """Install filters of a router under the ids that it gave them; return those refused, with the reason."""
+        """Install filters of a router under the ids that it gave them; return those refused, with the reason. Filters
+        of worker groups go to the table that `share` gave."""
+        if not any(isinstance(packed, Extended) for packed in filters.values()):  # as it mostly is
+            return self._install(router, filters)
+        shared = {id_: packed for id_, packed in filters.items() if isinstance(packed, Extended) and packed.group}
+        others = {id_: packed for id_, packed in filters.items() if id_ not in shared}
+        return self._install(router, others) | self._install_shared(router, shared)
+
+    def _install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
         batch, ids = Batch.of(filters.values()), array("Q", filters)
         results = ffi.new("uint8_t[]", len(ids) + 1)
-        where = (ffi.from_buffer(batch.data), ffi.from_buffer("uint64_t[]", batch.offsets), _numbers(ids))
-        check(lib.tm_switch_install(self.c, router, *where, len(ids), results))
-        codes = zip(ids, ffi.unpack(results, len(ids)), strict=True) if ids else ()
-        return {id_: _REFUSALS[code] for id_, code in codes if code != lib.TM_OK}
+        check(lib.tm_switch_install(self.c, router, *_where(batch, ids), len(ids), results))
+        return _refused(ids, results)
+
+    def _install_shared(self, router: int, filters: Mapping[int, Extended]) -> dict[int, RefusalCode]:
+        batch, ids = Batch.of(filters.values()), array("Q", filters)
+        results = ffi.new("uint8_t[]", len(ids) + 1)
+        rows = ffi.new("tm_shared_filter[]", len(ids) + 1)
+        for index, packed in enumerate(filters.values()):
+            rows[index].group, rows[index].members = group_number(packed.group), packed.members
+        check(lib.tm_switch_install_shared(self.c, router, *_where(batch, ids), rows, len(ids), results))
+        return _refused(ids, results)
 
     def uninstall(self, router: int, ids: Iterable[int]) -> list[int]:
         """Take filters of a router away; return the ids of those that it did not have."""
@@ -143,6 +167,15 @@ def bad_filters(filters: Batch) -> list[int]:
     offsets = ffi.from_buffer("uint64_t[]", filters.offsets)
     check(lib.tm_filters_check(ffi.from_buffer(filters.data), offsets, len(filters), results))
     return [index for index in range(len(filters)) if results[index] != lib.TM_OK]
+
+
+def _where(batch: Batch, ids: array[int]) -> tuple[_Cdata, _Cdata, _Cdata]:
+    return ffi.from_buffer(batch.data), ffi.from_buffer("uint64_t[]", batch.offsets), _numbers(ids)
+
+
+def _refused(ids: array[int], results: _Cdata) -> dict[int, RefusalCode]:
+    codes = zip(ids, ffi.unpack(results, len(ids)), strict=True) if ids else ()
+    return {id_: _REFUSALS[code] for id_, code in codes if code != lib.TM_OK}
 
 
 def _numbers(values: array[int]) -> _Cdata:

@@ -16,6 +16,7 @@ from tamis.native._tm import ffi, lib
 from tamis.native.results import check, check_alive
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.prefix import PREFIX_BYTES
 
 _Cdata = Any  # cffi's types exist only at run time
@@ -44,6 +45,8 @@ class SubscribeFrame:
         if result in _CODES:
             raise FrameError(_CODES[result], "the body of SUBSCRIBE does not fit its table")
         check(result)
+        if self.names_group:
+            self.c.group_number = group_number(self.group)
         self.ids = _ids(frame)
         if len(set(self.ids)) != len(self.ids):
             raise FrameError(ErrorCode.MALFORMED, "the ids of a batch differ")
@@ -61,6 +64,16 @@ class SubscribeFrame:
     @property
     def waits_for_network(self) -> bool:
         return bool(self.c.wait)
+
+    @property
+    def names_group(self) -> bool:
+        """Do its subscriptions share their messages with others of a group?"""
+        return bool(self.c.group_size)
+
+    @property
+    def group(self) -> str:
+        """The name of that group; empty: there is none."""
+        return bytes(ffi.buffer(self.c.group, self.c.group_size)).decode() if self.names_group else ""
 
     @property
     def wants_own(self) -> bool:

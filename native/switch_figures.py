@@ -23,8 +23,8 @@ DROP_REASONS: Final = tuple(
 """The reasons of `dropped` and `drop_bytes`, in their order."""
 
 LOSSES: Final = frozenset(DROP_REASONS) - {
-    *("unmatched", "duplicate", "transit", "parent", "epoch"),
-    *("expired", "draining", "not_in_step"),
+    *("unmatched", "no_member", "duplicate", "transit", "parent", "epoch"),
+    *("expired", "draining", "not_in_step", "space"),
 }
 """Reasons for which a client misses a message. The others are about second copies, about messages that no client
 wanted, or about losses that the publisher is told of."""

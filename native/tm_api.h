@@ -126,6 +126,11 @@ int tm_table_set_interface(tm_table *table, uint32_t interface, int kind);
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle);
 int tm_table_remove(tm_table *table, uint32_t handle);
 
+/* The filters that the one of this handle covers, as far as the engine can read it off what it keeps: whatever
+ * satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` says how many there are. Walks
+ * the table: for tools. TM_MISUSED: the engine keeps nothing that tells it, or not of this filter. */
+int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+
 /* Work left over by removals (a filter that covered thousands stays, for links only, until those are back): do at
  * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. Pages that removals have
  * freed go back to the system. */
@@ -409,6 +414,34 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
 #define TM_PLANT_TWICE 2  /* is made twice */
 #define TM_PLANT_ASTRAY 3 /* goes to another client */
 
+/* ---- spaces ---- */
+
+#define TM_SPACES_MAX 256
+#define TM_SPACE_ATTRIBUTES_MAX 63 /* of one space: each has a bit, and one attribute names the space */
+#define TM_SPACE_VALUES_MAX 256    /* of one ordered enumeration */
+
+/* Why an attribute does not fit; the numbers of protocol/spaces/domains.py. */
+#define TM_MISFIT_NONE 0
+#define TM_MISFIT_MISSING 1
+#define TM_MISFIT_UNDECLARED 2
+#define TM_MISFIT_KIND 3
+#define TM_MISFIT_OUTSIDE 4
+#define TM_MISFIT_TOO_FINE 5
+#define TM_MISFIT_NOT_LISTED 6
+#define TM_MISFIT_NO_SPACE 7
+
+typedef struct tm_space_stats {
+    uint64_t checked; /* messages that named it */
+    uint64_t refused;
+} tm_space_stats;
+
+/* From now on a message of a client that names one of these spaces (packed by native/spaces.py, copied) is refused
+ * unless it fits; those that the switch had are forgotten, and with `size` 0 there are none. TM_MALFORMED,
+ * TM_NO_MEMORY: nothing has changed. */
+int tm_switch_spaces(tm_switch *sw, const uint8_t *packed, size_t size);
+/* What became of messages of the space with this number, which is its place; TM_ABSENT: there is none. */
+int tm_switch_space(const tm_switch *sw, uint32_t number, tm_space_stats *out);
+
 /* For tests of those who look for such bugs: from now on each `every`th delivery goes wrong, and is told. */
 int tm_switch_plant(tm_switch *sw, uint32_t bug, uint64_t every);
 
@@ -433,6 +466,10 @@ typedef struct tm_subscribe {
     uint8_t own_messages;
     uint8_t wait;
     uint8_t durable;
+    const uint8_t *group;  /* borrowed: the name of the group that shares the messages */
+    uint32_t group_size;   /* 0: there is none */
+    uint32_t group_number; /* of that name between routers, which the caller writes; 0: unknown, and no message of
+                              another router is for the group */
 } tm_subscribe;
 
 /* TM_OK, TM_MALFORMED, or TM_TOO_MANY where a count or a size is past its limit. */
@@ -496,6 +533,19 @@ int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count
 int tm_switch_install(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
                       const uint64_t *ids, size_t count, uint8_t *results);
 /* results[i] is TM_OK, or TM_ABSENT where the router has no filter of that id. */
+/* Of a filter of a worker group: the number of the group, and how many members want it; neither is 0. */
+typedef struct tm_shared_filter {
+    uint32_t group;
+    uint32_t members;
+} tm_shared_filter;
+/* Hold filters of worker groups in `shared`, an empty table that the switch takes over; they are matched apart. Once,
+ * after tm_switch_join; without it no such filter is installed. */
+int tm_switch_share(tm_switch *sw, tm_table *shared);
+/* Install filters of worker groups as tm_switch_install does others; rows[i] says what filter i is. Ids of a router
+ * differ from those of its other filters, which is not looked at. */
+int tm_switch_install_shared(tm_switch *sw, uint64_t router, const uint8_t *bytes, const uint64_t *offsets,
+                             const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results);
+/* Of both kinds. */
 int tm_switch_uninstall(tm_switch *sw, uint64_t router, const uint64_t *ids, size_t count, uint8_t *results);
 /* Uninstall at most `steps` filters of a router; `*left` says how many remain. */
 int tm_switch_forget_router(tm_switch *sw, uint64_t router, uint32_t steps, uint32_t *left);
@@ -549,7 +599,7 @@ typedef struct tm_trace {
 
 /* ---- figures ---- */
 
-#define TM_DROP_REASONS 19
+#define TM_DROP_REASONS 21
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -569,6 +619,8 @@ typedef struct tm_trace {
 #define TM_DROP_NOT_IN_STEP 16   /* it asked for a confirmation, and a neighbour that is linked lacks something */
 #define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
 #define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
+#define TM_DROP_NO_MEMBER 19     /* this router was chosen for a worker group, and no router in reach has a member */
+#define TM_DROP_SPACE 20         /* it does not fit the space that it names */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
@@ -617,6 +669,8 @@ typedef struct tm_connection_stats {
 } tm_connection_stats;
 
 int tm_switch_connection(const tm_switch *sw, uint32_t connection, tm_connection_stats *out);
+/* The sums over all connections that serve a client and have not ended; what is no sum is 0. */
+void tm_switch_clients(const tm_switch *sw, tm_connection_stats *out);
 
 typedef struct tm_subscriber_stats {
     uint64_t number; /* of the client's name */
@@ -679,6 +733,31 @@ int tm_switch_validate(const tm_switch *sw, const char **reason);
 void tm_switch_fail_allocation(tm_switch *sw, uint64_t n);
 /* Let the clock of the switch run ahead by so much more: for tests. */
 void tm_switch_advance(tm_switch *sw, uint64_t ms);
+
+/* ---- messages that nobody wanted ---- */
+
+/* A message that entered here and that neither a client nor another router asked for. Its payload is not kept. */
+typedef struct tm_unmatched {
+    uint64_t n; /* from 1 on, in the order they came; a number that is missing is not kept any more */
+    uint64_t t_ns;
+    uint64_t origin;
+    uint64_t number;
+    const uint8_t *attributes; /* packed; borrowed until the next call to the switch */
+    uint32_t attribute_bytes;
+    uint32_t payload_bytes;
+    uint32_t connection; /* from which it came; by now it may be another's */
+} tm_unmatched;
+
+#define TM_UNMATCHED_BYTES_MIN 65536
+
+/* Keep the latest messages that nobody wanted in `bytes` bytes, a multiple of 8 and TM_UNMATCHED_BYTES_MIN at least; 0:
+ * none. They are those whose mix (records.h) is below `share`; UINT64_MAX: all. What was kept is forgotten if `bytes`
+ * differs. TM_NO_MEMORY: it is as it was. */
+int tm_switch_keep_unmatched(tm_switch *sw, uint64_t share, uint32_t bytes);
+/* Those that are kept with a number above `after`, the oldest first, `capacity` of them at most. Returns the number of
+ * the latest that was sampled, kept or not. */
+uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *rows, uint32_t capacity,
+                             uint32_t *count);
 
 /* ---- records of messages ---- */
 

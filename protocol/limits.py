@@ -63,8 +63,11 @@ UNAUTHENTICATED_BYTES_MAX = 4_096
 EXTENSION_BYTES_MAX = 65_535
 """The extension area of a data frame: its length is a 16-bit field."""
 
+GROUP_CHOICES_MAX = 256
+"""Worker groups that share one message, 3 KiB of its extensions. Those past it get nothing of it, which is counted."""
+
 EXTENSIONS_MAX = 64
-"""Extensions in one data frame. Finding a type twice is quadratic; six types are known."""
+"""Extensions in one data frame. Finding a type twice is quadratic; seven types are known."""
 
 CONTROL_PART_BYTES_MAX = 65_536
 """A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""
@@ -153,3 +156,26 @@ TABLE_BYTES_PER_CLIENT_MIN = 65_536
 
 TABLE_SHARE_OF_CLIENT = 10
 """The part of the bytes of the table of clients' filters that one client's filters may take by default, a tenth."""
+
+# --- spaces ----------------------------------------------------------------------------------------------------------
+
+SPACES_MAX = 256
+"""Spaces one router knows. Each is looked up once a message; a network of more has several networks in it."""
+
+SPACE_NAME_BYTES_MAX = 64
+"""The name of a space stands before a predicate and in every message of the space."""
+
+SPACE_ATTRIBUTES_MAX = ATTRIBUTES_MAX - 1
+"""Attributes one space declares: as many as a message has room for beside the name of its space."""
+
+SPACE_VALUES_MAX = IN_VALUES_MAX
+"""Values of one ordered enumeration: an order between them is compiled to one `in`."""
+
+SPACE_DIGITS_MAX = 9
+"""Digits behind the point of a fixed-point number."""
+
+SPACE_UNITS_MAX = 10**15
+"""A bound of a fixed-point number, counted in its last digit: below 2^50 a float tells neighbours apart safely."""
+
+SPACE_BYTES_MAX = 65_536
+"""One space as it travels: one part of a control body."""

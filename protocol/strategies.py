@@ -41,6 +41,12 @@ class StrategyFacts:
     compared with the truth."""
     goes_where_wanted: bool = True
     """A message goes only by shortest ways to routers that have asked for it, so an audit can say which way it took."""
+    states_all: bool = field(default=False, kw_only=True)
+    """A router states every distinct filter of its clients, those that others cover included."""
+    engine: str | None = field(default=None, kw_only=True)
+    """The engine of routers for which a topology file names none; None: the usual one."""
+    carries_groups: bool = True
+    """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
 
 STRATEGIES: Final = (
@@ -59,6 +65,7 @@ STRATEGIES: Final = (
         "Paper 004 to the letter: predicates by interface, without versions. It loses messages; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "paper-bytes",
@@ -68,6 +75,7 @@ STRATEGIES: Final = (
         "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
         loses_nothing=False,
         goes_where_wanted=False,
+        carries_groups=False,
     ),
     StrategyFacts(
         "flood",
@@ -85,9 +93,19 @@ STRATEGIES: Final = (
         "Event forwarding of paper 003: every message goes to every router, and the last router filters.",
         asks=Asks.EVERYTHING,
     ),
+    StrategyFacts(
+        "link-matching",
+        "link-matching",
+        {},
+        "link-matching",
+        "Each router states every filter of its clients, covered or not; each on the way matches as far as its links "
+        "need.",
+        states_all=True,
+        engine="pst",
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("link-matching", "reuse", "profile", "rendezvous", "adaptive")
+PLANNED: Final = ("reuse", "profile", "rendezvous", "adaptive")
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 

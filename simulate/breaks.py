@@ -6,7 +6,7 @@ Each has a scenario in which it is found soon, and the invariants of which one a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -25,7 +25,8 @@ from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import AppliedChange, Rib
-from tamis.router.core.ways.forwarder import Forwarder
+from tamis.router.core.ways.forwarder import Forwarder, TransitId
+from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
@@ -204,6 +205,13 @@ class Reticent(LinkStates):
     ways_of = Untold
 
 
+class ChoosingAnew(Forwarder):
+    """R16: every router on the way chooses, by what it knows itself."""
+
+    def choices(self, transit: TransitId, members: Mapping[int, Weights], _: Choices | None) -> Choices:
+        return super().choices(transit, members, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[RunParts], RunParts]
@@ -240,6 +248,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
+    "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),
 }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tamis.protocol.wire.numbers import group_number
+from tamis.protocol.wire.routing_bodies import of_group
 from tamis.simulate.clock import Clock
 from tamis.simulate.faults import CLIENTS_PER_ROUTER
 from tamis.simulate.node import Node
@@ -23,6 +25,8 @@ class SimulatedClient:
     home: int
     """Index of its router."""
     wishes: set[int] = field(default_factory=set)
+    memberships: set[tuple[int, int]] = field(default_factory=set)
+    """(group, wish): what it wants a share of."""
     is_connected: bool = False
     attempts: int = 0
     """How many of its connections have ended, or attempts to connect were given up."""
@@ -72,6 +76,19 @@ class SimulatedClients:
             if client.is_connected:
                 self._unwant(client, [wish], is_gone=False)
 
+    def join(self, client: SimulatedClient, group: int, wish: int) -> None:
+        """Make a client a member of a group, for what a wish asks for."""
+        if (group, wish) not in client.memberships:
+            client.memberships.add((group, wish))
+            if client.is_connected:
+                self._join(client, [(group, wish)])
+
+    def quit(self, client: SimulatedClient, group: int, wish: int) -> None:
+        if (group, wish) in client.memberships:
+            client.memberships.remove((group, wish))
+            if client.is_connected:
+                self._quit(client, [(group, wish)])
+
     # Where they are.
 
     def reconnect(self, client: SimulatedClient, after_us: int) -> None:
@@ -97,10 +114,12 @@ class SimulatedClients:
         sessions = self._world.recorder.sessions
         sessions[client.number] = sessions.get(client.number, 0) + 1
         self._want(client, sorted(client.wishes))
+        self._join(client, sorted(client.memberships))
 
     def disconnect(self, client: SimulatedClient) -> None:
         if client.is_connected:
             self._unwant(client, sorted(client.wishes), is_gone=True)
+            self._quit(client, sorted(client.memberships))
         self.lose_connection(client)
 
     def lose_connection(self, client: SimulatedClient) -> None:
@@ -109,6 +128,8 @@ class SimulatedClients:
         client.attempts += 1
         for wish in client.wishes:
             self._world.recorder.truth.unwanted(client.number, wish)
+        for group, wish in client.memberships:
+            self._world.recorder.groups.left(client.number, number_of(group), wish)
 
     # What their routers are told.
 
@@ -127,3 +148,27 @@ class SimulatedClients:
         if wishes:
             packed = tuple(world.wishes[wish].packed for wish in wishes)
             node.unwant(client.number, packed, world.recorder.truth.contents_wanted(client.number))
+
+    def _join(self, client: SimulatedClient, memberships: list[tuple[int, int]]) -> None:
+        world, node = self._world, self._world.nodes[client.home]
+        for group, wish in memberships:
+            groups = world.recorder.groups
+            groups.joined(client.number, node.number, number_of(group), wish, world.contents[wish])
+            packed = (of_group(world.wishes[wish].packed, name_of(group)),)
+            node.join(client.number, number_of(group), packed, groups.contents(client.number, number_of(group)))
+
+    def _quit(self, client: SimulatedClient, memberships: list[tuple[int, int]]) -> None:
+        world, node = self._world, self._world.nodes[client.home]
+        for group, wish in memberships:
+            groups = world.recorder.groups
+            groups.left(client.number, number_of(group), wish)
+            packed = (of_group(world.wishes[wish].packed, name_of(group)),)
+            node.quit(client.number, number_of(group), packed, groups.contents(client.number, number_of(group)))
+
+
+def name_of(group: int) -> str:
+    return f"workers-{group}"
+
+
+def number_of(group: int) -> int:
+    return group_number(name_of(group))

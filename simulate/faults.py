@@ -56,15 +56,18 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "rewind": ("rewind",),
     "clock": ("clock", "set-right"),
     "forge": ("forge",),
+    "groups": ("join", "join", "quit"),
 }
-"""Kind of fault -> the operations that cause it and undo it."""
+"""Kind of fault -> the operations that cause it and undo it. `groups` is none: clients share messages in groups."""
+ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups"))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
-    "all": tuple(kind for kind in KINDS if kind not in ("clock", "forge")),
-    "worst": tuple(KINDS),
+    "all": ACCIDENTS,
+    "worst": (*ACCIDENTS, "clock", "forge"),
+    "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
 }
-"""Name of a mix -> its kinds of faults. `all` are accidents; `worst` adds clocks that are off and a router that
-lies."""
+"""Name of a mix -> its kinds of faults. `all` are accidents; `worst` adds clocks that are off and a router that lies,
+`grouped` as many clients that come to worker groups and go."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
@@ -73,19 +76,21 @@ CLIENTS_PER_ROUTER: Final = 3
 WISHES: Final = 80
 PUBLISHERS: Final = 8
 WISHES_PER_CLIENT: Final = 4
+GROUPS: Final = 3
+MEMBERSHIPS_PER_CLIENT: Final = 2
 ROUND: Final = (8, 40)
 LOSSY_ROUNDS: Final = 0.2
 """Silently lost frames are repaired within minutes, so they have rounds of their own."""
 
 
 def kinds_of(mix: str) -> tuple[str, ...]:
-    """Return the kinds of faults in `mix`: `all`, `worst`, `none` or names joined by commas; ValueError for others."""
+    """Return the kinds of faults in `mix`: the name of one, or kinds joined by commas; ValueError for others."""
     if mix in MIXES:
         return MIXES[mix]
     names = tuple(mix.split(","))
     for name in names:
         if name not in KINDS:
-            raise ValueError(f"{name!r} is no kind of fault; choose all, worst, none, or of {', '.join(KINDS)}")
+            raise ValueError(f"{name!r} is no kind of fault; choose {', '.join(MIXES)}, or of {', '.join(KINDS)}")
     return names
 
 
@@ -101,6 +106,7 @@ class Guess:
     added: int = 0
     pairs: set[tuple[int, int]] = field(default_factory=set)
     wishes: dict[int, set[int]] = field(default_factory=dict)
+    memberships: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     partitioned: bool = False
     off: int | None = None
     """The router whose clock is off, or None: one at a time, so that most neighbours of every router have a right
@@ -280,6 +286,27 @@ def _forge(guess: Guess) -> Args | None:
     return guess.hostile, guess.random.randint(1, FORGERIES), int(guess.lossy)
 
 
+def _join(guess: Guess) -> Args | None:
+    """Plan that a client becomes a member: returns it, a wish and a group."""
+    client = guess.random.randrange(guess.clients)
+    membership = guess.random.randrange(WISHES), guess.random.randrange(GROUPS)
+    mine = guess.memberships.setdefault(client, set())
+    if membership in mine or len(mine) >= MEMBERSHIPS_PER_CLIENT:
+        return None
+    mine.add(membership)
+    return client, *membership
+
+
+def _quit(guess: Guess) -> Args | None:
+    client = guess.random.randrange(guess.clients)
+    mine = sorted(guess.memberships.get(client, ()))
+    if not mine:
+        return None
+    membership = guess.random.choice(mine)
+    guess.memberships[client].remove(membership)
+    return client, *membership
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -303,6 +330,8 @@ MAKE: Final[dict[str, Make]] = {
     "clock": _clock,
     "set-right": _set_right,
     "forge": _forge,
+    "join": _join,
+    "quit": _quit,
 }
 
 

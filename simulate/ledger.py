@@ -66,10 +66,25 @@ def line_of(seed: int, operations: int, mix: str | None = None, strategy: str = 
         "lost": counts.get("lost", 0),
         "gaps": counts.get("gaps", 0),
         "gaps_over_a_loss": counts.get("gaps over a loss", 0),
+        **_of_groups(counts),
         "violations": counts.get("violations", 0),
         "cpu_s": told["seconds"],
         "digest": told["digest"],
     } | ({"replay": told["replay"]} if counts.get("violations") else {})
+
+
+def _of_groups(counts: dict[str, int]) -> dict[str, int]:
+    """Return what a run says of worker groups; nothing where it had none."""
+    if "did join" not in counts:
+        return {}
+    return {
+        "shared": counts.get("shared", 0),
+        "groups_required_at_rest": counts.get("required of groups at rest", 0),
+        "groups_required_in_motion": counts.get("required of groups in motion", 0),
+        "groups_dropped_by_a_router": counts.get("for members, dropped by a router", 0),
+        "groups_lost_or_refused": counts.get("for members, lost or refused", 0),
+        "groups_second_tries": counts.get("members after a second try", 0),
+    }
 
 
 def totals(lines: Iterable[dict[str, Any]]) -> Counter[str]:

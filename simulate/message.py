@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tamis.router.core.ways.forwarder import TransitId
+from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
 
 
 class Try(NamedTuple):
@@ -19,10 +20,18 @@ class Try(NamedTuple):
     entered: bool
 
 
+class Chosen(NamedTuple):
+    """What a router chose for the groups that want a message which entered there, and when."""
+
+    router: int
+    at_us: int
+    choices: Choices
+
+
 class SimulatedMessage:
     __slots__ = (
         *("serial", "content", "publisher", "counter"),
-        *("tries", "received", "lost", "last_us", "visits", "refusals"),
+        *("tries", "received", "lost", "last_us", "visits", "refusals", "chosen", "shared", "unshared"),
     )
 
     def __init__(self, serial: int, content: int, publisher: int, counter: int) -> None:
@@ -40,6 +49,11 @@ class SimulatedMessage:
         self.visits: list[int] = []
         """Numbers of the routers that took it."""
         self.refusals: dict[str, int] = {}
+        self.chosen: dict[TransitId, Chosen] = {}
+        self.shared: dict[tuple[TransitId, int], list[int]] = {}
+        """(entry, group) -> the clients that received the message as members, in their order."""
+        self.unshared: dict[tuple[TransitId, int], str] = {}
+        """(entry, group) -> why a router dropped it instead of giving it to a member."""
 
 
 class Packet(NamedTuple):
@@ -50,3 +64,13 @@ class Packet(NamedTuple):
     message: SimulatedMessage
     hop: int = 0
     """How many links it has crossed; routers do not read it, records do."""
+    choices: Choices = NO_CHOICES
+    """R16: which router gives the message to a member of each group."""
+    passed_on: TransitId | None = None
+    """R16: of a copy that a chosen router without a member sends on, for the routers of `choices` alone, the transit id
+    under which the message entered; None: it is no such copy."""
+
+    @property
+    def entry(self) -> TransitId:
+        """The transit id of the entry into the network that this copy is of."""
+        return self.passed_on or self.transit

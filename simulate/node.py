@@ -7,7 +7,7 @@ everything but the epoch file; what was arranged by an earlier life never reache
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
 from tamis.protocol.wire.numbers import stable_number
@@ -29,6 +29,7 @@ from tamis.router.core.commands import (
 from tamis.router.core.events import Event, FiltersWanted, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
+from tamis.router.core.ways.group_choice import Choices
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows
@@ -37,6 +38,7 @@ from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
 from tamis.simulate.message import Packet, SimulatedMessage, Try
 from tamis.simulate.run_parts import AnyCore, RunParts
+from tamis.simulate.sharing import Sharing, Unshared
 from tamis.simulate.table import Matches, PureTable
 
 DATA_BYTES: Final = 200
@@ -58,6 +60,16 @@ class Observer:
     """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
 
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
+
+    def chose(self, router: int, packet: Packet, choices: Choices) -> None: ...
+
+    def shared(self, client: int, packet: Packet, group: int) -> None: ...
+
+    def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
+
+    def passed_on(self, router: int, packet: Packet) -> None: ...
+
+    def lost_at_end(self, router: int, packet: Packet) -> None: ...
 
     def heard(self, router: int, neighbour: int, body: Body) -> None: ...
 
@@ -119,6 +131,7 @@ class Node:
         self.core: AnyCore
         self.forwarder: Forwarder
         self.table: PureTable
+        self.sharing: Sharing
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -158,7 +171,9 @@ class Node:
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.make_forwarder(self.number, epoch)
         self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
+        self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
+        self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
         self._publishers = self._kit.windows()
         self._armed_us = None
         self._working = False
@@ -169,6 +184,9 @@ class Node:
 
     def crash(self, silently: bool) -> None:
         self.alive = False
+        for packet in (packet for packets in self._waiting.values() for packet in packets):
+            self._observer.lost_at_end(self.number, packet)
+        self._waiting.clear()
         self._observer.died(self.number)
         self.clients.clear()
         self._listeners.clear()
@@ -221,13 +239,14 @@ class Node:
         return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us)
 
     def _arrive(self, neighbour: int, packet: Packet) -> None:
-        transit, hops_left, *_ = packet
+        transit, hops_left = packet.transit, packet.hops_left
         if transit.epoch > self.forwarder.epoch_max:
             self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
         refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
         if refusal is None:
             message = packet.message
-            self._take(packet, neighbour, self._publishers.fresh(message.publisher, message.counter))
+            is_new = packet.passed_on is None and self._publishers.fresh(message.publisher, message.counter)
+            self._take(packet, neighbour, is_new)
         else:
             self._observer.refused(self.number, packet, neighbour, refusal.value)
 
@@ -240,6 +259,15 @@ class Node:
 
     def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         self._listen(client, contents)
+        self._handle(Unwanted(filters))
+
+    def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        """Add `filters`, of a group, of a client; `contents` is all that it wants as a member from now on."""
+        self.sharing.want(client, group, contents)
+        self._handle(FiltersWanted(filters))
+
+    def quit(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        self.sharing.want(client, group, contents)
         self._handle(Unwanted(filters))
 
     def ask(self, event: Event) -> None:
@@ -261,18 +289,52 @@ class Node:
             self.clients.pop(client, None)
 
     def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
-        transit, hops_left, message, hop = packet
+        transit, hops_left, message, hop, *_ = packet
         self._observer.took(self.number, message)
         clients = self._deliver(message, transit) if is_new_here else ()
-        matched = self.table.matching(message.content)
+        choices = self.sharing.choices(packet, came_from, is_new_here)
+        if came_from is None and choices and packet.passed_on is None:
+            self._observer.chose(self.number, packet, choices)
+        matched: Collection[int] = () if packet.passed_on else self.table.matching(message.content)
+        if choices:
+            matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
-        onward = Packet(transit, self.forwarder.onward(hops_left, came_from), message, hop + 1)
+        hops_left = self.forwarder.onward(hops_left, came_from)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
         self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
+        for group, router in choices.items():
+            if router == self.number:
+                if not self._share(packet, group):
+                    self._pass_on(packet, group)
+            elif self.forwarder.towards(router) is None:
+                self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
+
+    # Worker groups.
+
+    def _share(self, packet: Packet, group: int) -> bool:
+        """Give a message to a member here, unless one had it; return whether there is one."""
+        client = self.sharing.member_for(packet.transit, group, packet.message.content)
+        if client is None:
+            return False
+        if self.sharing.is_new(packet.message, group):
+            self._observer.shared(client, packet, group)
+        else:
+            self._observer.unshared(self.number, packet, group, Unshared.SEEN)
+        return True
+
+    def _pass_on(self, packet: Packet, group: int) -> None:
+        """Send a message on to another router, once: this one was chosen, and has no member left."""
+        copy = None if packet.passed_on else self.sharing.passed_on(packet, group, self._clock.now_us)
+        if copy is None:
+            self._observer.unshared(self.number, packet, group, Unshared.NO_MEMBER)
+        else:
+            self._observer.passed_on(self.number, copy)
+            self._take(copy, None, is_new_here=False)
 
     def _carry(self, neighbour: int, packet: Packet) -> bool:
         link, side = self.links[neighbour]

@@ -20,6 +20,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
 from tamis.router.core.ways.forwarder import TransitId
+from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
@@ -27,14 +28,16 @@ from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Frame
 from tamis.simulate.link import SimulatedLink, Watcher
 from tamis.simulate.logbook import Logbook
-from tamis.simulate.message import Packet, SimulatedMessage
+from tamis.simulate.message import Chosen, Packet, SimulatedMessage
 from tamis.simulate.node import Observer, Passing
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.order import EnteredAt, Order
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
+from tamis.simulate.sharing import Unshared
 from tamis.simulate.trace import Transcript
 
 Edges = list[tuple[int, int, int]]
@@ -65,6 +68,7 @@ class RunRecorder(Observer, Watcher):
         self.deliveries = Deliveries(self.truth, patience, self.report, ways)
         self.gaps = Gaps(self.truth, patience, self.report, ways)
         self.order = Order(self.truth, patience, self.report)
+        self.groups = Groups(self.truth, patience, self.report, self.deliveries)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -88,9 +92,38 @@ class RunRecorder(Observer, Watcher):
     def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None:
         self.trace.note(self._clock.now_us, client, message.serial)
         self.deliveries.delivered(client, self.sessions[client], message)
-        self.order.delivered(client, self.sessions[client], message.content, EnteredAt(*entry))
+        chosen = message.chosen.get(entry)
+        choices = chosen.choices if chosen else NO_CHOICES
+        self.order.delivered(client, self.sessions[client], message, EnteredAt(*entry), choices)
         if self._records:
             self._records.account.delivered(client, self.sessions[client], message)
+
+    # Worker groups. Records do not tell of them.
+
+    def chose(self, router: int, packet: Packet, choices: Choices) -> None:
+        packet.message.chosen[packet.transit] = Chosen(router, self._clock.now_us, choices)
+
+    def shared(self, client: int, packet: Packet, group: int) -> None:
+        packet.message.last_us = self._clock.now_us
+        self.trace.note(self._clock.now_us, client, packet.message.serial, group)
+        self.groups.shared(client, packet.message, group, packet.entry)
+
+    def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None:
+        packet.message.last_us = self._clock.now_us
+        packet.message.unshared[packet.entry, group] = reason.value
+        self.counts[f"unshared: {reason.value}"] += 1
+        self.trace.note(self._clock.now_us, router, packet.message.serial, group)
+
+    def passed_on(self, router: int, packet: Packet) -> None:
+        packet.message.last_us = self._clock.now_us
+        self.counts["passed on to another router"] += 1
+        self.trace.note(self._clock.now_us, router, packet.message.serial)
+
+    def lost_at_end(self, router: int, packet: Packet) -> None:
+        """Note that a packet was waiting (R5c) at a router that died."""
+        packet.message.last_us = self._clock.now_us
+        packet.message.lost["router ended"] = packet.message.lost.get("router ended", 0) + 1
+        self.trace.note(self._clock.now_us, router, packet.message.serial)
 
     def heard(self, router: int, neighbour: int, body: Body) -> None:
         self.trace.note(self._clock.now_us, router, neighbour, *control.mark(body))

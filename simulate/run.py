@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.protocol.strategies import DEFAULT
+from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, topologies
@@ -116,6 +116,8 @@ def plan_of(scenario: Scenario) -> list[Operation]:
 
 
 def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
+    if "groups" in faults.kinds_of(scenario.faults) and not BY_NAME[scenario.strategy].carries_groups:
+        raise ValueError(f"strategy {scenario.strategy} has no worker groups")
     settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
     kit = RunParts(scenario.strategy, settings)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
@@ -133,7 +135,15 @@ def _do(world: World, rest: Rest, operations: list[Operation]) -> None:
 def _outcome(scenario: Scenario, world: World) -> Outcome:
     recorder = world.recorder
     counts = dict(
-        sorted((recorder.counts + recorder.deliveries.counts + recorder.gaps.counts + recorder.order.counts).items())
+        sorted(
+            (
+                recorder.counts
+                + recorder.deliveries.counts
+                + recorder.gaps.counts
+                + recorder.order.counts
+                + recorder.groups.counts
+            ).items()
+        )
     )
     counts |= {f"sent {what}": count for what, count in sorted(recorder.said.items())}
     return Outcome(

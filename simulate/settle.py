@@ -18,6 +18,7 @@ from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
+from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
 from tamis.simulate.workload import CONTENTS
 from tamis.simulate.world import World
@@ -61,7 +62,8 @@ class Rest:
         self._layer = layer
         truth, asked_by = world.recorder.truth, ASKED_BY[world.kit.facts.asks]
         asked = partial(asked_by, truth, world.everything)
-        self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked)
+        groups = world.recorder.groups
+        self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked, groups.asked)
         world.recorder.on_learnt = self._learnt
 
     @property
@@ -88,6 +90,7 @@ class Rest:
         for message in world.messages:
             recorder.deliveries.in_motion(message)
             recorder.gaps.judge(message)
+            recorder.groups.in_motion(message)
         recorder.gaps.at_rest()
         world.messages.clear()
         truth.is_tainted = False
@@ -103,7 +106,9 @@ class Rest:
     def forget(self) -> None:
         self._world.messages.clear()
         recorder = self._world.recorder
-        recorder.truth.forget(self._world.clock.now_us - 2 * recorder.patience.known_us - recorder.patience.asked_us)
+        before_us = self._world.clock.now_us - 2 * recorder.patience.known_us - recorder.patience.asked_us
+        recorder.truth.forget(before_us)
+        recorder.groups.forget(before_us)
         recorder.deliveries.forget()
 
     def _wait_us(self) -> int:
@@ -127,7 +132,10 @@ class Rest:
         if not self.compares:
             return {}
         living = [node for node in world.nodes if node.alive]
-        self._tables.compare({node.number: view.holding(node) for node in living})
+        holdings = {node.number: view.holding(node) for node in living}
+        self._tables.compare(holdings)
+        if world.kit.facts.states_all:
+            compare_stated(holdings.values(), world.recorder.truth, lambda wish: world.wishes[wish].packed, report)
         for index, node in enumerate(world.nodes):
             self._look_at_versions(index)
             if node.alive:
@@ -159,7 +167,7 @@ class Rest:
     # Probing.
 
     def _probe(self, round_: int, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
-        """Invariants 1, 2, 3, 6: publish from many routers, now that everything must work, and judge who gets what."""
+        """Invariants 1, 2, 3, 6, 15: publish from many routers, now that everything must work; judge who gets what."""
         world, recorder = self._world, self._world.recorder
         random = Random(f"{self._seed}/probes/{round_}")
         living = {node.number: index for index, node in enumerate(world.nodes) if node.alive}
@@ -173,9 +181,9 @@ class Rest:
         world.clock.run_until(world.clock.now_us + 1_000 * MS)
         for source, message in probes:
             recorder.deliveries.at_rest(message, source)
+            recorder.groups.at_rest(message, source)
             if ways:
-                refusals = sum(message.refusals.values())
-                self._tables.went(message.serial, message.content, source, message.visits, refusals, ways)
+                self._tables.went(message, source, ways)
 
     # The end.
 

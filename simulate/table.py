@@ -1,7 +1,8 @@
 """Which issuers want a message, in plain Python: what the C table is in a router.
 
 Law: contents are few and numbered, so a filter is the set of contents that it matches, as the bits of an integer.
-`tamis.protocol.evaluate` says what a filter matches, once for each filter.
+`tamis.protocol.evaluate` says what a filter matches, once for each filter. Filters of worker groups are held apart: by
+those alone no message goes to a router, which must have been chosen, too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.values import Value
+from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.protocol.wire.routing_bodies import Extended
 
 
 class Matches:
@@ -34,7 +37,7 @@ class Matches:
 class PureTable:
     """The table by which a router's forwarder matches, in plain Python."""
 
-    __slots__ = ("_bits", "_found", "_matches", "filters")
+    __slots__ = ("_bits", "_found", "_matches", "_shared", "filters")
 
     def __init__(self, matches: Matches) -> None:
         self.filters: dict[int, dict[int, bytes]] = {}
@@ -42,6 +45,8 @@ class PureTable:
         self._matches = matches
         self._bits: dict[int, int] = {}
         self._found: dict[int, tuple[int, ...]] = {}
+        self._shared: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        """Issuer -> (number of a group, contents, members) of each filter of a group."""
 
     def install(self, issuer: int, added: Mapping[int, bytes], removed: Sequence[int]) -> None:
         held = self.filters.setdefault(issuer, {})
@@ -52,11 +57,16 @@ class PureTable:
         if not held:
             del self.filters[issuer]
             self._bits.pop(issuer, None)
+            self._shared.pop(issuer, None)
             return
-        bits = 0
+        bits, shared = 0, []
         for packed in held.values():
-            bits |= self._matches.of(packed)
+            if isinstance(packed, Extended) and packed.group:
+                shared.append((group_number(packed.group), self._matches.of(packed), packed.members))
+            else:
+                bits |= self._matches.of(packed)
         self._bits[issuer] = bits
+        self._shared[issuer] = tuple(shared)
 
     def matching(self, content: int) -> tuple[int, ...]:
         """Return the issuers that want `content`, ascending."""
@@ -64,6 +74,16 @@ class PureTable:
         if found is None:
             found = tuple(sorted(issuer for issuer, bits in self._bits.items() if bits >> content & 1))
             self._found[content] = found
+        return found
+
+    def members(self, content: int) -> dict[int, dict[int, int]]:
+        """Return how many members each router states of each group for `content`: group -> router -> members."""
+        found: dict[int, dict[int, int]] = {}
+        for issuer, shared in self._shared.items():
+            for group, bits, members in shared:
+                if bits >> content & 1:
+                    weights = found.setdefault(group, {})
+                    weights[issuer] = weights.get(issuer, 0) + members
         return found
 
     def wanted_by(self, issuer: int) -> int:

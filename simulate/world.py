@@ -12,7 +12,9 @@ from random import Random
 from typing import Final
 
 from tamis.protocol.filters import Filter
+from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.routing_bodies import group_of
 from tamis.router.core.times import Times
 from tamis.simulate import view
 from tamis.simulate.account.account import Account
@@ -64,7 +66,8 @@ def patience(times: Times) -> Patience:
     was missed."""
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
-    return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3)
+    gone_us = asked_us + times.narrow_hold_us + times.damp_narrow_max_us
+    return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3, gone_us=gone_us)
 
 
 class World:
@@ -111,9 +114,11 @@ class World:
             client.wishes.update(self._random.sample(range(WISHES), self._random.choice((0, 1, 1, 2))))
             self.clients.connect_after(client, self._random.randint(50 * MS, 300 * MS))
 
-    def meaning(self, packed: bytes) -> int:
-        """Return the contents that the judge takes `packed` to match; KeyError if no client ever asked for it."""
-        return self._meanings[packed]
+    def meaning(self, packed: bytes) -> tuple[int, int]:
+        """Return the group of `packed` by its number, 0 for none, and the contents that the judge takes it to match;
+        KeyError if no client ever asked for it."""
+        group = group_of(packed)
+        return (group_number(group) if group else 0), self._meanings[bytes(packed)]
 
     def unix_ms(self) -> int:
         return UNIX_MS + self.clock.now_us // MS
@@ -155,6 +160,12 @@ class World:
 
     def _move(self, args: Args) -> None:
         self.clients.move(self.clients[args[0]], args[1], args[2])
+
+    def _join(self, args: Args) -> None:
+        self.clients.join(self.clients[args[0]], args[2], args[1])
+
+    def _quit(self, args: Args) -> None:
+        self.clients.quit(self.clients[args[0]], args[2], args[1])
 
     def _cut(self, args: Args) -> None:
         link = self._at(args[0])
@@ -395,4 +406,6 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "clock": World._set_clock,
     "set-right": World._set_right,
     "forge": World._forge,
+    "join": World._join,
+    "quit": World._quit,
 }

@@ -61,7 +61,13 @@ typedef enum {
     WIRE_GROUP,
     WIRE_SATISFIED,
     WIRE_LOG_POSITION,
+    WIRE_GROUP_CHOICE = 0x000a,
+    WIRE_MEMBERS_ONLY = 0x000c,
 } wire_extension;
+
+/* One choice of a GROUP_CHOICE: the number of a group, then that of a router. */
+#define WIRE_CHOICE_BYTES 12U
+#define WIRE_CHOICES_MAX 256U
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U
@@ -100,6 +106,7 @@ typedef enum {
     WIRE_REFUSED_NOT_IN_STEP = 17,
     WIRE_REFUSED_TOO_COSTLY = 18,
     WIRE_REFUSED_OVER_QUOTA = 19,
+    WIRE_REFUSED_NOT_IN_SPACE = 20,
 } wire_refusal;
 
 typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;

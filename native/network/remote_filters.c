@@ -6,8 +6,8 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers) {
-    *network = (tm_network){.memory = memory, .table = table, .routers = routers, .is_packed = true};
+void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers, unsigned which) {
+    *network = (tm_network){.memory = memory, .table = table, .routers = routers, .which = which, .is_packed = true};
 }
 
 /* ---- packed filters, while they are few ---- */
@@ -57,7 +57,7 @@ void tm_network_clear(tm_network *network) {
     drop_all_packed(network);
     TM_DELETE(network->memory, TM_COLD, network->filters, tm_remote_filter, network->capacity);
     tm_idset_free(&network->set, network->memory, TM_COLD);
-    tm_network_init(network, network->memory, network->table, network->routers);
+    tm_network_init(network, network->memory, network->table, network->routers, network->which);
 }
 
 /* ---- the set ---- */
@@ -72,7 +72,7 @@ static uint64_t hash_of(const void *owner, uint64_t entry) {
     return hash_pair(network, filter->router, filter->id);
 }
 
-static uint32_t find(const tm_network *network, uint32_t router, uint64_t id) {
+uint32_t tm_network_find(const tm_network *network, uint32_t router, uint64_t id) {
     tm_idset_search at = tm_idset_start(&network->set, hash_pair(network, router, id));
     for (uint32_t entry; (entry = tm_idset_next(&at)) != 0;) {
         const tm_remote_filter *filter = &network->filters[entry - 1];
@@ -97,7 +97,7 @@ static bool reserve(tm_network *network, uint32_t handle) {
 /* ---- filters ---- */
 
 int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const uint8_t *packed, size_t size) {
-    if (find(network, router, id) != FILTER_NONE) {
+    if (tm_network_find(network, router, id) != FILTER_NONE) {
         return TM_MISUSED;
     }
     if (tm_idset_reserve(&network->set, network->memory, TM_COLD, hash_of, network) != TM_OK) {
@@ -114,14 +114,17 @@ int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const 
     }
     tm_router *owner = &network->routers->rows[router];
     bool is_everything = size == 1; /* the empty array: any constraint takes more bytes */
-    network->filters[handle] = (tm_remote_filter){
-        .id = id, .router = router, .next = owner->filters, .previous = FILTER_NONE, .is_everything = is_everything};
+    network->filters[handle] = (tm_remote_filter){.id = id,
+                                                  .router = router,
+                                                  .next = owner->filters[network->which],
+                                                  .previous = FILTER_NONE,
+                                                  .is_everything = is_everything};
     network->everything_count += is_everything;
-    if (owner->filters != FILTER_NONE) {
-        network->filters[owner->filters].previous = handle;
+    if (owner->filters[network->which] != FILTER_NONE) {
+        network->filters[owner->filters[network->which]].previous = handle;
     }
-    owner->filters = handle;
-    owner->filter_count++;
+    owner->filters[network->which] = handle;
+    owner->filter_count[network->which]++;
     network->count++;
     tm_idset_insert(&network->set, hash_pair(network, router, id), handle + 1);
     keep_packed(network, handle, packed, size);
@@ -136,20 +139,20 @@ static void uninstall(tm_network *network, uint32_t handle) {
     if (filter->previous != FILTER_NONE) {
         network->filters[filter->previous].next = filter->next;
     } else {
-        owner->filters = filter->next;
+        owner->filters[network->which] = filter->next;
     }
     if (filter->next != FILTER_NONE) {
         network->filters[filter->next].previous = filter->previous;
     }
     network->everything_count -= filter->is_everything;
     *filter = (tm_remote_filter){.router = ROUTER_NONE};
-    owner->filter_count--;
+    owner->filter_count[network->which]--;
     network->count--;
     forget_packed(network, handle);
 }
 
 int tm_network_uninstall(tm_network *network, uint32_t router, uint64_t id) {
-    uint32_t handle = find(network, router, id);
+    uint32_t handle = tm_network_find(network, router, id);
     if (handle == FILTER_NONE) {
         return TM_ABSENT;
     }
@@ -159,8 +162,8 @@ int tm_network_uninstall(tm_network *network, uint32_t router, uint64_t id) {
 
 void tm_network_forget(tm_network *network, uint32_t router, uint32_t steps) {
     const tm_router *owner = &network->routers->rows[router];
-    for (; steps > 0 && owner->filters != FILTER_NONE; steps--) {
-        uninstall(network, owner->filters);
+    for (; steps > 0 && owner->filters[network->which] != FILTER_NONE; steps--) {
+        uninstall(network, owner->filters[network->which]);
     }
 }
 
@@ -170,16 +173,17 @@ bool tm_network_is_sound(const tm_network *network) {
     for (uint32_t router = 0; router < network->routers->count; router++) {
         const tm_router *owner = &network->routers->rows[router];
         uint32_t own = 0;
-        for (uint32_t at = owner->number == 0 ? FILTER_NONE : owner->filters; at != FILTER_NONE;
+        for (uint32_t at = owner->number == 0 ? FILTER_NONE : owner->filters[network->which]; at != FILTER_NONE;
              at = network->filters[at].next) {
             const tm_remote_filter *filter = &network->filters[at];
-            if (++own > owner->filter_count || filter->router != router || find(network, router, filter->id) != at) {
+            if (++own > owner->filter_count[network->which] || filter->router != router ||
+                tm_network_find(network, router, filter->id) != at) {
                 return false;
             }
             everything += filter->is_everything;
         }
         count += own;
-        if (own != owner->filter_count) {
+        if (own != owner->filter_count[network->which]) {
             return false;
         }
     }

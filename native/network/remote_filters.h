@@ -33,6 +33,7 @@ typedef struct tm_network {
     tm_memory *memory;   /* borrowed */
     tm_table *table;     /* borrowed */
     tm_routers *routers; /* borrowed */
+    unsigned which;      /* ROUTER_WANTS or ROUTER_SHARES: which filters of routers these are */
     tm_remote_filter *filters;
     uint32_t capacity;
     uint32_t used; /* one more than the highest handle that there has been */
@@ -45,11 +46,13 @@ typedef struct tm_network {
     bool is_packed;
 } tm_network;
 
-void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers);
+void tm_network_init(tm_network *network, tm_memory *memory, tm_table *table, tm_routers *routers, unsigned which);
 void tm_network_clear(tm_network *network); /* the table is left as it is */
 
 /* The results of tm_table_add, and TM_MISUSED where the router has a filter of this id. */
 int tm_network_install(tm_network *network, uint32_t router, uint64_t id, const uint8_t *packed, size_t size);
+/* The handle of a filter, or FILTER_NONE. */
+uint32_t tm_network_find(const tm_network *network, uint32_t router, uint64_t id);
 int tm_network_uninstall(tm_network *network, uint32_t router, uint64_t id); /* TM_ABSENT: it has no such filter */
 /* Uninstall at most `steps` filters of a router. */
 void tm_network_forget(tm_network *network, uint32_t router, uint32_t steps);
@@ -59,7 +62,8 @@ static inline bool tm_network_wants_all(const tm_network *network) {
 }
 /* Has this router, by its index, any filter? */
 static inline bool tm_network_is_asking(const tm_network *network, uint32_t router) {
-    return network->routers->rows[router].number != 0 && network->routers->rows[router].filter_count > 0;
+    return network->routers->rows[router].number != 0 &&
+           network->routers->rows[router].filter_count[network->which] > 0;
 }
 bool tm_network_is_sound(const tm_network *network);
 

@@ -45,9 +45,9 @@ int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index) {
         return TM_NO_MEMORY;
     }
     *index = is_new ? routers->count++ : routers->free;
-    routers->free = is_new ? ROUTER_NONE : routers->rows[*index].filters;
+    routers->free = is_new ? ROUTER_NONE : routers->rows[*index].filters[ROUTER_WANTS];
     routers->rows[*index] = (tm_router){.number = number,
-                                        .filters = UINT32_MAX,
+                                        .filters = {UINT32_MAX, UINT32_MAX},
                                         .neighbour = UINT32_MAX,
                                         .window = UINT32_MAX,
                                         .leaper = UINT32_MAX,
@@ -59,7 +59,7 @@ int tm_routers_use(tm_routers *routers, uint64_t number, uint32_t *index) {
 
 void tm_routers_release(tm_routers *routers, uint32_t index) {
     tm_idset_remove(&routers->set, hash_of(routers, index + 1), index + 1, hash_of, routers);
-    routers->rows[index] = (tm_router){.filters = routers->free};
+    routers->rows[index] = (tm_router){.filters = {routers->free}};
     routers->free = index;
     routers->live--;
 }

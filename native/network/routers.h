@@ -10,10 +10,16 @@
 
 #define ROUTER_NONE UINT32_MAX
 
+/* What a router wants: its filters, and apart from them those of worker groups. */
+#define ROUTER_WANTS 0U
+#define ROUTER_SHARES 1U
+#define ROUTER_TABLES 2U
+
 typedef struct tm_router {
-    uint64_t number;  /* 0: free */
-    uint32_t filters; /* handle of the first one in the network table, or FILTER_NONE; of a free row, the next free */
-    uint32_t filter_count;
+    uint64_t number;                 /* 0: free */
+    uint32_t filters[ROUTER_TABLES]; /* handle of the first one in each table, or FILTER_NONE; the first, of a free row,
+                                        is the next free one */
+    uint32_t filter_count[ROUTER_TABLES];
     uint32_t neighbour; /* its place among the neighbours, or NEIGHBOUR_NONE */
     uint32_t window;    /* where its messages in transit were noted last: a hint */
     uint32_t leaper;    /* the neighbour by which they last leapt ahead, or NEIGHBOUR_NONE */

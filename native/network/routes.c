@@ -7,52 +7,32 @@
 #include "base/grow.h"
 
 void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table) {
-    *routes = (tm_routes){.memory = memory, .table = table};
+    *routes = (tm_routes){.memory = memory, .changes = 1};
+    tm_ways_init(&routes->ways, memory, table);
+    tm_combined_init(&routes->combined, &routes->ways);
+}
+
+/* What was found of routes before is no longer true. */
+static void note_change(tm_routes *routes) {
+    routes->changes += 1 + (routes->changes == UINT32_MAX);
 }
 
 /* ---- a route ---- */
 
-/* At least one word, so that a route which leads nowhere is one all the same. */
-static uint32_t child_words(uint32_t neighbour_count) {
-    return 1 + tm_bit_words(neighbour_count);
-}
-
-static void clear_route(tm_routes *routes, tm_route *route) {
-    if (route->view != 0) {
-        tm_table_drop_view(routes->table, route->view);
-    }
-    TM_DELETE(routes->memory, TM_COLD, route->children, uint64_t, child_words(route->neighbour_count));
-    TM_DELETE(routes->memory, TM_COLD, route->asking, uint64_t, child_words(route->neighbour_count));
-    *route = (tm_route){.parent = WAY_NONE};
-}
-
-static void note_children(tm_route *route) {
-    for (uint32_t router = 0; router < route->way_count; router++) {
-        uint32_t way = route->ways[router];
-        if (way != WAY_NONE) {
-            tm_bit_set(route->children, way);
-        }
-    }
-}
-
 tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, const uint32_t *ways,
-                        uint32_t way_count, uint32_t neighbour_count) {
+                        uint32_t way_count) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->routes, sizeof *generation->routes, &generation->capacity,
                  source + 1)) {
         return NULL;
     }
-    tm_route made = {.neighbour_count = neighbour_count, .parent = WAY_NONE};
-    made.children = TM_NEW(routes->memory, TM_COLD, uint64_t, child_words(neighbour_count));
-    if (made.children == NULL ||
-        (way_count > 0 && tm_table_view(routes->table, ways, way_count, &made.view) != TM_OK)) {
-        clear_route(routes, &made);
+    uint32_t taken = tm_ways_take(&routes->ways, ways, way_count);
+    if (taken == WAYS_NONE) {
         return NULL;
     }
-    made.ways = tm_table_view_groups(routes->table, made.view, &made.way_count);
-    note_children(&made);
     tm_route *route = &generation->routes[source];
-    clear_route(routes, route);
-    *route = made;
+    tm_ways_release(&routes->ways, route->ways);
+    *route = (tm_route){.ways = taken, .parent = WAY_NONE};
+    note_change(routes);
     return route;
 }
 
@@ -60,7 +40,7 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
 
 static void clear_generation(tm_routes *routes, tm_generation *generation) {
     for (uint32_t source = 0; source < generation->capacity; source++) {
-        clear_route(routes, &generation->routes[source]);
+        tm_ways_release(&routes->ways, generation->routes[source].ways);
     }
     TM_DELETE(routes->memory, TM_COLD, generation->routes, tm_route, generation->capacity);
     TM_DELETE(routes->memory, TM_COLD, generation->mentions, uint64_t, generation->mention_words);
@@ -68,10 +48,12 @@ static void clear_generation(tm_routes *routes, tm_generation *generation) {
 }
 
 void tm_routes_clear(tm_routes *routes) {
+    tm_combined_clear(&routes->combined);
     for (uint32_t i = 0; i <= ROUTES_GENERATIONS_MAX; i++) {
         clear_generation(routes, &routes->generations[i]);
     }
-    tm_routes_init(routes, routes->memory, routes->table);
+    tm_ways_free(&routes->ways);
+    tm_routes_init(routes, routes->memory, routes->ways.table);
 }
 
 uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit) {
@@ -91,11 +73,17 @@ tm_generation *tm_routes_generation(tm_routes *routes, uint32_t id) {
     return NULL;
 }
 
+static void forget_combined(tm_routes *routes) {
+    tm_combined_clear(&routes->combined);
+    note_change(routes);
+}
+
 static void drop_oldest(tm_routes *routes) {
     clear_generation(routes, &routes->generations[0]);
     memmove(&routes->generations[0], &routes->generations[1], sizeof(tm_generation) * ROUTES_GENERATIONS_MAX);
     routes->generations[ROUTES_GENERATIONS_MAX] = (tm_generation){0};
     routes->in_force--;
+    forget_combined(routes);
 }
 
 bool tm_routes_commit(tm_routes *routes, uint64_t now_ms, uint64_t hold_ms) {
@@ -107,6 +95,7 @@ bool tm_routes_commit(tm_routes *routes, uint64_t now_ms, uint64_t hold_ms) {
     }
     routes->is_making = false;
     routes->in_force++;
+    forget_combined(routes);
     if (routes->in_force > ROUTES_GENERATIONS_MAX) {
         drop_oldest(routes);
     }
@@ -178,41 +167,30 @@ bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbo
     return false;
 }
 
-static void note_asking(tm_route *route, const tm_network *network) {
-    memset(route->asking, 0, sizeof *route->asking * child_words(route->neighbour_count));
-    for (uint32_t router = 0; router < route->way_count; router++) {
-        if (route->ways[router] != WAY_NONE && tm_network_is_asking(network, router)) {
-            tm_bit_set(route->asking, route->ways[router]);
+/* ---- several generations ---- */
+
+const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t source, uint32_t me) {
+    const tm_generation *newest = &routes->generations[routes->in_force - 1];
+    tm_route *noted = source < newest->capacity ? &newest->routes[source] : NULL;
+    if (noted == NULL) {
+        return NULL;
+    }
+    if (noted->combined_at != routes->changes) {
+        tm_way_blocks blocks = {.count = routes->in_force, .own = tm_generation_ways(newest, me)};
+        for (uint32_t i = 0; i < routes->in_force; i++) {
+            blocks.ids[i] = tm_generation_ways(&routes->generations[i], source);
         }
+        noted->combined = tm_combined_take(&routes->combined, &blocks);
+        noted->combined_at = routes->changes;
     }
-    route->asking_version = network->version;
+    return noted->combined != COMBINED_NONE ? tm_combined_at(&routes->combined, noted->combined) : NULL;
 }
 
-const uint64_t *tm_routes_asking(tm_routes *routes, uint32_t source, const tm_network *network, uint32_t *words) {
-    static const uint64_t NOBODY = 0;
-    tm_generation *generation = &routes->generations[0];
-    *words = 1;
-    if (tm_generation_route(generation, source) == NULL) {
-        return &NOBODY;
-    }
-    tm_route *route = &generation->routes[source];
-    *words = child_words(route->neighbour_count);
-    if (route->asking == NULL) {
-        route->asking = TM_NEW(routes->memory, TM_COLD, uint64_t, *words);
-    } else if (route->asking_version == network->version) {
-        return route->asking;
-    }
-    if (route->asking != NULL) {
-        note_asking(route, network);
-    }
-    return route->asking;
-}
+/* ---- soundness ---- */
 
-static bool route_is_sound(const tm_generation *generation, const tm_route *route) {
-    for (uint32_t router = 0; router < route->way_count; router++) {
-        uint32_t way = route->ways[router];
-        if (way != WAY_NONE &&
-            (way >= route->neighbour_count || !tm_bit_at(route->children, way) || !mentions(generation, router))) {
+static bool route_is_sound(const tm_generation *generation, const tm_ways *ways) {
+    for (uint32_t router = 0; router < ways->count; router++) {
+        if (ways->by_router[router] != WAY_NONE && !mentions(generation, router)) {
             return false;
         }
     }
@@ -220,13 +198,14 @@ static bool route_is_sound(const tm_generation *generation, const tm_route *rout
 }
 
 bool tm_routes_are_sound(const tm_routes *routes) {
-    bool sound = routes->in_force <= ROUTES_GENERATIONS_MAX;
+    bool sound = routes->in_force <= ROUTES_GENERATIONS_MAX && tm_ways_are_sound(&routes->ways);
     for (uint32_t i = 0; i < routes->in_force + routes->is_making && sound; i++) {
         const tm_generation *generation = &routes->generations[i];
         sound = i + 1 != routes->in_force || generation->until_ms == UINT64_MAX;
         for (uint32_t source = 0; source < generation->capacity && sound; source++) {
             const tm_route *route = tm_generation_route(generation, source);
-            sound = route == NULL || (mentions(generation, source) && route_is_sound(generation, route));
+            sound = route == NULL || (mentions(generation, source) &&
+                                      route_is_sound(generation, tm_ways_at(&routes->ways, route->ways)));
         }
     }
     return sound;

@@ -4,28 +4,22 @@
  * in force whole. Those before it stay in force for their hold, ROUTES_GENERATIONS_MAX at most, the oldest going first:
  * a message is taken from the parent of any of them and goes the ways of all of them (R5b).
  *
- *     generation   [source] -> route: parent, children, ways[router] -> neighbour
+ *     generation   [source] -> route: parent, block of ways (ways.h)
  */
 #ifndef TM_ROUTES_H
 #define TM_ROUTES_H
 
-#include "base/memory.h"
-#include "network/remote_filters.h"
-#include "tm.h"
+#include "network/combined.h"
 
-#define ROUTES_GENERATIONS_MAX 4U
-#define WAY_NONE UINT32_MAX
+#define ROUTES_GENERATIONS_MAX COMBINED_WAYS_MAX
 
 /* Of one source in one generation. Routers and neighbours are indices. */
 typedef struct tm_route {
-    uint64_t *children;   /* owned, NULL: no route was set; bitset over neighbours */
-    const uint32_t *ways; /* by router: the child it lies behind, or WAY_NONE; the links of `view` */
-    uint32_t way_count;
-    uint32_t view; /* of the network table, registered for as long as the route is set; 0: there are no ways */
-    uint32_t neighbour_count; /* of the bitset */
-    uint32_t parent;          /* neighbour, or WAY_NONE */
-    uint64_t *asking;         /* owned, NULL: not asked for; as `children`: behind which a router has a filter */
-    uint64_t asking_version;  /* of the filters, when that was so */
+    uint32_t ways;   /* id of a block, held; WAYS_NONE: no route was set */
+    uint32_t parent; /* neighbour, or WAY_NONE */
+    /* of the newest generation */
+    uint32_t combined;    /* with the generations before it: the id of the grouping, or COMBINED_NONE */
+    uint32_t combined_at; /* the value of `changes` when that was found; 0: never */
 } tm_route;
 
 typedef struct tm_generation {
@@ -39,8 +33,10 @@ typedef struct tm_generation {
 } tm_generation;
 
 typedef struct tm_routes {
-    tm_memory *memory;                                     /* borrowed */
-    tm_table *table;                                       /* borrowed; has the views */
+    tm_memory *memory; /* borrowed */
+    tm_ways_store ways;
+    tm_combined_store combined;
+    uint32_t changes;                                      /* of routes, or of what is in force; never 0 */
     tm_generation generations[ROUTES_GENERATIONS_MAX + 1]; /* oldest first; behind those in force the one being made */
     uint32_t in_force;
     uint64_t waits_until_ms; /* messages by the newest wait for those by the others (R5c) */
@@ -58,7 +54,7 @@ tm_generation *tm_routes_generation(tm_routes *routes, uint32_t id);
 /* A route by the `way_count` ways (copied), without a parent yet; one that was there is replaced. NULL: no memory, and
  * nothing has changed. */
 tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, const uint32_t *ways,
-                        uint32_t way_count, uint32_t neighbour_count);
+                        uint32_t way_count);
 /* Note that the generation speaks of a router. false: no memory. */
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router);
 /* In force from now on; false: none was being made. */
@@ -73,20 +69,32 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes);
 bool tm_routes_mention(const tm_routes *routes, uint32_t router);
 
 static inline const tm_route *tm_generation_route(const tm_generation *generation, uint32_t source) {
-    return source < generation->capacity && generation->routes[source].children != NULL ? &generation->routes[source]
-                                                                                        : NULL;
+    return source < generation->capacity && generation->routes[source].ways != WAYS_NONE ? &generation->routes[source]
+                                                                                         : NULL;
 }
-static inline uint32_t tm_route_way(const tm_route *route, uint32_t router) {
-    return router < route->way_count ? route->ways[router] : WAY_NONE;
+/* The id of a source's block of ways in a generation; WAYS_NONE: it has no route. */
+static inline uint32_t tm_generation_ways(const tm_generation *generation, uint32_t source) {
+    return source < generation->capacity ? generation->routes[source].ways : WAYS_NONE;
 }
+
+/* Have all generations in force the same ways for the source? `*ways` is their block's id, or WAYS_NONE. */
+static inline bool tm_routes_agree(const tm_routes *routes, uint32_t source, uint32_t *ways) {
+    *ways = tm_generation_ways(&routes->generations[0], source);
+    for (uint32_t i = 1; i < routes->in_force; i++) {
+        if (tm_generation_ways(&routes->generations[i], source) != *ways) {
+            return false;
+        }
+    }
+    return true;
+}
+/* Where they differ: the grouping of all of them; `me` is this router. NULL: none could be made. Good until the next
+ * one is asked for. */
+const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t source, uint32_t me);
 
 /* Has the source a route in every generation in force (and is one in force)? */
 bool tm_routes_know(const tm_routes *routes, uint32_t source);
 /* Is the neighbour its parent in one of them? */
 bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbour);
-/* Of the one generation in force: the neighbours behind which some router has a filter, as a bitset of `*words`; good
- * until a filter or a route changes. NULL: no memory. */
-const uint64_t *tm_routes_asking(tm_routes *routes, uint32_t source, const tm_network *network, uint32_t *words);
 bool tm_routes_are_sound(const tm_routes *routes);
 
 #endif

@@ -9,6 +9,19 @@
 
 /* ---- extensions ---- */
 
+/* Groups ascend from 1, and each names a router. */
+static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
+    uint32_t below = 0;
+    for (uint32_t at = 0; at < size; at += WIRE_CHOICE_BYTES) {
+        uint32_t group = tm_load32(bytes + at);
+        if (group <= below || tm_load64(bytes + at + 4) == 0) {
+            return false;
+        }
+        below = group;
+    }
+    return true;
+}
+
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
     switch (type) {
@@ -23,6 +36,11 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     case WIRE_SATISFIED: /* what the last router adds; from anybody else a stranger's claim */
     case WIRE_LOG_POSITION:
         return false;
+    case WIRE_MEMBERS_ONLY:
+        return size == 0;
+    case WIRE_GROUP_CHOICE:
+        return size > 0 && size % WIRE_CHOICE_BYTES == 0 && size <= WIRE_CHOICE_BYTES * WIRE_CHOICES_MAX &&
+               choices_are_sound(bytes, size);
     default:
         return true;
     }
@@ -50,6 +68,11 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
             return false;
         }
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
+        out->members_only |= type == WIRE_MEMBERS_ONLY;
+        if (type == WIRE_GROUP_CHOICE) {
+            out->choices = area + at + 4;
+            out->choice_count = length / WIRE_CHOICE_BYTES;
+        }
         out->trace = type == WIRE_TRACE ? tm_load64(area + at + 4) : out->trace;
         if (type == WIRE_EXPIRY) {
             out->has_expiry = true;
@@ -123,12 +146,15 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
         sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
         sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
         sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
+        sw->net == NULL || sw->net->shared.network.count == 0 ? SHAPE_NO_TABLE
+                                                              : tm_table_unknown(sw->net->shared.network.table),
     };
     message->form = form_of(sw, message, bytes);
     tm_shape *shape = &message->form->shape;
     if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
         unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK] ||
-        unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED]) {
+        unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED] ||
+        unknown[SHAPE_SHARED] != shape->unknown[SHAPE_SHARED]) {
         tm_shape_want_all(shape, unknown);
     }
     if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {
@@ -137,10 +163,26 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     return (verdict){0, NULL};
 }
 
-static verdict check_extensions(const parts *message, extensions *found) {
+void switch_decode_all(tm_switch *sw, parts *message) {
+    tm_shape *shape = &message->form->shape;
+    const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
+    tm_shape_want_all(shape, shape->unknown);
+    tm_shape_decode(shape, bytes, tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE), sw->attributes,
+                    &message->attribute_count);
+}
+
+static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
     const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
+    }
+    if (found->choice_count > 0 || found->members_only) {
+        if (!switch_is_link(&sw->connections[message->from])) {
+            return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
+        }
+        message->choices = found->choices;
+        message->choice_count = found->choice_count;
+        message->members_only = found->members_only;
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {
@@ -166,5 +208,6 @@ bool switch_check_header(tm_switch *sw, const parts *message) {
 
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
     message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
-    return passes(sw, message, check_attributes(sw, message)) && passes(sw, message, check_extensions(message, found));
+    return passes(sw, message, check_attributes(sw, message)) &&
+           passes(sw, message, check_extensions(sw, message, found));
 }

@@ -1,7 +1,7 @@
 /* depart.c - the links by which a message leaves, whether it entered here or came by another link.
  *
- * Law: a message goes to each neighbour behind which somebody wants it in any generation in force (R5b, R6), never back
- * to where it came from. Every link after the first takes a hop.
+ * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
+ * generation in force (R5b, R6), never back to where it came from. Every link after the first takes a hop.
  */
 #include "switch/forward.h"
 
@@ -79,12 +79,13 @@ static void depart_to_nobody(tm_switch *sw, const parts *message) {
     }
 }
 
-/* Depart by the one topology in force: the table itself answers with links, and stops when all have matched. */
-static int depart_by(tm_switch *sw, const parts *message, const tm_route *route, uint32_t came_from, uint32_t *behind) {
+/* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
+ * have matched. */
+static int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
-    tm_query query = {.candidates = route->children,
-                      .view = route->view,
-                      .group_count = route->neighbour_count,
+    tm_query query = {.candidates = ways->children,
+                      .view = ways->view,
+                      .group_count = ways->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
@@ -101,8 +102,8 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_route *route,
 }
 
 static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
-    const tm_route *route = tm_generation_route(&net->routes.generations[generation], source);
-    return route == NULL ? WAY_NONE : tm_route_way(route, router);
+    uint32_t ways = tm_generation_ways(&net->routes.generations[generation], source);
+    return tm_ways_way(tm_ways_at(&net->routes.ways, ways), router);
 }
 
 /* Does the way from `source` to `router` lead by other routers in the newest trees, though there is one from here? */
@@ -111,23 +112,40 @@ static bool is_others_business(const tm_net *net, uint32_t source, uint32_t rout
     return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
 }
 
+/* Mark a way of a message, unless its link is down, or there is none, or it came from there. */
+static inline bool mark_way(tm_net *net, uint32_t way, uint32_t came_from, uint32_t *down) {
+    if (way == WAY_NONE || way == came_from) {
+        return false;
+    }
+    if (net->neighbours[way].connection == CONNECTION_NONE) {
+        *down = way;
+        return false;
+    }
+    tm_bit_set(net->departures, way);
+    return true;
+}
+
 /* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
 bool switch_mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
     bool is_linked = false;
     uint32_t down = WAY_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        uint32_t way = way_to(net, i, source, router);
-        if (way == WAY_NONE || way == came_from) {
-            continue;
-        }
-        if (net->neighbours[way].connection == CONNECTION_NONE) {
-            down = way;
-        } else {
-            tm_bit_set(net->departures, way);
-            is_linked = true;
-        }
+        is_linked |= mark_way(net, way_to(net, i, source, router), came_from, &down);
     }
     if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+/* switch_mark_ways for the routers of a group. */
+static bool mark_group(tm_net *net, const tm_way_group *group, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        is_linked |= mark_way(net, group->ways[i], came_from, &down);
+    }
+    if (down != WAY_NONE && !is_linked && !group->is_reached) {
         tm_bit_set(net->departures, down);
     }
     return is_linked || down != WAY_NONE;
@@ -168,8 +186,35 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_pl
     return TM_OK;
 }
 
-/* Depart by all topologies in force, or where the filters that match are to be noted: the table answers with routers.
- */
+/* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
+static int depart_by_combined(tm_switch *sw, const parts *message, const tm_combined *combined, uint32_t came_from,
+                              uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.view = combined->view, .group_count = combined->group_count, .mode = TM_MATCH_INTERFACES};
+    tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
+    int result = ask(sw, message, &query, &hits);
+    if (result != TM_OK) {
+        return unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        *behind += mark_group(net, &combined->groups[net->found[i]], came_from);
+    }
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* R16: mark the links towards the routers that were chosen for groups. */
+static void mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    for (uint32_t i = 0; i < message->choice_count; i++) {
+        uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
+        uint32_t router = tm_routers_find(&net->routers, number);
+        if (router != ROUTER_NONE && router != net->me) {
+            *behind += switch_mark_ways(net, source, router, came_from);
+        }
+    }
+}
+
+/* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
 static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
@@ -184,19 +229,38 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, u
             note_matched(sw, message, net->found[i], net->handles[i]);
         }
     }
+    mark_chosen(net, message, source, came_from, behind);
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* A message with choices goes to the routers that were chosen, and to those that want it. */
+static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    if (net->network.count > 0 && !message->members_only) {
+        return depart_by_all(sw, message, source, came_from, behind);
+    }
+    mark_chosen(net, message, source, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
 
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
-    const tm_net *net = sw->net;
+    tm_net *net = sw->net;
     *behind = 0;
+    if (message->choice_count > 0) {
+        return depart_chosen(sw, message, source, came_from, behind);
+    }
     if (net->network.count == 0 || net->routes.in_force == 0) {
         return TM_OK;
     }
-    const tm_route *route = tm_generation_route(&net->routes.generations[0], source);
-    bool is_one = net->routes.in_force == 1;
-    if (is_one && (route == NULL || route->way_count == 0)) {
+    uint32_t block;
+    bool is_agreed = tm_routes_agree(&net->routes, source, &block);
+    const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
+    if (is_agreed && (ways == NULL || ways->count == 0)) {
         depart_to_nobody(sw, message);
         return TM_OK;
     }
@@ -204,6 +268,10 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
     if (!switch_is_traced(message) && tm_small_plan_is_ready_for_network(plan, &net->network, &message->form->shape)) {
         return depart_by_plan(sw, message, plan, source, came_from, behind);
     }
-    return is_one && !switch_is_traced(message) ? depart_by(sw, message, route, came_from, behind)
-                                                : depart_by_all(sw, message, source, came_from, behind);
+    if (is_agreed && !switch_is_traced(message)) {
+        return depart_by(sw, message, ways, came_from, behind);
+    }
+    const tm_combined *combined = switch_is_traced(message) ? NULL : tm_routes_combined(&net->routes, source, net->me);
+    return combined != NULL ? depart_by_combined(sw, message, combined, came_from, behind)
+                            : depart_by_all(sw, message, source, came_from, behind);
 }

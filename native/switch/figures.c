@@ -10,7 +10,7 @@ void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     out->publishers = sw->publishers.count;
     if (sw->net != NULL) {
         out->routers = sw->net->routers.live;
-        out->remote_filters = sw->net->network.count;
+        out->remote_filters = sw->net->network.count + sw->net->shared.network.count;
         out->generations = sw->net->routes.in_force;
     }
     out->queued_bytes = 0;
@@ -50,6 +50,27 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         .is_blocked = switch_is_blocked(connection),
     };
     return TM_OK;
+}
+
+void tm_switch_clients(const tm_switch *sw, tm_connection_stats *out) {
+    *out = (tm_connection_stats){0};
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        const tm_connection *connection = &sw->connections[id];
+        bool is_there = connection->state == CONNECTION_OPEN || connection->state == CONNECTION_CLOSING;
+        if (!is_there || connection->subscriber == SUBSCRIBER_NONE) {
+            continue;
+        }
+        const tm_subscriber *subscriber = &sw->subscribers[connection->subscriber];
+        out->messages_in += connection->traffic.messages_in;
+        out->bytes_in += connection->traffic.bytes_in;
+        out->deliveries += connection->traffic.deliveries;
+        out->bytes_out += connection->traffic.bytes_out;
+        out->dropped += connection->traffic.dropped;
+        out->queued_bytes += tm_outbox_size(&connection->outbox);
+        out->table_bytes += subscriber->table_bytes;
+        out->subscriptions += subscriber->subscription_count;
+        out->filters += subscriber->filter_count;
+    }
 }
 
 int tm_switch_subscriber(const tm_switch *sw, uint32_t id, tm_subscriber_stats *out) {
@@ -217,6 +238,8 @@ int tm_switch_validate(const tm_switch *sw, const char **reason) {
         *reason = "a publisher is not found under its number";
     } else if (sw->net != NULL && !switch_net_is_sound(sw->net)) {
         *reason = "routers, their filters and the routes to them do not agree";
+    } else if (!switch_unmatched_is_sound(&sw->unmatched)) {
+        *reason = "what nobody wanted does not lie entry behind entry";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }

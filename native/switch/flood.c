@@ -1,9 +1,9 @@
 /* flood.c - where messages go if the other routers ask for everything, or for nothing.
  *
  * Law: the answer is that of depart.c. As long as every filter of the network table matches everything, a router wants
- * a message if it has a filter, so that no table is asked: of the one topology in force each route knows the links
- * behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced or
- * whose shape the table has not seen, depart.c itself decides.
+ * a message if it has a filter, so that no table is asked: where all generations in force agree, their ways know the
+ * links behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced,
+ * have choices for groups or whose shape the table has not seen, depart.c itself decides.
  */
 #include "switch/forward.h"
 
@@ -33,16 +33,20 @@ static void flood_by_all(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (!tm_network_wants_all(&net->network) || net->routes.in_force == 0 || switch_is_traced(message) ||
-        !message->form->shape.is_trimmed) {
+        message->choice_count > 0 || !message->form->shape.is_trimmed) {
         return switch_depart(sw, message, source, came_from, behind);
     }
     *behind = 0;
-    if (net->routes.in_force > 1) {
+    uint32_t block;
+    if (!tm_routes_agree(&net->routes, source, &block)) {
         flood_by_all(sw, message, source, came_from, behind);
         return TM_OK;
     }
+    if (block == WAYS_NONE) {
+        return TM_OK;
+    }
     uint32_t words;
-    const uint64_t *links = tm_routes_asking(&net->routes, source, &net->network, &words);
+    const uint64_t *links = tm_ways_asking(&net->routes.ways, block, &net->network, &words);
     if (links == NULL) { /* no memory to keep them */
         return switch_depart(sw, message, source, came_from, behind);
     }

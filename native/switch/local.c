@@ -132,13 +132,45 @@ static void next_stamp(tm_switch *sw) {
     for (uint32_t row = 0; row < sw->subscriptions.row_count; row++) {
         sw->subscriptions.rows[row].stamp = 0;
     }
+    tm_worker_groups_forget_stamps(&sw->subscriptions.groups);
     sw->stamp = 1;
+}
+
+/* Put a row into the list of its receiver, who is noted in `touched` with the first one. */
+static void give(tm_switch *sw, uint32_t id, uint32_t row, uint32_t *receivers) {
+    tm_subscriber *receiver = switch_subscriber(sw, id);
+    if (receiver->stamp != sw->stamp) {
+        receiver->stamp = sw->stamp;
+        receiver->first_row = SUBSCRIPTION_NONE;
+        sw->touched[(*receivers)++] = id;
+    }
+    sw->rows.next[row] = receiver->first_row;
+    receiver->first_row = row;
+}
+
+/* Give the rows of groups, a list that begins at `row`, to those members that were chosen. */
+static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
+    while (row != SUBSCRIPTION_NONE) {
+        uint32_t next = sw->rows.next[row];
+        const tm_subscription *subscription = &sw->subscriptions.rows[sw->rows.groups[row]];
+        if (tm_worker_groups_chosen(&sw->subscriptions.groups, subscription->group) == subscription->subscriber) {
+            give(sw, subscription->subscriber, row, receivers);
+        }
+        row = next;
+    }
+}
+
+/* What counts against a member: what waits for it, and most where the message does not fit into its queue. */
+static uint64_t waiting_for(const tm_switch *sw, tm_subscriber *member, uint32_t size) {
+    uint64_t waiting = tm_outbox_size(switch_outbox_of(sw, member));
+    return waiting > 0 && waiting + size > member->terms.queue_bytes_max ? UINT64_MAX : waiting;
 }
 
 /* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
  * subscription. Returns how many receivers there are, in `touched`. */
 static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
     uint32_t receivers = 0;
+    uint32_t shared = SUBSCRIPTION_NONE; /* first of the rows of groups */
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
     next_stamp(sw);
     for (uint32_t row = 0; row < count; row++) {
@@ -151,15 +183,19 @@ static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
             continue;
         }
         subscription->stamp = sw->stamp;
-        if (receiver->stamp != sw->stamp) {
-            receiver->stamp = sw->stamp;
-            receiver->first_row = SUBSCRIPTION_NONE;
-            sw->touched[receivers++] = id;
-        }
         sw->rows.groups[row] = held;
-        sw->rows.next[row] = receiver->first_row;
-        receiver->first_row = row;
+        if (subscription->group == WORKER_GROUP_NONE) {
+            if (!message->was_here) {
+                give(sw, id, row, &receivers);
+            }
+        } else if (switch_shares(sw, message, sw->subscriptions.groups.rows[subscription->group].number)) {
+            tm_worker_groups_offer(&sw->subscriptions.groups, subscription->group, sw->stamp, id,
+                                   waiting_for(sw, receiver, message->size), message->counter);
+            sw->rows.next[row] = shared;
+            shared = row;
+        }
     }
+    give_chosen(sw, shared, &receivers);
     return receivers;
 }
 
@@ -193,6 +229,9 @@ static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint
 }
 
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
+    if (message->choice_count > 0) {
+        switch_begin_sharing(sw, message);
+    }
     uint32_t receivers = collect(sw, message, count);
     for (uint32_t i = 0; i < receivers; i++) {
         uint32_t id = sw->touched[i];
@@ -201,6 +240,9 @@ uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
         for (; copies > 0; copies--) {
             deliver_noted(sw, message, id, row);
         }
+    }
+    if (message->choice_count > 0) {
+        receivers += switch_end_sharing(sw, message);
     }
     return receivers;
 }

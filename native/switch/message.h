@@ -3,7 +3,10 @@
  *     publish.c   from a client: seen before?, stamped   --+-->  check.c    first: the rules about its frame
  *     transit.c   from a link: parent, window, hops      --+-->  local.c    then: which of our clients want it
  *                                                          +-->  forward.h  and which links it leaves by
+ *     group_choice.c  which router's member of each worker group gets it
+ *     fit.c       does it fit the space that it names?
  *     plant.c     deliveries that go wrong, where a test has asked for it
+ *     unmatched.c the latest messages that nobody wanted
  *     trail.c     what happened to a message, for trace.c and record.c
  *
  * Law: a message is looked at where it lies; what is stamped is written into the copies alone.
@@ -26,9 +29,12 @@ typedef struct parts {
     uint64_t counter;
     uint8_t hops; /* left when it came here, or was stamped */
     uint8_t hops_onward;
-    bool is_dry;     /* delivered to nobody */
-    bool was_here;   /* local clients had it when it entered elsewhere */
-    tm_trail *trail; /* NULL: nobody asks; borrowed from the switch */
+    bool is_dry;            /* delivered to nobody */
+    bool was_here;          /* local clients had it when it entered elsewhere */
+    const uint8_t *choices; /* R16: of GROUP_CHOICE, WIRE_CHOICE_BYTES each; borrowed from the frame or from the net */
+    uint32_t choice_count;
+    bool members_only; /* for members at the routers of `choices`, and nobody else */
+    tm_trail *trail;   /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
 typedef struct extensions {
@@ -36,6 +42,9 @@ typedef struct extensions {
     bool has_expiry;
     uint64_t trace;  /* 0: none */
     bool is_strange; /* one that must be understood is not */
+    bool members_only;
+    const uint8_t *choices; /* borrowed from the frame */
+    uint32_t choice_count;
 } extensions;
 
 /* A DELIVER frame names at least one subscription, and is a frame like any other. */
@@ -46,6 +55,7 @@ typedef struct extensions {
 #define SHAPE_LOCAL 0U
 #define SHAPE_NETWORK 1U
 #define SHAPE_RECORDED 2U
+#define SHAPE_SHARED 3U
 
 /* It came, and goes no further. */
 static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
@@ -53,12 +63,19 @@ static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigne
     switch_at(sw, message->from)->traffic.told.refused[reason]++;
 }
 
-/* After the last match of a message. */
+/* After the last match of a message. One that may name a space is checked whole. */
 static inline void switch_trim_shape(const parts *message) {
-    if (!message->form->shape.is_trimmed) {
-        tm_shape_trim(&message->form->shape);
+    tm_form *form = message->form;
+    bool may_name_space = form->fit.version == form->shape.version && form->fit.naming != FIT_NONE;
+    if (!form->shape.is_trimmed && !may_name_space) {
+        tm_shape_trim(&form->shape);
     }
 }
+
+/* ---- publish.c ---- */
+
+/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
+void switch_stamp_entry(tm_switch *sw, parts *message);
 
 /* ---- check.c ---- */
 
@@ -66,9 +83,16 @@ static inline void switch_trim_shape(const parts *message) {
 bool switch_check_header(tm_switch *sw, const parts *message);
 /* Attributes, which are decoded, and extensions. false: a fault was told. */
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
+/* Decode the attributes of a message that was checked once more, this time all of them. */
+void switch_decode_all(tm_switch *sw, parts *message);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
+
+/* ---- fit.c ---- */
+
+/* May the message enter, by the spaces that are known? false: `*out` says why not. There are spaces. */
+bool switch_fits(tm_switch *sw, parts *message, tm_misfit *out);
 
 /* ---- local.c ---- */
 
@@ -93,6 +117,27 @@ tm_counter switch_note_counter(tm_switch *sw, tm_connection *publisher, uint64_t
 /* Turn it away for its counter, and say so where a confirmation was asked for. */
 void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why);
 
+/* ---- group_choice.c ---- */
+
+/* A message enters here, and `count` rows of local filters match: choose a router for each worker group that wants it.
+ * `*onward` is the message as other routers get it, with the choices in its frame. TM_OK, or TM_TOO_COSTLY; without
+ * memory, or room in the frame, groups get nothing of it, which is counted. */
+int switch_choose(tm_switch *sw, parts *message, size_t count, parts *onward);
+/* Look up the names of a message in transit in the table of groups, until its shape is trimmed. */
+void switch_learn_names(tm_switch *sw, const parts *message);
+/* Nothing of a message with choices has been given to members yet. */
+void switch_begin_sharing(tm_switch *sw, const parts *message);
+/* Does a member here get the message as one of the group, by its number: is this router chosen, and had no member an
+ * earlier try? Alone it always is. */
+bool switch_shares(tm_switch *sw, const parts *message, uint32_t group);
+/* Members here have theirs. Pass the message on for each group that this router was chosen for and has no member of,
+ * and count where it ends here; returns for how many groups no member here got it. */
+uint32_t switch_end_sharing(tm_switch *sw, const parts *message);
+/* Does a message that enters here need a choice? */
+static inline bool switch_has_groups(const tm_switch *sw) {
+    return sw->net != NULL && (sw->net->shared.network.count > 0 || sw->subscriptions.groups.live > 0);
+}
+
 /* ---- plant.c ---- */
 
 /* How often a delivery is made, and to whom, where a bug is planted. */
@@ -107,6 +152,12 @@ void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, ui
 
 /* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */
 void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason);
+
+/* ---- unmatched.c ---- */
+
+/* Keep what can be shown of a message that entered here and is wanted by nobody, if it is sampled. Call it only where
+ * `sw->unmatched.bytes` is there. */
+void switch_note_unmatched(tm_switch *sw, const parts *message);
 
 /* ---- trail.c ---- */
 

@@ -14,11 +14,17 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     }
     tm_routes_clear(&net->routes);
     tm_network_clear(&net->network);
+    tm_group_filters_clear(&net->shared);
     tm_windows_clear(&net->transit);
     tm_routers_clear(&net->routers);
     TM_DELETE(memory, TM_COLD, net->neighbours, tm_neighbour, net->neighbour_capacity);
     TM_DELETE(memory, TM_COLD, net->found, uint32_t, net->found_capacity);
     TM_DELETE(memory, TM_COLD, net->handles, uint32_t, net->handle_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.routers, uint32_t, net->choosing.router_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.handles, uint32_t, net->choosing.handle_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.candidates, tm_candidate, net->choosing.candidate_capacity);
+    TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
+    tm_publishers_clear(&net->choosing.had);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
@@ -45,9 +51,11 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
         return TM_NO_MEMORY;
     }
     tm_routers_init(&net->routers, &sw->memory);
-    tm_network_init(&net->network, &sw->memory, network, &net->routers);
+    tm_network_init(&net->network, &sw->memory, network, &net->routers, ROUTER_WANTS);
+    tm_group_filters_init(&net->shared, &sw->memory, NULL, &net->routers);
     tm_routes_init(&net->routes, &sw->memory, network);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
+    tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     net->forwarding = switch_forwarding(forwarding);
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
@@ -58,6 +66,15 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
         switch_net_free(net, &sw->memory);
     }
     return result;
+}
+
+int tm_switch_share(tm_switch *sw, tm_table *shared) {
+    if (sw == NULL || shared == NULL || sw->net == NULL || sw->net->shared.network.table != NULL ||
+        shared == sw->table || shared == sw->net->network.table) {
+        return TM_MISUSED;
+    }
+    tm_group_filters_init(&sw->net->shared, &sw->memory, shared, &sw->net->routers);
+    return TM_OK;
 }
 
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch) {
@@ -102,8 +119,8 @@ int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max) {
 void switch_release_router(tm_net *net, uint32_t router) {
     const tm_router *at = &net->routers.rows[router];
     bool is_linked = at->neighbour != NEIGHBOUR_NONE && net->neighbours[at->neighbour].sessions > 0;
-    if (at->number == 0 || at->filter_count > 0 || at->epoch_max != UINT64_MAX || router == net->me || is_linked ||
-        tm_routes_mention(&net->routes, router)) {
+    if (at->number == 0 || at->filter_count[ROUTER_WANTS] + at->filter_count[ROUTER_SHARES] > 0 ||
+        at->epoch_max != UINT64_MAX || router == net->me || is_linked || tm_routes_mention(&net->routes, router)) {
         return;
     }
     if (at->neighbour != NEIGHBOUR_NONE) {
@@ -133,8 +150,9 @@ int tm_filters_check(const uint8_t *bytes, const uint64_t *offsets, size_t count
     return TM_OK;
 }
 
-int tm_switch_install(tm_switch *sw, uint64_t number, const uint8_t *bytes, const uint64_t *offsets,
-                      const uint64_t *ids, size_t count, uint8_t *results) {
+/* Install filters; those of groups where `rows` says of each which one, and NULL where they are of none. */
+static int install_all(tm_switch *sw, uint64_t number, const uint8_t *bytes, const uint64_t *offsets,
+                       const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results) {
     uint32_t router;
     if (sw == NULL || sw->net == NULL || number == sw->options.number) {
         return TM_MISUSED;
@@ -144,11 +162,34 @@ int tm_switch_install(tm_switch *sw, uint64_t number, const uint8_t *bytes, cons
         return result;
     }
     for (size_t i = 0; i < count; i++) {
+        const uint8_t *packed = bytes + offsets[i];
         size_t size = (size_t)(offsets[i + 1] - offsets[i]);
-        results[i] = (uint8_t)tm_network_install(&sw->net->network, router, ids[i], bytes + offsets[i], size);
+        if (rows == NULL) {
+            result = tm_network_install(&sw->net->network, router, ids[i], packed, size);
+        } else {
+            tm_group_filter row = {.group = rows[i].group, .members = rows[i].members};
+            result = tm_group_filters_install(&sw->net->shared, router, ids[i], packed, size, row);
+        }
+        results[i] = (uint8_t)result;
     }
     switch_release_router(sw->net, router);
     return TM_OK;
+}
+
+int tm_switch_install(tm_switch *sw, uint64_t number, const uint8_t *bytes, const uint64_t *offsets,
+                      const uint64_t *ids, size_t count, uint8_t *results) {
+    return install_all(sw, number, bytes, offsets, ids, NULL, count, results);
+}
+
+int tm_switch_install_shared(tm_switch *sw, uint64_t number, const uint8_t *bytes, const uint64_t *offsets,
+                             const uint64_t *ids, const tm_shared_filter *rows, size_t count, uint8_t *results) {
+    return rows == NULL ? TM_MISUSED : install_all(sw, number, bytes, offsets, ids, rows, count, results);
+}
+
+/* Of either table: ids of a router differ in both. */
+static int uninstall(tm_net *net, uint32_t router, uint64_t id) {
+    int result = tm_network_uninstall(&net->network, router, id);
+    return result == TM_ABSENT ? tm_network_uninstall(&net->shared.network, router, id) : result;
 }
 
 int tm_switch_uninstall(tm_switch *sw, uint64_t number, const uint64_t *ids, size_t count, uint8_t *results) {
@@ -159,7 +200,7 @@ int tm_switch_uninstall(tm_switch *sw, uint64_t number, const uint64_t *ids, siz
     for (size_t i = 0; i < count; i++) {
         results[i] = TM_ABSENT;
         if (router != ROUTER_NONE) {
-            results[i] = (uint8_t)tm_network_uninstall(&sw->net->network, router, ids[i]);
+            results[i] = (uint8_t)uninstall(sw->net, router, ids[i]);
         }
     }
     if (router != ROUTER_NONE) {
@@ -187,8 +228,11 @@ int tm_switch_forget_router(tm_switch *sw, uint64_t number, uint32_t steps, uint
     uint32_t router = tm_routers_find(&sw->net->routers, number);
     *left = 0;
     if (router != ROUTER_NONE) {
+        const uint32_t *counts = sw->net->routers.rows[router].filter_count;
+        uint32_t before = counts[ROUTER_WANTS];
         tm_network_forget(&sw->net->network, router, steps);
-        *left = sw->net->routers.rows[router].filter_count;
+        tm_network_forget(&sw->net->shared.network, router, steps - (before - counts[ROUTER_WANTS]));
+        *left = counts[ROUTER_WANTS] + counts[ROUTER_SHARES];
         switch_release_router(sw->net, router);
     }
     return TM_OK;
@@ -319,8 +363,7 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
         uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
         net->found[tm_routers_find(&net->routers, issuers[i])] = child;
     }
-    uint32_t neighbours = count > 0 ? net->neighbour_count : 0;
-    tm_route *route = tm_routes_set(&net->routes, generation, router, net->found, ways, neighbours);
+    tm_route *route = tm_routes_set(&net->routes, generation, router, net->found, ways);
     if (route == NULL) {
         return TM_NO_MEMORY;
     }
@@ -386,6 +429,7 @@ bool switch_net_is_sound(const tm_net *net) {
         }
     }
     return net->found_capacity >= net->routers.count && tm_routers_are_sound(&net->routers) &&
-           tm_network_is_sound(&net->network) && tm_routes_are_sound(&net->routes) &&
-           tm_windows_are_sound(&net->transit);
+           tm_network_is_sound(&net->network) && tm_network_is_sound(&net->shared.network) &&
+           tm_routes_are_sound(&net->routes) && tm_windows_are_sound(&net->transit) &&
+           tm_publishers_are_sound(&net->choosing.had);
 }

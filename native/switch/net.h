@@ -7,6 +7,9 @@
 #ifndef TM_SWITCH_NET_H
 #define TM_SWITCH_NET_H
 
+#include "model/wire.h"
+#include "network/group_filters.h"
+#include "network/publishers.h"
 #include "network/routes.h"
 #include "network/windows.h"
 #include "switch/small_plan.h"
@@ -22,9 +25,39 @@ typedef struct tm_neighbour {
 
 typedef struct tm_forwarding tm_forwarding; /* forward.h */
 
+/* A router, by its index, with members of a group for the message at hand. */
+typedef struct tm_candidate {
+    uint32_t group;
+    uint32_t router;
+    uint32_t members;
+} tm_candidate;
+
+/* A choice of a message, at this router. */
+typedef enum {
+    SHARE_OPEN,  /* no member has been found yet */
+    SHARE_TAKEN, /* a member gets it */
+    SHARE_SEEN,  /* a member here had an earlier try */
+    SHARE_LOST,  /* no memory to remember it */
+} tm_share;
+
+/* What a choice for worker groups needs (group_choice.c). */
+typedef struct tm_choosing {
+    uint32_t *routers; /* owned; of a match */
+    uint32_t *handles; /* owned */
+    uint32_t router_capacity;
+    uint32_t handle_capacity;
+    tm_candidate *candidates; /* owned */
+    uint32_t candidate_capacity;
+    uint8_t *frame; /* owned: the message with its choices */
+    uint32_t frame_capacity;
+    tm_share shares[WIRE_CHOICES_MAX]; /* by choice: what became of the message at hand */
+    tm_publishers had;                 /* by publisher and group: which messages a member here got */
+} tm_choosing;
+
 typedef struct tm_net {
     tm_routers routers;
     tm_network network;
+    tm_group_filters shared;
     tm_routes routes;
     tm_windows transit;
     const tm_forwarding *forwarding; /* borrowed: it lives as long as the program */
@@ -43,6 +76,8 @@ typedef struct tm_net {
     uint64_t *departures; /* bitset over neighbours */
     uint32_t departure_words;
     tm_small_plan *plans; /* owned; for each form of the switch */
+
+    tm_choosing choosing;
 
     tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
     uint32_t shed_count;

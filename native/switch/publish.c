@@ -19,8 +19,7 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refu
     }
 }
 
-/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
-static void stamp(tm_switch *sw, parts *message) {
+void switch_stamp_entry(tm_switch *sw, parts *message) {
     message->source = sw->options.number;
     message->epoch = sw->options.epoch;
     message->counter = ++sw->transit;
@@ -30,9 +29,15 @@ static void stamp(tm_switch *sw, parts *message) {
 
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
-static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, uint32_t *behind) {
+static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (result == TM_OK && sw->net != NULL) {
+    if (result == TM_OK && switch_has_groups(sw)) {
+        parts onward;
+        result = switch_choose(sw, message, *count, &onward);
+        if (result == TM_OK) {
+            result = sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind);
+        }
+    } else if (result == TM_OK && sw->net != NULL) {
         result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }
     sw->stats.steps += sw->work.steps;
@@ -43,7 +48,7 @@ static int match_and_depart(tm_switch *sw, const parts *message, size_t *count, 
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
-    stamp(sw, message);
+    switch_stamp_entry(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
     int result = match_and_depart(sw, message, &count, &behind);
     if (result == TM_TOO_COSTLY) {
@@ -56,6 +61,9 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     }
     if (behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
+        if (sw->unmatched.bytes != NULL && !message->was_here && !message->is_dry) {
+            switch_note_unmatched(sw, message);
+        }
     }
     switch_trim_shape(message);
     if (message->trail != NULL) {
@@ -83,6 +91,18 @@ static bool take_counter(tm_switch *sw, parts *message) {
     return false;
 }
 
+/* false: it does not fit the space that it names, and is refused. */
+static bool fits(tm_switch *sw, parts *message) {
+    tm_misfit misfit;
+    if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
+        return true;
+    }
+    char text[SPACE_SENTENCE_BYTES + 1];
+    tm_misfit_say(&misfit, sw->spaces, text);
+    drop(sw, message, TM_DROP_SPACE, WIRE_REFUSED_NOT_IN_SPACE, text);
+    return false;
+}
+
 static void admit(tm_switch *sw, parts *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
@@ -96,7 +116,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");
-    } else if (message->is_dry || take_counter(sw, message)) {
+    } else if (fits(sw, message) && (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);
     }
 }

@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include "tm.h"
 
-#define SHAPE_TABLES 3U           /* that a message may be matched against */
+#define SHAPE_TABLES 4U           /* that a message may be matched against */
 #define SHAPE_NO_TABLE UINT64_MAX /* in the place of what a table remembers of an unknown name: it has no filters */
 #define SHAPE_BYTES_MAX 2048U     /* of all names as they are spelled: longer ones make no shape */
 
@@ -51,6 +51,9 @@ static inline void tm_shape_note_asked(tm_shape *shape, unsigned table) {
 
 /* The message has been matched: where all tables have been asked, leave out from now on what is unknown to all. */
 void tm_shape_trim(tm_shape *shape);
+
+/* Is there an attribute of that name, whether or not it is handed on? */
+bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length);
 
 /* Where a name's attribute stands among those handed on, or SHAPE_NONE. */
 #define SHAPE_NONE UINT32_MAX

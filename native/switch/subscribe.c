@@ -11,6 +11,7 @@
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
 #define DISJUNCTS_MAX 64U
 #define FILTER_BYTES_MAX 65536U
+#define GROUP_BYTES_MAX 256U
 #define FIELDS_MAX 64U
 #define SKIPPED_DEPTH_MAX 8U
 #define SLICE_BYTES 16384U /* of filters: a millisecond of work */
@@ -81,6 +82,11 @@ static int read_entry(tm_cursor *cursor, entry *out) {
     return result == TM_OK && !skip_rest(cursor, 2, fields) ? TM_MALFORMED : result;
 }
 
+/* The name of a group, which may be left out; an empty one is none. */
+static bool read_group(tm_cursor *cursor, uint32_t fields, tm_subscribe *out) {
+    return fields < 6 || tm_read_string(cursor, GROUP_BYTES_MAX, &out->group, &out->group_size);
+}
+
 int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
     if (frame == NULL || out == NULL || size < WIRE_PREFIX_BYTES || size > UINT32_MAX) {
         return TM_MISUSED;
@@ -99,9 +105,9 @@ int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
         result = read_entry(&cursor, &skipped);
     }
     uint32_t wait = 0;
-    if (result == TM_OK &&
-        (!read_boolean(&cursor, &out->own_messages) || !read_u32(&cursor, &wait) || wait > 1 ||
-         !read_boolean(&cursor, &out->durable) || !skip_rest(&cursor, 5, fields) || cursor.at != cursor.end)) {
+    if (result == TM_OK && (!read_boolean(&cursor, &out->own_messages) || !read_u32(&cursor, &wait) || wait > 1 ||
+                            !read_boolean(&cursor, &out->durable) || !read_group(&cursor, fields, out) ||
+                            !skip_rest(&cursor, fields < 6 ? 5 : 6, fields) || cursor.at != cursor.end)) {
         result = TM_MALFORMED;
     }
     out->wait = (uint8_t)wait;
@@ -135,6 +141,10 @@ static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry
     refusal->code = refusal_of(result);
     if (result != TM_OK) {
         return result;
+    }
+    if (subscribe->group_size > 0) {
+        result = tm_subscriptions_join(&sw->subscriptions, row, subscribe);
+        refusal->code = refusal_of(result);
     }
     for (uint32_t i = 0; i < wanted->filters && result == TM_OK; i++) {
         const uint8_t *filter;

@@ -15,6 +15,7 @@ void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, t
     *subscriptions = (tm_subscriptions){.memory = memory, .table = table, .free = SUBSCRIPTION_NONE};
     subscriptions->set.percent_max = LOAD_PERCENT;
     tm_arena_init(&subscriptions->bytes, memory, TM_COLD);
+    tm_worker_groups_init(&subscriptions->groups, memory);
 }
 
 void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
@@ -23,6 +24,7 @@ void tm_subscriptions_clear(tm_subscriptions *subscriptions) {
     tm_idset_free(&subscriptions->set, memory, TM_COLD);
     TM_DELETE(memory, TM_COLD, subscriptions->kept, tm_kept_filter, subscriptions->kept_capacity);
     tm_arena_clear(&subscriptions->bytes);
+    tm_worker_groups_clear(&subscriptions->groups);
     tm_subscriptions_init(subscriptions, memory, subscriptions->table);
 }
 
@@ -117,6 +119,13 @@ int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber,
     return TM_OK;
 }
 
+int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe) {
+    uint32_t joined =
+        tm_worker_groups_join(&subscriptions->groups, subscribe->group, subscribe->group_size, subscribe->group_number);
+    subscriptions->rows[row].group = joined;
+    return joined == WORKER_GROUP_NONE ? TM_NO_MEMORY : TM_OK;
+}
+
 static uint32_t units_of(uint32_t size) {
     return (size + 7) / 8;
 }
@@ -158,6 +167,9 @@ uint32_t tm_subscriptions_end(tm_subscriptions *subscriptions, uint32_t row, uin
         tm_arena_give(&subscriptions->bytes, kept->block, tm_arena_class(units_of(kept->size)));
         *kept = (tm_kept_filter){.subscription = SUBSCRIPTION_NONE};
         handle = next;
+    }
+    if (at->group != WORKER_GROUP_NONE) {
+        tm_worker_groups_leave(&subscriptions->groups, at->group);
     }
     tm_idset_remove(&subscriptions->set, hash_of(subscriptions, row + 1), row + 1, hash_of, subscriptions);
     if (at->previous != SUBSCRIPTION_NONE) {

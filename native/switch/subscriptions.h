@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/idset.h"
+#include "switch/worker_groups.h"
 #include "tm.h"
 
 #define SUBSCRIPTION_NONE UINT32_MAX
@@ -19,6 +20,7 @@ typedef struct tm_subscription {
     uint32_t next;    /* of the same subscriber; of a free row, the next free one */
     uint32_t previous;
     uint32_t stamp;       /* the last message that was found to satisfy it */
+    uint32_t group;       /* WORKER_GROUP_NONE: every message is for it */
     uint32_t table_bytes; /* that its filters brought to the table */
     uint8_t own_messages;
     uint8_t in_use;
@@ -47,6 +49,7 @@ typedef struct tm_subscriptions {
     uint32_t filters;
     uint64_t version; /* changes with every filter that comes or goes */
     tm_arena bytes;
+    tm_worker_groups groups;
 } tm_subscriptions;
 
 void tm_subscriptions_init(tm_subscriptions *subscriptions, tm_memory *memory, tm_table *table);
@@ -58,6 +61,8 @@ uint32_t tm_subscriptions_find(const tm_subscriptions *subscriptions, uint32_t s
 /* A row without filters, which is not in `*list` (the subscriber's) unless TM_OK; TM_MISUSED: the id is in use. */
 int tm_subscriptions_begin(tm_subscriptions *subscriptions, uint32_t subscriber, uint32_t id, bool own_messages,
                            uint32_t *list, uint32_t *row);
+/* Have it share the messages of a group, before it has filters; TM_OK or TM_NO_MEMORY. */
+int tm_subscriptions_join(tm_subscriptions *subscriptions, uint32_t row, const tm_subscribe *subscribe);
 /* Add one filter to it: the results of tm_table_add. */
 int tm_subscriptions_add(tm_subscriptions *subscriptions, uint32_t row, const uint8_t *filter, uint32_t size);
 /* Take it and its filters away; returns how many filters it had. */

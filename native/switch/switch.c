@@ -66,6 +66,7 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->receive, uint8_t, SWITCH_RECEIVE_BYTES + TM_SHAPE_SLACK);
     TM_DELETE(&sw->memory, TM_COLD, sw->attributes, tm_attribute, TM_ATTRIBUTES_MAX);
     switch_trail_free(sw->trail, &sw->memory);
+    TM_DELETE(&sw->memory, TM_COLD, sw->unmatched.bytes, uint8_t, sw->unmatched.size);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.groups, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.handles, uint32_t, sw->rows.capacity);
     TM_DELETE(&sw->memory, TM_COLD, sw->rows.next, uint32_t, sw->rows.capacity);
@@ -74,6 +75,7 @@ void tm_switch_free(tm_switch *sw) {
     tm_subscriptions_clear(&sw->subscriptions);
     tm_publishers_clear(&sw->publishers);
     switch_net_free(sw->net, &sw->memory);
+    tm_spaces_free(sw->spaces);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }

@@ -13,11 +13,13 @@
 #include "network/publishers.h"
 #include "records/records.h"
 #include "switch/connection.h"
+#include "switch/fit.h"
 #include "switch/net.h"
 #include "switch/shape.h"
 #include "switch/small_plan.h"
 #include "switch/subscriber.h"
 #include "switch/subscriptions.h"
+#include "switch/unmatched.h"
 #include "tm.h"
 
 #define SWITCH_RECEIVE_BYTES (256U << 10) /* one read: larger ones leave the second-level cache */
@@ -67,6 +69,7 @@ typedef struct tm_rows {
 typedef struct tm_form {
     tm_shape shape;
     tm_small_plan plan;
+    tm_fit fit;
 } tm_form;
 
 /* A bug that a test has planted. */
@@ -116,6 +119,8 @@ struct tm_switch {
     wire_writer writer;
     tm_trail *trail;     /* owned; NULL until somebody asks */
     tm_records *records; /* borrowed; NULL: none are kept */
+    tm_spaces *spaces;   /* owned; NULL: none are known */
+    unmatched_ring unmatched;
 
     tm_event *events;
     uint32_t event_count;

@@ -57,10 +57,20 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     return message->hops == 0 ? TM_DROP_HOPS : TM_TRACE_NOT_DROPPED;
 }
 
+/* What those clients get who share messages in groups, where the others have had theirs. */
+static uint32_t deliver_shares(tm_switch *sw, const parts *message, size_t count) {
+    parts rest = *message;
+    rest.was_here = true;
+    return switch_deliver(sw, &rest, count);
+}
+
 /* Deliver to local clients; returns for how many it was. `count` rows match, if `is_known` (there was memory for them).
  * A message that is dropped here returns 1, so that it is not counted as unmatched, too. */
 static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
     bool is_fresh = true;
+    if (message->members_only) {
+        return deliver_shares(sw, message, is_known ? count : 0);
+    }
     if (is_known && count > 0 && !message->is_dry) {
         is_known = tm_publishers_deliver(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
                                          tm_load64(message->frame + WIRE_COUNTER), &is_fresh);
@@ -74,7 +84,7 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
         if (message->trail != NULL) {
             message->trail->here = (uint8_t)reason;
         }
-        return 1;
+        return 1 + (message->choice_count > 0 ? deliver_shares(sw, message, is_known ? count : 0) : 0);
     }
     return switch_deliver(sw, message, count);
 }
@@ -92,6 +102,9 @@ static void forward(tm_switch *sw, const parts *message, uint32_t source) {
     if (onward == TM_TOO_COSTLY) {
         drop(sw, message, TM_DROP_COSTLY);
         return;
+    }
+    if (sw->net->shared.network.count > 0 && !message->form->shape.is_trimmed) {
+        switch_learn_names(sw, message);
     }
     uint32_t receivers = deliver_here(sw, message, here == TM_OK, count);
     if (receivers + behind == 0) {

@@ -6,26 +6,11 @@
  */
 #include <string.h>
 
-#include "support.h"
+#include "fuzz_world.h"
+
+#define SIZE_BYTES 2U
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static tm_table *tables[ENGINES_MAX];
-static twin fixed[ENGINES_MAX]; /* filters that stay: what the fuzzed one shares its indexes with */
-
-static void build(void) {
-    static wire filter;
-    for (uint32_t engine = 0; engine < engines(); engine++) {
-        dice d = {5};
-        tables[engine] = new_table(engine);
-        for (uint32_t i = 0; i < 60; i++) {
-            uint32_t handle = 0;
-            random_filter(&d, &filter);
-            CHECK(tm_table_add(tables[engine], filter.bytes, filter.size, i % 20, &handle) == TM_OK, "add");
-            twin_add(&fixed[engine], &filter, i % 20, handle);
-        }
-    }
-}
 
 static void settle(tm_table *table) {
     for (uint64_t left = 1; left > 0;) {
@@ -33,65 +18,90 @@ static void settle(tm_table *table) {
     }
 }
 
-static void compare(int engine, const tm_attribute *attributes, size_t count) {
-    dice d = {count + 1};
-    compare_all(&fixed[engine], tables[engine], &d, attributes, count);
-}
-
 /* Add, match, remove, match again. */
-static void try_filter(int engine, const uint8_t *bytes, size_t size, const tm_attribute *attributes, size_t count) {
-    static wire filter;
+static void try_filter(uint32_t engine, fuzz_turn turn, const wire *filter, const fuzz_message *message,
+                       const uint64_t with[2], const uint64_t without[2]) {
+    tm_table *table = fuzz_table(engine, turn.variant);
     uint32_t handle = 0;
-    CHECK(tm_table_add(tables[engine], bytes, size, 21, &handle) == TM_OK, "engine %d refuses a filter", engine);
-    memcpy(filter.bytes, bytes, size);
-    filter.size = size;
-    uint32_t place = 0;
-    while (fixed[engine].filters[place].bytes != NULL) {
-        place++;
+    int result = tm_table_add(table, filter->bytes, filter->size, FUZZ_NEW_INTERFACE, &handle);
+    CHECK(result == TM_OK, "engine %s refuses a filter: %d", tm_engine_name(engine), result);
+    if (turn.is_thorough) {
+        twin_add(fuzz_twin(engine, turn.variant), filter, FUZZ_NEW_INTERFACE, handle);
     }
-    twin_add(&fixed[engine], &filter, 21, handle);
-    compare(engine, attributes, count);
-    check_valid(tables[engine]);
-    CHECK(tm_table_remove(tables[engine], handle) == TM_OK, "remove");
-    twin_remove(&fixed[engine], place);
-    settle(tables[engine]);
-    compare(engine, attributes, count);
-    check_valid(tables[engine]);
+    fuzz_compare(engine, turn, message, with);
+    CHECK(tm_table_remove(table, handle) == TM_OK, "remove");
+    settle(table);
+    if (turn.is_thorough) {
+        twin_remove(fuzz_twin(engine, turn.variant), FUZZ_FILTERS);
+    }
+    fuzz_compare(engine, turn, message, without);
 }
 
-static void decode_or_empty(const uint8_t *bytes, size_t size, tm_attribute *attributes, size_t *count) {
-    size_t used = 0;
-    if (tm_attributes_decode(bytes, size, attributes, count, &used) != TM_OK) {
-        *count = 0;
-    }
+static void refuse_filter(uint32_t engine, fuzz_turn turn, const wire *filter, int expected) {
+    uint32_t handle = 0;
+    uint8_t *exact = fuzz_copy(filter->bytes, filter->size);
+    int result = tm_table_add(fuzz_table(engine, turn.variant), exact, filter->size, FUZZ_NEW_INTERFACE, &handle);
+    CHECK(result == expected, "engine %s: %d, not %d", tm_engine_name(engine), result, expected);
+    free(exact);
+}
+
+static int parse(const wire *filter, twin_filter *out) {
+    static tm_filter parsed;
+    uint8_t *exact = fuzz_copy(filter->bytes, filter->size);
+    int result = tm_filter_parse(exact, filter->size, &parsed);
+    free(exact);
+    *out = (twin_filter){.parsed = &parsed};
+    return result == TM_OK ? tm_filter_parse(filter->bytes, filter->size, &parsed) : result;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    static tm_filter parsed;
-    tm_attribute attributes[TM_ATTRIBUTES_MAX];
-    size_t count = 0;
-    if (size < 2 || size > sizeof(((wire *)NULL)->bytes)) {
+    static wire filter;
+    static fuzz_message message;
+    if (size < SIZE_BYTES || size > sizeof filter.bytes) {
         return 0;
     }
-    if (tables[0] == NULL) {
-        build();
+    size_t used = 0;
+    size_t wanted = (size_t)bytes[0] << 8 | bytes[1];
+    filter.size = wanted < size - SIZE_BYTES ? wanted : size - SIZE_BYTES;
+    memcpy(filter.bytes, bytes + SIZE_BYTES, filter.size);
+    size_t left = size - SIZE_BYTES - filter.size;
+    uint8_t *rest = fuzz_copy(bytes + SIZE_BYTES + filter.size, left);
+    if (tm_attributes_decode(rest, left, message.attributes, &message.count, &used) != TM_OK) {
+        message.count = 0;
     }
-    size_t filter_size = (size_t)bytes[0] << 8 | bytes[1];
-    filter_size = filter_size < size - 2 ? filter_size : size - 2;
-    guarded filter = guard(bytes + 2, filter_size);
-    guarded message = guard(bytes + 2 + filter_size, size - 2 - filter_size);
-    decode_or_empty(message.bytes, size - 2 - filter_size, attributes, &count);
-    int result = tm_filter_parse(filter.bytes, filter_size, &parsed);
+    fuzz_turn turn = fuzz_turn_of(bytes, size);
+    twin_filter added;
+    int result = parse(&filter, &added);
+    uint64_t with[2];
+    uint64_t without[2];
+    fuzz_expect(&message, without);
+    memcpy(with, without, sizeof with);
+    if (result == TM_OK && twin_matches(&added, message.attributes, message.count)) {
+        with[FUZZ_NEW_INTERFACE / 64] |= (uint64_t)1 << FUZZ_NEW_INTERFACE % 64;
+    }
     for (uint32_t engine = 0; engine < engines(); engine++) {
-        uint32_t handle = 0;
         if (result == TM_OK) {
-            try_filter(engine, filter.bytes, filter_size, attributes, count);
+            try_filter(engine, turn, &filter, &message, with, without);
         } else {
-            int refused = tm_table_add(tables[engine], filter.bytes, filter_size, 21, &handle);
-            CHECK(refused == result, "engine %d: %d, not %d", engine, refused, result);
+            refuse_filter(engine, turn, &filter, result);
         }
     }
-    unguard(&filter);
-    unguard(&message);
+    free(rest);
     return 0;
+}
+
+size_t fuzz_drawn(dice *d, uint8_t *out, size_t capacity) {
+    static wire filter;
+    static wire message;
+    random_filter(d, &filter);
+    random_message(d, &message);
+    size_t size = SIZE_BYTES + filter.size + message.size;
+    if (size > capacity) {
+        return 0;
+    }
+    out[0] = (uint8_t)(filter.size >> 8);
+    out[1] = (uint8_t)filter.size;
+    memcpy(out + SIZE_BYTES, filter.bytes, filter.size);
+    memcpy(out + SIZE_BYTES + filter.size, message.bytes, message.size);
+    return size;
 }

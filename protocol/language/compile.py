@@ -9,12 +9,12 @@ as deep as the text nests, at most PREDICATE_DEPTH_MAX levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tamis.protocol import limits
 from tamis.protocol.errors import NeverMatches
-from tamis.protocol.filters import EVERYTHING, Filter, Predicate
+from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Predicate
 from tamis.protocol.language.format import format_filter
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.tree import Constant, Junction, Leaf, Nested, Node
@@ -36,8 +36,16 @@ class Compiled:
     warnings: tuple[str, ...] = ()
 
 
-def compile_tree(tree: Node, disjuncts_max: int) -> Compiled:
-    expansion = _Expansion(disjuncts_max)
+def read_plainly(leaf: Leaf) -> Constraint:
+    """Return what a condition says where no space is named."""
+    if leaf.mistake is not None:
+        raise leaf.mistake
+    return leaf.constraint
+
+
+def compile_tree(tree: Node, disjuncts_max: int, read: Callable[[Leaf], Constraint] = read_plainly) -> Compiled:
+    """Return the predicate of `tree`; `read` says what each condition in it means, or raises the mistake in it."""
+    expansion = _Expansion(disjuncts_max, read)
     disjuncts = expansion.expand(tree, negated=False, depth=0)
     if not disjuncts and expansion.dropped:
         reason, at = next(iter(expansion.dropped.values()))
@@ -49,16 +57,18 @@ def compile_tree(tree: Node, disjuncts_max: int) -> Compiled:
 class _Expansion:
     """The expansion of one text: its bounds, what they have been used up to, and what contradicted itself."""
 
-    def __init__(self, disjuncts_max: int) -> None:
+    def __init__(self, disjuncts_max: int, read: Callable[[Leaf], Constraint]) -> None:
         self.disjuncts_max = disjuncts_max
+        self.read = read
         self.steps = 0
         self.dropped: dict[Filter, tuple[str, int]] = {}  # the reason, and where in the text it arose
 
     def expand(self, node: Node, negated: bool, depth: int) -> Disjuncts:
         match node:
-            case Leaf(constraint, at):
+            case Leaf():
+                constraint = self.read(node)
                 condition = Filter((constraint.negate() if negated else constraint,))
-                return self._product(_TRUE, {condition: condition}, at)
+                return self._product(_TRUE, {condition: condition}, node.at)
             case Constant(value):
                 return _TRUE if value is not negated else {}
             case Nested(child, negates, at):

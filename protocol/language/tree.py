@@ -1,7 +1,8 @@
 """What a predicate text says, as a tree of four kinds of node, and the callbacks by which the parser builds it.
 
 Law: every node knows the offset at which it starts in the text. A leaf holds a constraint that could be built, so all
-that concerns one condition (kinds, bounds, lengths) is refused here, at the operand or the name that is wrong. The
+that concerns one condition (kinds, bounds, lengths) is refused here, at the operand or the name that is wrong. One
+thing is left to the reader of the leaf: which of two strings comes first, as a space may have an order of its own. The
 methods of TreeBuilder are named after the rules of grammar.lark.
 """
 
@@ -21,10 +22,22 @@ _SYNONYMS = {"==": Op.EQ, "<>": Op.NE, "^=": Op.PREFIX, "$=": Op.SUFFIX, "*=": O
 _OPERATORS = {op.value: op for op in Op} | _SYNONYMS
 
 
+class Placed(NamedTuple):
+    """A name or a value, and the offset at which it starts."""
+
+    content: Any
+    at: int
+
+
 @dataclass(frozen=True, slots=True)
 class Leaf:
+    """One condition. `operands` are as written, in their order. A `mistake` says that two strings stand in the wrong
+    order; the constraint then has them in the right one."""
+
     constraint: Constraint
     at: int
+    operands: tuple[Placed, ...] = ()
+    mistake: SyntaxMistake | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +65,6 @@ class Junction:
 
 
 Node = Leaf | Constant | Nested | Junction
-
-
-class _Placed(NamedTuple):
-    """A name or a value, and the offset at which it starts."""
-
-    content: Any
-    at: int
 
 
 class TreeBuilder:
@@ -96,30 +102,35 @@ class TreeBuilder:
         name, _, low, high = parts
         for bound in (low, high):
             _build(bound.at, name.content, Op.BETWEEN, (bound.content, bound.content))
-        constraint = _build(low.at, name.content, Op.BETWEEN, (low.content, high.content))
-        return Leaf(constraint, name.at)
+        try:
+            return Leaf(_build(low.at, name.content, Op.BETWEEN, (low.content, high.content)), name.at, (low, high))
+        except SyntaxMistake as mistake:
+            if not isinstance(low.content, str) or not isinstance(high.content, str):
+                raise
+            constraint = Constraint(name.content, Op.BETWEEN, (high.content, low.content))
+            return Leaf(constraint, name.at, (low, high), mistake)
 
     def membership(self, parts: list[Any]) -> Leaf:
         name, _, brace, *values = parts
         for value in values:
             _build(value.at, name.content, Op.IN, (value.content,))
         constraint = _build(brace.start_pos, name.content, Op.IN, tuple(value.content for value in values))
-        return Leaf(constraint, name.at)
+        return Leaf(constraint, name.at, tuple(values))
 
     def existence(self, parts: list[Any]) -> Leaf:
         token, name = parts
         return Leaf(_leaf(name, Op.EXISTS, []).constraint, token.start_pos)
 
-    def name(self, parts: list[Any]) -> _Placed:
+    def name(self, parts: list[Any]) -> Placed:
         (token,) = parts
         text = literals.read_quoted(token, token.start_pos) if token.type == "QUOTED_NAME" else str(token)
         # Built for its checks alone, so that a bad name is refused at its own place and not at an operand's.
         _build(token.start_pos, text, Op.EXISTS, ())
-        return _Placed(text, token.start_pos)
+        return Placed(text, token.start_pos)
 
-    def value(self, parts: list[Any]) -> _Placed:
+    def value(self, parts: list[Any]) -> Placed:
         (token,) = parts
-        return _Placed(_READ_VALUE[token.type](token, token.start_pos), token.start_pos)
+        return Placed(_READ_VALUE[token.type](token, token.start_pos), token.start_pos)
 
 
 _READ_VALUE: dict[str, Callable[[str, int], Value]] = {
@@ -130,9 +141,9 @@ _READ_VALUE: dict[str, Callable[[str, int], Value]] = {
 }
 
 
-def _leaf(name: _Placed, op: Op, values: list[_Placed]) -> Leaf:
+def _leaf(name: Placed, op: Op, values: list[Placed]) -> Leaf:
     at = values[0].at if values else name.at
-    return Leaf(_build(at, name.content, op, tuple(value.content for value in values)), name.at)
+    return Leaf(_build(at, name.content, op, tuple(value.content for value in values)), name.at, tuple(values))
 
 
 def _build(at: int, name: str, op: Op, operands: tuple[Value, ...]) -> Constraint:

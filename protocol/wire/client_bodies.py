@@ -9,11 +9,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Flag, PackedFilter, Sentence
+from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Flag, PackedFilter, Sentence, Text
+
+GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
+GROUPS: Final = "groups"
+"""The capability of a router whose subscriptions may name a group."""
 
 
 class Reach(enum.IntEnum):
@@ -32,13 +36,18 @@ class SubscriptionItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A batch of subscriptions. The options hold for all of them."""
+    """A batch of subscriptions. The options hold for all of them.
+
+    `group`: the messages that satisfy these subscriptions are shared among all that name this group, and each goes to
+    one of them; an empty name is none. Only to a router with the capability `groups`.
+    """
 
     request: U32
     subscriptions: Annotated[tuple[SubscriptionItem, ...], Between(1, limits.SUBSCRIPTIONS_PER_FRAME_MAX)]
     own_messages: bool
     wait: Reach
     durable: bool
+    group: Annotated[GroupName, APPENDED] = ""
 
     def __post_init__(self) -> None:
         _check_distinct([subscription.id for subscription in self.subscriptions])

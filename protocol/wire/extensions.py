@@ -25,6 +25,7 @@ from tamis.protocol.wire.kinds import FrameKind
 MUST_UNDERSTAND: Final = 0x8000
 _HEADER: Final = struct.Struct("<HH")
 _U64: Final = struct.Struct("<Q")
+_CHOICE: Final = struct.Struct("<IQ")
 
 
 class ExtensionType(enum.IntEnum):
@@ -34,6 +35,8 @@ class ExtensionType(enum.IntEnum):
     GROUP = 0x0004
     SATISFIED = 0x0005
     LOG_POSITION = 0x0006
+    GROUP_CHOICE = 0x000A
+    MEMBERS_ONLY = 0x000C
 
 
 class ReuseKeys(NamedTuple):
@@ -43,7 +46,14 @@ class ReuseKeys(NamedTuple):
     keys: tuple[int, ...]
 
 
-ExtensionValue = int | str | bytes | tuple[int, ...] | ReuseKeys
+class GroupChoice(NamedTuple):
+    """The router whose member of a worker group gets the message; the group by its number (`numbers.group_number`)."""
+
+    group: int
+    router: int
+
+
+ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 
@@ -111,6 +121,38 @@ class _Reuse:
         return ReuseKeys(bool(data[0]), _Ids().read(data[1:]) if data[1:] else ())
 
 
+class _Choices:
+    def pack(self, value: ExtensionValue) -> bytes:
+        choices = cast("tuple[GroupChoice, ...]", value)
+        if not 1 <= len(choices) <= limits.GROUP_CHOICES_MAX:
+            raise Refused(f"expected 1 to {limits.GROUP_CHOICES_MAX} choices, not {len(choices)}")
+        below = 0
+        for group, router in choices:
+            if not below < group < 1 << 32:
+                raise Refused(f"groups are u32 from 1 and ascend; {group} comes after {below}")
+            if not 0 < router < 1 << 64:
+                raise Refused(f"expected the number of a router, not {router!r}")
+            below = group
+        return b"".join([_CHOICE.pack(*choice) for choice in choices])
+
+    def read(self, data: bytes) -> tuple[GroupChoice, ...]:
+        if not data or len(data) % _CHOICE.size:
+            raise Refused(f"expected choices of {_CHOICE.size} bytes, not {len(data)} bytes")
+        choices = tuple([GroupChoice(*choice) for choice in _CHOICE.iter_unpack(data)])
+        self.pack(choices)
+        return choices
+
+
+class _Nothing:
+    def pack(self, value: ExtensionValue) -> bytes:
+        return self.read(cast("bytes", value))
+
+    def read(self, data: bytes) -> bytes:
+        if data:
+            raise Refused(f"expected no bytes, not {len(data)}")
+        return data
+
+
 _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.REUSE_KEYS: _Reuse(),
     ExtensionType.TRACE: _Number(least=1),
@@ -118,6 +160,8 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.GROUP: _Name(),
     ExtensionType.SATISFIED: _Ids(),
     ExtensionType.LOG_POSITION: _Number(least=0),
+    ExtensionType.GROUP_CHOICE: _Choices(),
+    ExtensionType.MEMBERS_ONLY: _Nothing(),
 }
 
 

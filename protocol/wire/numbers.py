@@ -31,6 +31,12 @@ def stable_number(name: str) -> int:
     return int.from_bytes(digest, "little") or 1
 
 
+def group_number(name: str) -> int:
+    """Return the number by which messages name a worker group: the low 32 bits of `stable_number`; 0 is reserved. Names
+    with one number are one group between routers."""
+    return stable_number(name) & 0xFFFF_FFFF or 1
+
+
 def filter_digest(filter_id: int, packed: bytes) -> bytes:
     """Return what one advertised filter adds to the digest of its issuer's predicate."""
     return _digest(b"filter" + _ID.pack(filter_id) + packed)

@@ -140,12 +140,13 @@ EXTENSIONS: Final = Register(
         ExtensionType.GROUP: Meaning("the publisher's label for messages that belong together"),
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
+        ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
+        ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
     },
     (
         Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),
         Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
         Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
-        Reserved(0x000A, "GROUP_CHOICE", "which router's member of each worker group gets the message"),
         Reserved(
             0x000B, "DELIVERIES", "DELIVER: how often this was tried, whether replayed, whether it may be a double"
         ),
@@ -209,9 +210,9 @@ REFUSALS: Final = Register(
         RefusalCode.NOT_IN_STEP: Meaning("a link was not in step in time", since=2),
         RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
         RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
+        RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
     },
     (
-        Reserved(20, "NOT_IN_SPACE", "the message or the filter does not fit the information space that it names"),
         Reserved(21, "NO_SUCH_KEEP", "no kept subscription has this name"),
         Reserved(22, "KEEP_DIFFERS", "a kept subscription of this name has other terms"),
         Reserved(23, "LOG_FULL", "a kept subscription that refuses rather than drops is full"),

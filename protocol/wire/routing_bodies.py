@@ -4,17 +4,19 @@ Law: everything stated has an issuer and a freshness (epoch, seq). Routers are n
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in
 parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in
 the bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
-an advertised filter its own, an entry its own, HELD likewise.
+an advertised filter its own, an entry its own, HELD likewise. What an advertised filter says beside its bytes, a worker
+group among it, goes with these bytes (`Extended`), so that all that holds packed filters holds that, too.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LAYOUT_BYTES_MAX, LINKS_MAX
+from tamis.protocol.wire.client_bodies import GroupName
 from tamis.protocol.wire.schema import (
     APPENDED,
     REST,
@@ -76,16 +78,70 @@ class LinkState(_Relayed):
 
 
 class Extended(bytes):
-    """A packed filter whose AdvertisedFilter has fields of a later version."""
+    """A packed filter whose AdvertisedFilter says more than the filter: a worker group, or fields of a later version.
 
-    rest: Rest
+    Two are equal if filter, group and members are. Without a group it is equal to the bytes of the filter."""
+
+    group: str = ""
+    members: int = 0
+    rest: Rest = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Extended):
+            return bytes.__eq__(self, other) and (self.group, self.members) == (other.group, other.members)
+        return not self.group and bytes.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((bytes(self), self.group)) if self.group else bytes.__hash__(self)
 
 
-class AdvertisedFilter(NamedTuple):
-    """A filter under its id, a counter of its issuer."""
+def of_group(packed: bytes, group: str, members: int = 1) -> Extended:
+    """Return the filter `packed` as one that `members` of the worker group `group` want."""
+    extended = Extended(packed)
+    extended.group, extended.members = group, members
+    return extended
 
+
+def group_of(packed: bytes) -> str:
+    """Return the worker group of a packed filter; empty: it has none."""
+    return packed.group if isinstance(packed, Extended) else ""
+
+
+class _FilterById(NamedTuple):
     id: U64
     filter: PackedFilter
+
+
+class AdvertisedFilter(_FilterById):
+    """A filter under its id, a counter of its issuer: a pair, whatever else is said of the filter.
+
+    `group`: the filter is that of subscriptions which share their messages under this name, and of which `members`
+    want it, rounded up to a power of two. An empty name is none.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        id: U64,  # noqa: A002 - the name of the field
+        filter: PackedFilter,  # noqa: A002 - the name of the field
+        group: Annotated[GroupName, APPENDED] = "",
+        members: Annotated[U32, APPENDED] = 0,
+    ) -> Self:
+        if bool(group) != bool(members):
+            raise Refused("a filter of a group has members, and no other has")
+        return super().__new__(cls, id, of_group(filter, group, members) if group else filter)
+
+    @property
+    def group(self) -> str:
+        return group_of(self.filter)
+
+    @property
+    def members(self) -> int:
+        return self.filter.members if isinstance(self.filter, Extended) else 0
 
     @property
     def rest(self) -> Rest:
@@ -94,9 +150,9 @@ class AdvertisedFilter(NamedTuple):
     def keeping(self, rest: Rest) -> AdvertisedFilter:
         """Return this filter with `rest`, the packed fields of later versions, which stay with it wherever it is
         held."""
-        extended = Extended(self.filter)
+        extended = of_group(self.filter, self.group, self.members)
         extended.rest = rest
-        return AdvertisedFilter(self.id, extended)
+        return tuple.__new__(AdvertisedFilter, (self.id, extended))
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,8 @@ _RECORDS: Final[dict[type, Record]] = {}
 
 def _fields(declared: type) -> Iterable[Field]:
     hints = get_type_hints(declared, include_extras=True)
+    if issubclass(declared, tuple):  # a named tuple may take more than it is a tuple of
+        hints |= get_type_hints(declared.__new__, include_extras=True)
     for parameter in inspect.signature(declared).parameters.values():
         hint = hints[parameter.name]
         if REST in getattr(hint, "__metadata__", ()):

@@ -126,9 +126,11 @@ def _read_rows(item: Codec, count: int, reader: BodyReader) -> Iterable[Any]:
 
 
 def _scalars(record: Record) -> list[Unsigned | Binary] | None:
-    """Return the codecs of a named tuple that has nothing but numbers and bytes; None for other records."""
-    codecs = [field.codec for field in record.fields if isinstance(field.codec, Unsigned | Binary)]
-    return codecs if len(codecs) == len(record.fields) and issubclass(record.of, tuple) else None
+    """Return the codecs of a named tuple that has nothing but numbers and bytes, fields that were appended apart; None
+    for other records."""
+    fields = [field for field in record.fields if not field.is_appended]
+    codecs = [field.codec for field in fields if isinstance(field.codec, Unsigned | Binary)]
+    return codecs if len(codecs) == len(fields) and issubclass(record.of, tuple) else None
 
 
 def _fit(codecs: list[Unsigned | Binary], rows: Sequence[Any]) -> bool:

@@ -1,7 +1,8 @@
 """The metrics page.
 
 Law: figures are read when they are asked for and cost nothing between. Clients are counted together, as a name for each
-would make as many series as there are clients; `/connections` has them one by one. A name says what is counted, then in
+would make as many series as there are clients; `limits.client_series` gives so many of them series of their own, and
+`/connections` has them one by one. A name says what is counted, then in
 which unit, then `_total` if it only grows. Alerts, dashboard and docs/reference/daemon.md change with the names.
 """
 
@@ -9,9 +10,11 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tamis.native import SwitchFigures, TableStats
+from tamis.native.switch import SpaceFigures
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
@@ -28,7 +31,9 @@ def metrics(running: RouterView, version: str) -> str:
     figures = running.connections.switch.figures()
     _about(page, running, version)
     _traffic(page, figures)
+    _spaces(page, running.connections.switch.spaces())
     _matching(page, figures)
+    _clients(page, running)
     _admissions(page, running)
     _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
@@ -49,6 +54,15 @@ def _about(page: Exposition, running: RouterView, version: str) -> None:
     page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
     page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
     page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
+
+
+def _spaces(page: Exposition, spaces: Mapping[str, SpaceFigures]) -> None:
+    for name, meaning, column in (
+        ("checked", "Messages that named the space where they entered.", 0),
+        ("refused", "Of these, those that did not fit it.", 1),
+    ):
+        samples = [({"space": space}, row[column]) for space, row in spaces.items()]
+        page.family(f"tamis_space_messages_{name}_total", "counter", meaning, samples)
 
 
 def _traffic(page: Exposition, figures: SwitchFigures) -> None:
@@ -74,6 +88,25 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
     page.gauge("tamis_queued_bytes", "Bytes that wait for receivers.", figures.queued_bytes)
 
 
+def _clients(page: Exposition, running: RouterView) -> None:
+    """Add what each client has counted, where the topology file asks for that."""
+    if not running.settings.limits.client_series:
+        return
+    counts = list(running.clients.series.counts())
+    for name, kind, meaning, key in _CLIENT_FAMILIES:
+        samples = [({"client": client}, getattr(own, key)) for client, own in counts]
+        page.family(f"tamis_client_{name}", kind, meaning, samples)
+
+
+_CLIENT_FAMILIES: Final = (
+    ("messages_received_total", "counter", "Messages from the client.", "messages_in"),
+    ("messages_delivered_total", "counter", "Copies of messages queued for the client.", "deliveries"),
+    ("messages_dropped_total", "counter", "Messages that the client's queue had no room for.", "dropped"),
+    ("queued_bytes", "gauge", "Bytes that wait for the client.", "queued_bytes"),
+    ("filters", "gauge", "Filters of the client.", "filters"),
+)
+
+
 def _admissions(page: Exposition, running: RouterView) -> None:
     admissions = running.connections.admissions
     let_in = [({"side": side.value}, count) for side, count in admissions.let_in.items()]
@@ -88,7 +121,11 @@ def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
     page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
-    page.counter("tamis_match_steps", "Steps that matching took, some ten nanoseconds each.", figures.steps)
+    page.counter(
+        "tamis_match_steps",
+        "Steps that matching took in all tables; what a step is depends on the engine.",
+        figures.steps,
+    )
 
 
 def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.spaces import digest, space_to_mapping
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
@@ -169,6 +170,21 @@ def _routes(request: Request, running: RouterView) -> Answer:
     return items.page("routers", **head, interfaces=interface_forms(network) if cursor == 0 else [], next=after)
 
 
+def _unmatched(request: Request, running: RouterView) -> Answer:
+    """List messages that nobody wanted, the oldest first, from behind the number `cursor` on."""
+    from tamis.router.admin.unmatched import head_form, messages_after
+
+    limit, after = _page_of(request, 2**64 - 1)
+    items = Items(limit, Budget())
+    is_more = False
+    for form in messages_after(running, after):
+        if items.is_full or not items.add(form):
+            is_more = True
+            break
+        after = int(str(form["n"]))
+    return items.page("unmatched", **head_form(running), next=after if is_more else None)
+
+
 def _ask_all(_: Request, running: RouterView) -> Answer:
     """Begin an audit, and answer its ticket."""
     return json_answer({"ticket": _network(running).audit()})
@@ -193,6 +209,22 @@ def _network(running: RouterView) -> Network:
     if running.network is None:
         raise BadRequest(404, "this router has no links")
     return running.network
+
+
+def _spaces(request: Request, running: RouterView) -> Answer:
+    """List the spaces that are checked, in their order, from `cursor` on, with what was counted of each."""
+    limit, cursor = _page_of(request)
+    known, figures = running.settings.spaces, running.connections.switch.spaces()
+    names = [*known.spaces]
+    items = Items(limit, Budget())
+    while cursor < len(names) and not items.is_full:
+        space = known.spaces[names[cursor]]
+        form = {"name": space.name, **space_to_mapping(space), "digest": digest(space).hex()}
+        if not items.add({**form, **figures[space.name]._asdict()}):
+            break
+        cursor += 1
+    around = {"attribute": known.naming, "unknown": "refuse" if known.refuses_unknown else "allow"}
+    return items.page("spaces", **around, next=cursor if cursor < len(names) else None)
 
 
 def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
@@ -230,6 +262,8 @@ PAGES: Final[Mapping[str, Page]] = {
     "/status": Page("GET", _status),
     "/connections": Page("GET", _connections),
     "/filters": Page("GET", _filters),
+    "/spaces": Page("GET", _spaces),
+    "/unmatched": Page("GET", _unmatched),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),
     "/audit": Page("POST", _ask_all),

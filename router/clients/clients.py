@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tamis.native import Admission, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.client_bodies import Lost
+from tamis.protocol.wire.client_bodies import GROUPS, Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
@@ -23,6 +23,7 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
+from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.tokens import TokenFile
@@ -47,6 +48,7 @@ class Clients:
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
+        self.series = ClientSeries(connections.switch)
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None
 
@@ -66,6 +68,7 @@ class Clients:
             judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
+            capabilities=(GROUPS,),
         )
 
     # --- those that come -------------------------------------------------------------------------------------------
@@ -118,6 +121,9 @@ class Clients:
         """Take in that `subscriber` is served now: another client of the same name has to go."""
         older = self.names.get(subscriber.name)
         self.names[subscriber.name] = subscriber
+        connection = self.connections.switch.connection_of(subscriber.interface)
+        if connection is not None:
+            self.series.came(subscriber.name, connection, self.connections.settings.limits.client_series)
         if older is not None and older.client is not None:
             older.client.fail(FrameError(ErrorCode.REPLACED, f"another connection has come as {subscriber.name}"))
 
@@ -151,6 +157,7 @@ class Clients:
         subscriber = client.subscriber
         if subscriber is not None:
             subscriber.client = None
+            self.series.went(subscriber.name, client.connection)
             if self.names.get(subscriber.name) is subscriber:
                 del self.names[subscriber.name]
 

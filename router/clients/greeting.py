@@ -40,6 +40,7 @@ class AdmissionPolicy:
     nonce: Callable[[], bytes]
     newest: Callable[[int], int]
     """(publisher): the highest message counter that is known of it; 0: none is."""
+    capabilities: tuple[str, ...] = ()
 
     @property
     def method(self) -> AuthMethod:
@@ -84,7 +85,8 @@ class Greeting:
         self.session.sent(FrameKind.WELCOME)
         return encode(
             Welcome(
-                *(policy.name, policy.epoch, policy.nonce(), version, (), policy.frame_bytes_max, policy.hold_ms, 0),
+                *(policy.name, policy.epoch, policy.nonce(), version),
+                *(policy.capabilities, policy.frame_bytes_max, policy.hold_ms, 0),
                 methods=(policy.method,),
             )
         )

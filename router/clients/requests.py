@@ -21,6 +21,7 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.protocol.wire.routing_bodies import of_group
 from tamis.router.clients.acks import answer, refusal
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.wishes import Filters
@@ -157,8 +158,11 @@ class Requests:
 
 
 def _filters_of(frame: SubscribeFrame, ids: list[int]) -> Filters:
-    filters = frame.filters
-    return {id_: filters[id_] for id_ in ids}
+    """Return the filters of subscriptions, as those of their group where they name one."""
+    filters, group = frame.filters, frame.group
+    if not group:
+        return {id_: filters[id_] for id_ in ids}
+    return {id_: tuple(of_group(packed, group) for packed in filters[id_]) for id_ in ids}
 
 
 def _blanket_refusal(client: Requester, frame: SubscribeFrame) -> tuple[RefusalCode, str] | None:

@@ -29,7 +29,7 @@ from tamis.router.daemon import fault_injection
 from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import new_table, switch_options
+from tamis.router.daemon.settings import keep_unmatched_of, new_table, switch_options
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -58,6 +58,8 @@ class Connections:
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
+        self.switch.know_spaces(settings.spaces)
+        keep_unmatched_of(self.switch, settings)
         self._ends: dict[int, OtherEnd] = {}
         self.network: WiderNetwork = NoNetwork()
         self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))
@@ -94,12 +96,14 @@ class Connections:
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
 
-    def join(self, network: WiderNetwork, table: Table, sources_max: int, forwarding: str) -> None:
-        """This router is one of several; `table` is for what the others want, and belongs to these connections from
-        here on. `forwarding` names the policy by which messages go."""
+    def join(self, network: WiderNetwork, tables: tuple[Table, Table], sources_max: int, forwarding: str) -> None:
+        """This router is one of several; `tables` are for what the others want, the second one for what worker groups
+        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go."""
         self.network = network
+        table, shared = tables
         self.switch.join(table, sources_max, forwarding)
-        self.tables.append(table)
+        self.switch.share(shared)
+        self.tables += tables
 
     # --- connections -----------------------------------------------------------------------------------------------
 

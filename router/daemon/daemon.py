@@ -40,7 +40,7 @@ from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.happenings import LifeChanged
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart, CannotStartNow, load_settings, restart_keys
+from tamis.router.daemon.settings import CannotStart, CannotStartNow, keep_unmatched_of, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.daemon.start import Credentials, credentials
 from tamis.router.records.recorder import Recorder
@@ -273,6 +273,9 @@ class Daemon:
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
+        connections.switch.know_spaces(new.spaces)
+        if new.unmatched != self._settings.unmatched:
+            keep_unmatched_of(connections.switch, new)
         connections.settings, clients.tokens, self._settings = new, held.tokens, new
         clients.hold_against_tokens()
         self._running.admin_token = held.admin_token

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from tamis.configs import LinkSettings, RouterSettings, load_topology
-from tamis.native import Admission, SlowPolicy, SwitchOptions, Table
+from tamis.native import Admission, OutOfMemory, SlowPolicy, Switch, SwitchOptions, Table, keep_unmatched
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
+from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
 
+GROUPS_SHARE: Final = 8
+"""What worker groups of other routers want has this part of a table for itself, of the half for other routers."""
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
 
@@ -59,16 +62,25 @@ def check_engine(settings: RouterSettings) -> None:
 
 
 def new_table(settings: RouterSettings) -> Table:
+    """Return an empty table, for the filters of this router's clients."""
+    return _new_table(settings, table_bytes_max(settings))
+
+
+def new_tables_of_others(settings: RouterSettings) -> tuple[Table, Table]:
+    """Return empty tables for what other routers want: their filters, and apart from these those of worker groups."""
+    of_groups = table_bytes_max(settings) // GROUPS_SHARE
+    return _new_table(settings, table_bytes_max(settings) - of_groups), _new_table(settings, of_groups)
+
+
+def _new_table(settings: RouterSettings, bytes_max: int) -> Table:
     check_engine(settings)
     engine = settings.engine
-    return Table(
-        *(engine.name, table_bytes_max(settings)), match_steps=settings.limits.match_steps, options=engine.options
-    )
+    return Table(engine.name, bytes_max, match_steps=settings.limits.match_steps, options=engine.options)
 
 
 def table_bytes_max(settings: RouterSettings) -> int:
-    """Return the bytes of one table: half of the memory, and half of that with links, as there are two tables then: for
-    the router's own clients and for the other routers."""
+    """Return the bytes of one table: half of the memory, and half of that with links: for the router's own clients, and
+    for the other routers."""
     half = settings.limits.memory_bytes // 2
     return half // 2 if settings.links else half
 
@@ -127,6 +139,18 @@ def _credit_bytes(settings: RouterSettings, queue_bytes_max: int) -> int:
     limits = settings.limits
     most = queue_bytes_max // 4 if settings.slow_consumer.policy == "block" else limits.credit_bytes
     return max(min(limits.credit_bytes, most), limits.frame_bytes)
+
+
+def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
+    """Let `switch` keep those messages that nobody wants which the settings ask for, in place of what it kept."""
+    asked = settings.unmatched
+    try:
+        keep_unmatched(switch, threshold_of(asked.share), asked.ring_bytes)
+    except OutOfMemory:
+        raise CannotStart(
+            f"there is no memory for the {asked.bytes:,} bytes of `unmatched`: raise `limits.memory_bytes`, half of "
+            "which is for all that the router holds but its tables"
+        ) from None
 
 
 def link_admission(

@@ -57,7 +57,7 @@ from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Broadcast, Trees
 from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.happenings import TopologyChanged
-from tamis.router.daemon.settings import CannotStart, new_table
+from tamis.router.daemon.settings import CannotStart, new_tables_of_others
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.link import Link
@@ -92,8 +92,9 @@ class Network:
     def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
         self.connections, self._clients, self._epoch = connections, clients, epoch
         self.core = _core(settings, connections.epoch)
-        self.table = new_table(settings)
-        connections.join(self, self.table, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
+        tables = new_tables_of_others(settings)
+        self.table = tables[0]
+        connections.join(self, tables, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)

@@ -17,14 +17,18 @@ from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, g
 from tamis.simulate.oracle.truth import Truth, Want
 
 
-class Trial(Protocol):
-    """One entry of a message into the network."""
+class Entrance(Protocol):
+    """Where and when a message entered the network."""
 
     @property
     def router(self) -> int: ...
 
     @property
     def at_us(self) -> int: ...
+
+
+class Trial(Entrance, Protocol):
+    """One try of a publisher."""
 
     @property
     def entered(self) -> bool: ...
@@ -64,9 +68,13 @@ class Patience:
     """Time for which a message may still go the way that was right before a change."""
     changes_max: int
     """Number of changes of the topology for which it may."""
+    gone_us: int = 10_000_000
+    """Time until no router takes a filter for wanted that has gone."""
 
 
 Report = Callable[[int, str], None]
+NOT_JUDGED = frozenset({"silently lost", "queue full"})
+"""Reasons for which copies are lost that no rule guards against."""
 
 
 class Deliveries:
@@ -117,7 +125,7 @@ class Deliveries:
     def in_motion(self, message: Judged) -> None:
         """Invariant 1, as far as something is promised: judge a message that was published in motion."""
         truth = self._truth
-        if truth.is_tainted or message.lost.keys() & {"silently lost", "queue full"}:
+        if truth.is_tainted or message.lost.keys() & NOT_JUDGED:
             self.counts["excused"] += 1
             return
         for trial in message.tries:
@@ -125,39 +133,52 @@ class Deliveries:
                 self._one_try(message, trial)
 
     def _one_try(self, message: Judged, trial: Trial) -> None:
-        truth, patience = self._truth, self._patience
-        calm_us = truth.last_calm(patience.known_us, trial.at_us)
         until_us = message.last_us
-        if (
-            until_us - calm_us >= patience.hold_us and calm_us < trial.at_us
-        ) or until_us - trial.at_us >= patience.hold_us:
-            self.counts["excused"] += 1
-            return
-        if truth.changes(calm_us, until_us) > patience.changes_max or not truth.lived(
-            trial.router, calm_us - patience.known_us, until_us
-        ):
+        calm_us = self.calm_before(trial, until_us)
+        if calm_us is None:
             self.counts["excused"] += 1
             return
         known = {
             want.client: want
-            for want in truth.wants
+            for want in self._truth.wants
             if want.contents >> message.content & 1 and self._was_known(want, calm_us, until_us)
         }
         for want in known.values():
             self._one_client(message, trial.router, want, calm_us)
 
+    def calm_before(self, entrance: Entrance, until_us: int) -> int | None:
+        """Return the moment whose topology everybody knew when a message entered that was under way until `until_us`;
+        None: there was none that is recent enough."""
+        truth, patience = self._truth, self._patience
+        calm_us = truth.last_calm(patience.known_us, entrance.at_us)
+        if (
+            until_us - calm_us >= patience.hold_us and calm_us < entrance.at_us
+        ) or until_us - entrance.at_us >= patience.hold_us:
+            return None
+        if truth.changes(calm_us, until_us) > patience.changes_max or not truth.lived(
+            entrance.router, calm_us - patience.known_us, until_us
+        ):
+            return None
+        return calm_us
+
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
-        truth, until_us = self._truth, message.last_us
+        if not self.ways_stayed(source, want.router, calm_us, message.last_us):
+            return
+        self.counts["required in motion"] += 1
+        if want.client not in message.received:
+            self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+
+    def ways_stayed(self, source: int, end: int, calm_us: int, until_us: int) -> bool:
+        """Return whether all shortest ways between two routers at `calm_us` carried until `until_us`."""
+        truth = self._truth
         for moment_us in (
             calm_us,
             *truth.leaves_between(calm_us, until_us),
         ):  # ways go around a router that leaves
-            ways = self._ways_between(source, want.router, moment_us)
+            ways = self._ways_between(source, end, moment_us)
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
-                return
-        self.counts["required in motion"] += 1
-        if want.client not in message.received:
-            self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
+                return False
+        return True
 
     def _ways_between(self, source: int, end: int, at_us: int) -> set[Edge] | None:
         truth = self._truth

@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tamis.simulate.oracle.deliveries import Judged, Patience, Report, Trial
+from tamis.simulate.oracle.deliveries import NOT_JUDGED, Judged, Patience, Report, Trial
 from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
 from tamis.simulate.oracle.truth import FOREVER, Truth, Want, WantedSpan
 
 TOLD_AFTER_US = 15_000_000
 """How long after its cause a gap may come at the latest."""
-NOT_JUDGED = frozenset({"silently lost", "queue full"})
 What = TypeVar("What")
 Life = tuple[int, int]
 """(router, when its life began)."""

@@ -2,15 +2,18 @@
 
 Law: what is promised follows from the truth alone. It holds where links and routers come, and where routers leave in
 good order, once routers had known the topology and the filter, and where no link or router had ended within the hold.
-What got through before something ended may be overtaken, and so may what a link held back for longer than R5c waits.
+What got through before something ended may be overtaken, and so may what a link held back for longer than R5c waits,
+and a message of which a copy was lost that would have been in time. While two generations of trees are in force, a
+message for other routers of worker groups goes other ways, and may overtake: that is counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from tamis.simulate.oracle.deliveries import Patience, Report
+from tamis.simulate.oracle.deliveries import NOT_JUDGED, Judged, Patience, Report
 from tamis.simulate.oracle.truth import Truth
 
 
@@ -24,25 +27,29 @@ class EnteredAt(NamedTuple):
 
 Stream = tuple[int, int, int, int]
 """A client, which connection of it, and the source and epoch of the messages that it gets."""
+Choices = Mapping[int, int]
+"""Worker group -> the router that was chosen for a message."""
 
 
 class Order:
     def __init__(self, truth: Truth, patience: Patience, report: Report) -> None:
         self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report = truth, patience, report
-        self._latest: dict[Stream, int] = {}
+        self._latest: dict[Stream, tuple[int, Choices]] = {}
 
-    def delivered(self, client: int, session: int, content: int, entry: EnteredAt) -> None:
+    def delivered(self, client: int, session: int, message: Judged, entry: EnteredAt, choices: Choices) -> None:
+        """Judge a message that came to a client; `choices` went with it."""
         stream = client, session, entry.source, entry.epoch
-        latest = self._latest.get(stream, 0)
-        self._latest[stream] = max(latest, entry.counter)
+        latest, its_choices = self._latest.get(stream, (0, choices))
         if entry.counter > latest:
-            return
-        if self._is_promised(client, content):
+            self._latest[stream] = entry.counter, choices
+        elif message.lost.keys() & NOT_JUDGED or not self._is_promised(client, message.content):
+            self.counts["overtaken where something ended"] += 1
+        elif choices != its_choices:
+            self.counts["overtaken by a message for other members"] += 1
+        else:
             what = f"message {entry.counter} of {entry.source:x} came to client {client} behind {latest}"
             self._report(14, what)
-        else:
-            self.counts["overtaken where something ended"] += 1
 
     def _is_promised(self, client: int, content: int) -> bool:
         truth, patience, now_us = self._truth, self._patience, self._truth.now_us

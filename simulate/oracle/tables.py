@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tamis.simulate.oracle.asked import Asked, what_clients_want
 from tamis.simulate.oracle.paths import Graph, component, costs_from, graph_of
@@ -56,21 +56,50 @@ LAYERS = {
 }
 
 
+class _Chosen(Protocol):
+    @property
+    def choices(self) -> Mapping[int, int]: ...
+
+
+class Went(Protocol):
+    """The part of a message that says where it went."""
+
+    @property
+    def serial(self) -> int: ...
+
+    @property
+    def content(self) -> int: ...
+
+    @property
+    def visits(self) -> list[int]: ...
+
+    @property
+    def refusals(self) -> Mapping[str, int]: ...
+
+    @property
+    def chosen(self) -> Mapping[Any, _Chosen]:
+        """Return what its entry routers chose for worker groups."""
+
+
 class Tables:
     def __init__(
         self,
         truth: Truth,
         layer: LayerPromise,
-        meaning: Callable[[bytes], int],
+        meaning: Callable[[bytes], tuple[int, int]],
         report: Report,
         asked: Callable[[], Asked] | None = None,
+        asked_by_groups: Callable[[], Mapping[int, Mapping[int, int]]] = dict,
     ) -> None:
-        """`asked` says what each router should ask for now; without it, for what its clients want."""
+        """`asked` says what each router should ask for now; without it, for what its clients want. `asked_by_groups`
+        says router -> number of a group -> the contents that its members want."""
         self._truth = truth
         self._asked = asked or (lambda: what_clients_want(truth, 0))
+        self._asked_by_groups = asked_by_groups
         self._layer = layer
         self._meaning = meaning
-        """Packed filter -> contents; KeyError for a filter that no client ever asked for."""
+        """Packed filter -> the number of its group, 0 for none, and contents; KeyError for a filter that no client ever
+        asked for."""
         self._report = report
 
     # 4: advertisements.
@@ -99,9 +128,15 @@ class Tables:
     def _compare_wishes(self, issuer: Holding, asked: int) -> None:
         """Invariant 5: report an issuer whose advertised filters lack contents that its clients want. Invariant 4:
         report one that advertises others than its strategy asks for."""
-        said = 0
+        said, shared = 0, dict[int, int]()
         for packed in issuer.advertised[issuer.router].values():
-            said |= self._meaning(packed)
+            group, contents = self._meaning(packed)
+            if group:
+                shared[group] = shared.get(group, 0) | contents
+            else:
+                said |= contents
+        if shared != self._asked_by_groups().get(issuer.router, {}):
+            self._report(15, f"{issuer.router:x} states {shared} for groups, which is not what members want")
         wanted = self._truth.contents_wanted_at(issuer.router)
         if said & wanted != wanted:
             self._report(5, f"{issuer.router:x} does not ask for contents {wanted & ~said:x} that its clients want")
@@ -163,27 +198,26 @@ class Tables:
 
     # 6: where a message went.
 
-    def went(
-        self,
-        serial: int,
-        content: int,
-        source: int,
-        visits: list[int],
-        refusals: int,
-        ways: Mapping[int, Mapping[int, TreePlace]],
-    ) -> None:
+    def went(self, message: Went, source: int, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
+        visits, refusals = message.visits, sum(message.refusals.values())
         if len(set(visits)) != len(visits):
-            self._report(6, f"message {serial} was taken twice by a router")
+            self._report(6, f"message {message.serial} was taken twice by a router")
         if not self._layer.exact:
             return
-        wanting = [router for router, contents in self._asked().items() if contents >> content & 1 and router in ways]
+        asked = {router for router, contents in self._asked().items() if contents >> message.content & 1}
+        asked.update(*(chosen.choices.values() for chosen in message.chosen.values()))
         tree = {router: each[source] for router, each in ways.items()}
         needed = {source}.union(
-            *(line_to(router, source, tree) or () for router in wanting if self._reaches(tree[router], router, source))
+            *(
+                line_to(router, source, tree) or ()
+                for router in sorted(asked & ways.keys())
+                if self._reaches(tree[router], router, source)
+            )
         )
         if set(visits) != needed or refusals:
             vain, short = len(set(visits) - needed), len(needed - set(visits))
-            self._report(6, f"message {serial}: {vain} routers too many, {short} too few, {refusals} copies refused")
+            what = f"{vain} routers too many, {short} too few, {refusals} copies refused"
+            self._report(6, f"message {message.serial}: {what}")
 
     @staticmethod
     def _reaches(way: TreePlace, router: int, source: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.bench_load import pub, route, sub
+from tamis.cli.engines import listed_if_asked
 
 if TYPE_CHECKING:
     from tamis.bench.matching.contenders import Setup
@@ -52,8 +53,10 @@ for _load in (pub, sub, route):
     "engines",
     default="sff,tamis",
     show_default=True,
-    help="Engines, with options (sff:circuit=each:counters=hash) or without, or library:NAME (peer:NAME is the same); "
-    "ratios are to the first one.",
+    is_eager=True,
+    callback=listed_if_asked,
+    help="Engines, with options (sff:circuit=each,counters=hash,tamis are two) or without, or library:NAME (peer:NAME "
+    "is the same); ratios are to the first one. `help` lists engines and options.",
 )
 @click.option("--rounds", "--sff-rounds", default="0,10", show_default=True, help="Selectivity rounds of sff.")
 @click.option("--passes", type=click.IntRange(min=1), default=7, show_default=True, help="Of each of three repeats.")
@@ -83,12 +86,13 @@ def match(
     try:
         from tamis.bench.matching import contenders, report
         from tamis.bench.matching import match as bench
+        from tamis.native import engines_listed
     except ModuleNotFoundError as error:
         if error.name not in ("tamis.bench", "tamis.bench.matching"):
             raise
         raise click.ClickException(_NOT_HERE) from None
     try:
-        chosen = contenders.contenders(engines.split(","), [int(count) for count in rounds.split(",")])
+        chosen = contenders.contenders(engines_listed(engines), [int(count) for count in rounds.split(",")])
         interface_count = None if interfaces == "F" else int(interfaces)
         setup = contenders.Setup(workload, filters, interface_count, messages, names, seed, chosen, grouping, passes)
         _say(f"making {filters:,} filters and {messages:,} messages of {workload}")

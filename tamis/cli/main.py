@@ -19,9 +19,9 @@ import click
 
 COMMANDS = (
     *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
-    *("logs", "records", "context"),
-    *("route", "trace", "explain", "routes", "filters", "analyze", "match", "example", "schema", "check", "compose"),
-    *("kubernetes", "router", "simulate", "bench", "completion"),
+    *("logs", "records", "context", "space"),
+    *("route", "trace", "explain", "routes", "filters", "unmatched", "analyze", "match", "example", "schema", "check"),
+    *("compose", "kubernetes", "router", "simulate", "bench", "completion"),
 )
 """In the order of the help page."""
 

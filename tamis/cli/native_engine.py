@@ -16,8 +16,9 @@ _ANSWER_ROWS_MAX = 1_000_000
 
 
 class NativeEngine:
-    def __init__(self, engine: str) -> None:
-        self._table = Table(engine, match_steps=MATCH_STEPS_MAX)  # nobody waits behind a message here
+    def __init__(self, spelled: str, hash_seed: int | None = None) -> None:
+        # nobody waits behind a message here
+        self._table = Table(spelled, match_steps=MATCH_STEPS_MAX, hash_seed=hash_seed)
         self._names = InterfaceNames()
 
     def add(self, filter_: Filter, interface: Interface) -> None:
@@ -29,3 +30,7 @@ class NativeEngine:
             batch = Batch.of(map(encode_attributes, messages[start : start + size]))
             for interfaces in self._table.match_batch(batch):
                 yield [self._names.name_of(interface) for interface in interfaces]
+
+    def figures(self) -> dict[str, int]:
+        stats = self._table.stats()
+        return {"constraints": stats.constraints, "steps": stats.steps, "memory_bytes": stats.memory_bytes}

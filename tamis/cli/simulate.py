@@ -36,7 +36,11 @@ Examples:
 )
 @click.option("--ops", type=click.IntRange(min=0), default=1_500, show_default=True, help="Faults and changes.")
 @click.option(
-    "--faults", metavar="MIX", default="all", show_default=True, help="all, worst, none, or kinds joined by commas."
+    "--faults",
+    metavar="MIX",
+    default="all",
+    show_default=True,
+    help="all, worst, grouped, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
@@ -46,7 +50,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14, R15.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14, R15, R16.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",

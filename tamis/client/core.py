@@ -33,7 +33,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.client_bodies import GROUPS, Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, decode, kind_of
 from tamis.protocol.wire.header import KIND_OFFSET
@@ -279,6 +279,7 @@ class ClientCore:
         if not SPOKEN.low <= welcome.version <= SPOKEN.high:
             raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
         self.router = welcome.name
+        self._has_groups = GROUPS in welcome.capabilities
         self._frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self.settings.token
@@ -298,7 +299,7 @@ class ClientCore:
         self._is_greeted = True
         self.redial.opened(self._now)
         self.outbox.opened(self._frame_bytes_max, body.newest)
-        self.registry.opened(self._frame_bytes_max)
+        self.registry.opened(self._frame_bytes_max, has_groups=self._has_groups)
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
         settle(self._opened)
 
@@ -352,6 +353,7 @@ class ClientCore:
         self._liveness = Liveness(self.settings.hold_s, now)
         self._now = now
         self._frame_bytes_max = FRAME_BYTES_MAX
+        self._has_groups = False
         self._is_greeted = False
         self._ending = ""
         self._gave_up = None

@@ -75,6 +75,7 @@ class Registry:
         self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
         self._returning: dict[int, Wishes] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
+        self._has_groups = False
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
@@ -89,7 +90,9 @@ class Registry:
         router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
+        packed = tuple(
+            packed_subscription(next(self._ids), predicate, options.spaces, options.space) for predicate in predicates
+        )
         for subscription in packed:
             self._check_size(subscription)
         texts = tuple(text_of(predicate) for predicate in predicates)
@@ -136,9 +139,10 @@ class Registry:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int) -> None:
-        """Ask for all subscriptions over a connection that is open now."""
+    def opened(self, frame_bytes_max: int, *, has_groups: bool = False) -> None:
+        """Ask for all subscriptions over a connection that is open now; `has_groups`: they may name a group there."""
         self._frame_bytes_max = frame_bytes_max
+        self._has_groups = has_groups
         self._ask(self.all())
 
     def cut(self) -> None:
@@ -217,14 +221,27 @@ class Registry:
             each.due = set(each.ids)
             by_options.setdefault(each.options, []).extend(each.subscriptions)
         for options, subscriptions in by_options.items():
+            if options.group and not self._has_groups:
+                self._refuse_group(subscriptions)
+                continue
             for batch in batches(subscriptions, self._frame_bytes_max):
                 number = self._request(AckOf.SUBSCRIBE, [subscription.id for subscription in batch])
                 try:
-                    self._send(Subscribe(number, batch, options.own_messages, options.wait, durable=False))
+                    self._send(
+                        Subscribe(number, batch, options.own_messages, options.wait, durable=False, group=options.group)
+                    )
                 except Refused as error:  # a single predicate, longer than the frames this router takes
                     del self._requests[number]
                     too_large = Refusal(batch[0].id, RefusalCode.TOO_LARGE, str(error))
                     self._answer_one(batch[0].id, too_large, AckOf.SUBSCRIBE)
+
+    def _refuse_group(self, subscriptions: Iterable[SubscriptionItem]) -> None:
+        """Refuse what this router would take as no group at all, and so give to every member."""
+        for subscription in subscriptions:
+            reason = "this router has no groups: it is of an earlier version"
+            self._answer_one(
+                subscription.id, Refusal(subscription.id, RefusalCode.NOT_ALLOWED, reason), AckOf.SUBSCRIBE
+            )
 
     def _request(self, of: AckOf, ids: Iterable[int]) -> int:
         number = next(self._request_numbers)

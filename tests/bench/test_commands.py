@@ -61,11 +61,11 @@ def test_rooms_share_workloads_and_tables_alone(room: str) -> None:
                 assert ours or names & SHARED, f"{file.relative_to(ROOT)} imports {node.module}"
 
 
-def test_without_a_question_it_is_the_page_of_matching(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_question_it_is_the_table_and_the_page_of_matching(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[str, ...]] = []
     monkeypatch.setattr(bench, "_run", lambda module, options: ran.append((module, *options)) or 0)
     assert bench.main([]) == bench.main(["--minutes", "1"]) == 0
-    assert ran == [("matching",), ("matching", "--minutes", "1")]
+    assert ran == [("matching.table",), ("matching",), ("matching", "--minutes", "1")]
 
 
 def test_a_measurement_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tamis.cli import match, native_engine, progress
 from tamis.cli.engines import engine_names
 from tamis.cli.main import main
+from tamis.native import ENGINES
 from tamis.protocol import limits
 
 FILTERS = """\
@@ -101,7 +102,63 @@ def test_files_and_engines_that_do_not_exist(files, tmp_path, capsys) -> None:
     assert run(files[0], tmp_path) == 2
     assert "is a directory" in capsys.readouterr().err
     assert run(*files, "--engine", "plian") == 2
-    assert "plain" in capsys.readouterr().err
+    assert f"no engine 'plian'; one of {', '.join(engine_names())}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("pst:depth=3", "engine pst has no option 'depth'; its options: order, annotate, delay"),
+        ("pst:delay=99", "delay is 99; from 0 to 32"),
+        ("interval:form=trees", "form is 'trees'; one of lists, tree, whole"),
+        ("counting:each", "'each' is not option=value"),
+        ("plain:rounds=3", "engine plain has no options"),
+    ],
+)
+def test_an_option_that_an_engine_does_not_have_is_refused_with_what_is_allowed(asked, why, files, capsys) -> None:
+    assert run(*files, "--engine", asked) == 2
+    out, err = capsys.readouterr()
+    assert (out, why in err) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "spelled", sorted(f"{name}:{o.name}={o.spelled}" for name, e in ENGINES.items() for o in e.options.values())
+)
+def test_every_option_of_every_engine_can_be_given(spelled, files, capsys) -> None:
+    assert run(*files, "--engine", spelled) == 0
+    assert capsys.readouterr().out == EXPECTED
+
+
+def test_help_in_place_of_an_engine_lists_engines_and_options(capsys) -> None:
+    assert main(["match", "--engine", "help"]) == 0
+    told = capsys.readouterr().out
+    assert main(["bench", "match", "--engine", "help"]) == 0
+    assert capsys.readouterr().out == told
+    lines = told.splitlines()
+    for name in engine_names():
+        assert any(line.startswith(f"{name}: ") for line in lines)
+    for engine in ENGINES.values():
+        for option in engine.options.values():
+            assert f"  {option.name} = {option.allowed}; {option.spelled} if not given" in lines
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "pst:delay=8,order=names"])
+def test_stats_are_equal_for_equal_runs(engine, files, capsys) -> None:
+    told = []
+    for _ in range(2):
+        assert run(*files, "--engine", engine, "--stats") == 0
+        out, err = capsys.readouterr()
+        assert out == EXPECTED
+        told.append(json.loads(err))
+    assert told[0] == told[1]
+    assert (told[0]["engine"], told[0]["filters"], told[0]["messages"]) == (engine, 6, 3)
+    assert told[0]["constraints"] == 6
+    assert told[0]["steps"] > 0
+
+
+def test_stats_of_the_plain_engine_have_no_steps(files, capsys) -> None:
+    assert run(*files, "--engine", "plain", "--stats") == 0
+    assert json.loads(capsys.readouterr().err) == {"engine": "plain", "filters": 6, "messages": 3}
 
 
 class Reads(io.BytesIO):

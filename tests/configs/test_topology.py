@@ -92,6 +92,7 @@ def test_summary_is_plain_data():
         "admin_addresses": 0,
         "broadcast": "source-trees",
         "strategy": "advertise",
+        "spaces": 0,
         "engines": ["counting", "sff"],
     }
 
@@ -105,10 +106,23 @@ def test_summary_is_plain_data():
         ("flood", "flood"),
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
+        ("link-matching", "link-matching"),
     ],
 )
 def test_name_and_options_choose_a_strategy(text: str, name: str):
     assert parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy.facts.name == name
+
+
+def test_a_strategy_may_have_an_engine_of_its_own_until_the_file_names_one():
+    network = "routers: {a: {clients: h:1}, b: {engine: counting}}\nlinks: [[a, b]]\nstrategy: "
+    for text, engines in (
+        ("advertise", ["tamis", "counting"]),
+        ("link-matching", ["pst", "counting"]),
+        ("link-matching\nengine: sff", ["sff", "counting"]),
+        ("link-matching\nengine: tamis", ["tamis", "counting"]),
+    ):
+        net = parse_topology(network.replace("b: {", "b: {neighbours: h:2, ") + text)
+        assert [net.router(name).engine.name for name in "ab"] == engines, text
 
 
 def test_text_stays_text():
@@ -153,14 +167,14 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 def test_every_number_names_its_unit_or_counts_things():
     units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent")
-    units += ("connections", "publishers", "cost", "rounds")
+    units += ("connections", "publishers", "cost", "rounds", "version", "digits")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
             assert (
                 field.annotation not in (int, int | None)
                 or name.endswith(units)
-                or name in ("bytes", "seconds", "keep", "dense_from")
+                or name in ("bytes", "seconds", "keep", "dense_from", "delay")
             ), name
 
 

@@ -6,10 +6,15 @@ a bug. What parses is written and read back as the same thing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tamis.protocol import limits
 from tamis.protocol.errors import MessageTextError, PredicateError, SyntaxRefused
+from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
+from tamis.protocol.language.das import compile_profile
 from tamis.protocol.message_text import format_attributes, parse_attributes, parse_message, parse_message_text
+from tamis.protocol.spaces import SpaceSet, space_from
 from tamis.protocol.values import Value, identity
 
 SEEDS: list[bytes] = [
@@ -23,19 +28,39 @@ SEEDS: list[bytes] = [
     b"class=alert severity=6 note=\"two words\" ok=true ratio=0.5 `a b`='c'",
     b'{"price": 300, "dest": "MXP"}',
     "größe = 'é' and x suffix '\U0010ffff'".encode(),
+    b"s: price > 10.005 and not (side between 'sell' and 'buy') or volume >= 0.5 and exists price",
+    b"PROFILE(PRI(price=5,side>sell,`odd` in {1, x},TYPE=s))",
 ]
+SPACES = SpaceSet(
+    {
+        "s": space_from(
+            "s",
+            {
+                "open": True,
+                "attributes": {
+                    "price": {"fixed": [0, 10000], "digits": 2},
+                    "volume": {"integer": [0, 1_000_000]},
+                    "side": {"one_of": ["sell", "buy"]},
+                    "class": "string",
+                },
+            },
+        )
+    }
+)
 
 
 def target(data: bytes) -> None:
     # Bytes that are not UTF-8 become lone surrogates, as in sys.argv; they must be refused, not crash.
     text = data.decode("utf-8", "surrogateescape")
-    _predicate(text)
+    _predicate(text, parse)
+    _predicate(text, lambda text: parse(text, spaces=SPACES))
+    _predicate(text, lambda text: compile_profile(text, SPACES).predicate)
     _message(text)
 
 
-def _predicate(text: str) -> None:
+def _predicate(text: str, read: Callable[[str], Predicate]) -> None:
     try:
-        predicate = parse(text)
+        predicate = read(text)
     except PredicateError as error:
         return _points_into(error, text)
     written = format_predicate(predicate)

@@ -227,3 +227,88 @@ def test_ranges_are_told_by_where_a_filter_has_more_names_than_a_box() -> None:
     for value in (1, 40, 2_999, 6_000):
         told = message | {f"m{k}": value for k in range(5)}
         assert sorted(table.match(told)) == sorted(plain.match(told))
+
+
+@pytest.mark.parametrize("is_client", [False, True])
+def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
+    """A box has its ends itself: its numbers take no place among those in order, until its filter is no box any more."""
+    table, plain = Table("tamis"), Table("linear")
+    dice = random.Random(5)
+    kind = InterfaceKind.CLIENT if is_client else InterfaceKind.LINK
+    for each in (table, plain):
+        for interface in range(2_000):
+            each.set_interface(interface, kind)
+
+    def rectangle() -> Filter:
+        corner = {name: dice.random() * 100 for name in "xy"}
+        return Filter(tuple(Constraint(name, Op.BETWEEN, (at, at + 1)) for name, at in corner.items()))
+
+    empty = table.stats().memory_bytes
+    held = []
+    for number in range(2_000):
+        chosen = rectangle()
+        held.append([each.add(chosen, number) for each in (table, plain)])
+    table.validate()
+    assert table.stats().memory_bytes - empty < 2_000 * 425  # labels and their order would be 48 each
+    assert table.match({"x": 50.5, "y": 50.25}) == plain.match({"x": 50.5, "y": 50.25})
+    for number in range(1_980):
+        table.remove(held[number][0])
+        plain.remove(held[number][1])
+    table.validate()
+    for x, y in ((dice.random() * 100, dice.random() * 100) for _ in range(200)):
+        assert table.match({"x": x, "y": y}) == plain.match({"x": x, "y": y})
+
+
+TEXTS: dict[str, Callable[[int], tuple[tuple[str, str], tuple[str, str]]]] = {
+    "equal": lambda number: (("0000000", "1000000"), ("0500001", "1000000")),
+    "differ late": lambda number: (("0000000", "1000000"), (f"0500000 or {number:05d}", "1000000")),
+    "nested": lambda number: (
+        (f"the same {5_000 - number:05d}", f"the same {5_001 + number:05d}"),
+        (f"the same {5_001 + number:05d}", f"the same {9_000 + number:05d}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", TEXTS)
+def test_boxes_of_strings_that_differ_late_are_passed_by(shape: str) -> None:
+    """Their ends are told apart however many bytes they share, also after the constants' labels have moved."""
+    value = "the same 05000" if shape == "nested" else "0500000"
+    table, plain = Table("tamis"), Table("linear")
+    handles = []
+    for number in range(2_000):
+        (low, high), (left, right) = TEXTS[shape](number)
+        wanted = Filter((Constraint("x", Op.BETWEEN, (low, high)), Constraint("y", Op.BETWEEN, (left, right))))
+        handles.append([each.add(wanted, number) for each in (table, plain)])
+    table.validate()
+    before = table.stats().steps
+    assert table.match({"x": value, "y": value}) == plain.match({"x": value, "y": value}) == []
+    assert table.stats().steps - before < 200
+    for strict, op in enumerate((Op.GT, Op.GE, Op.LT, Op.LE)):
+        wanted = Filter(
+            (Constraint("x", op, (value,)), Constraint("y", Op.NE, ("never",)), Constraint("y", op, ("z",)))
+        )
+        for each in (table, plain):
+            each.add(wanted, 3_000 + strict)
+    for number in range(300):  # each between its neighbours: labels are used up, and spread
+        for each in (table, plain):
+            each.add(
+                Filter(
+                    (Constraint("x", Op.GT, (value + "a" * number,)), Constraint("y", Op.LT, (value + "a" * number,)))
+                ),
+                4_000 + number,
+            )
+    table.validate()
+    rng = random.Random(5)
+    ends = [end for number in range(0, 2_000, 97) for pair in TEXTS[shape](number) for end in pair]
+    values = [*ends, *(end + "0" for end in ends[:20]), value, value + "aaa", "", "zz"]
+    for _ in range(60):
+        message = {"x": rng.choice(values), "y": rng.choice(values)}
+        assert sorted(table.match(message)) == sorted(plain.match(message))
+    rng.shuffle(handles)
+    for pair in handles[:1_990]:
+        for each, handle in zip((table, plain), pair, strict=True):
+            each.remove(handle)
+    table.validate()
+    for _ in range(20):
+        message = {"x": rng.choice(values), "y": rng.choice(values)}
+        assert sorted(table.match(message)) == sorted(plain.match(message))

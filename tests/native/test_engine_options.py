@@ -10,7 +10,7 @@ import pytest
 
 from tamis.bench.matching.contenders import contenders
 from tamis.bench.matching.workloads import deal, make
-from tamis.native import ENGINES, Batch, Table, TableStats, engine_spelled
+from tamis.native import ENGINES, Batch, Table, TableStats, engine_spelled, engines_listed
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tests.native.conftest import OTHERWISE
@@ -128,3 +128,35 @@ def test_what_is_wrong_with_an_engine_is_said_before_anything_is_measured() -> N
         contenders(["sff"], [257])
     (each,) = contenders(["counting:circuit=each"])
     assert (each.engine, each.options) == ("counting", (("circuit", "each"),))
+
+
+def test_options_are_parted_by_commas_or_colons_and_engines_by_commas() -> None:
+    assert engine_spelled("pst:delay=8,order=names") == engine_spelled("pst:delay=8:order=names")
+    assert engines_listed("pst:delay=8,order=names,tamis,sff:rounds=3") == [
+        "pst:delay=8,order=names",
+        "tamis",
+        "sff:rounds=3",
+    ]
+    assert engines_listed("tamis,library:duckdb") == ["tamis", "library:duckdb"]
+    assert engines_listed("delay=8") == ["delay=8"]
+    both = contenders(engines_listed("pst:delay=8,order=names,tamis"))
+    assert [each.label for each in both] == ["pst delay=8 order=names", "tamis"]
+
+
+def steps_of(spelled: str, workload: str) -> list[int]:
+    """Of each message, by a table that is made and filled for this."""
+    made = make(workload, 300, 40, 30, seed=11)
+    with Table(spelled, hash_seed=7) as table:
+        table.add_many(made.filters, deal(workload, 300, 25, seed=11))
+        steps = [table.stats().steps]
+        for message in made.messages:
+            table.match(message)
+            steps.append(table.stats().steps)
+    return [after - before for before, after in itertools.pairwise(steps)]
+
+
+def test_equal_runs_take_equal_steps_and_every_match_takes_some(engine: str) -> None:
+    for workload in ("sigcomm03", "das"):
+        first = steps_of(engine, workload)
+        assert first == steps_of(engine, workload)
+        assert min(first) > 0

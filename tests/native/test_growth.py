@@ -61,8 +61,18 @@ def subscribed(switch: Switch, frames: list[bytes]) -> float:
     """The longest of the calls that take the frames' filters, and of those that let them go again."""
     connection = switch.open()
     window = 1 << 20
-    limits = (1, window, window, FILTERS, window, 1_000, 60_000, 60_000, 100)
-    switch.admit(connection, Admission(*limits, SlowPolicy.DROP_NEWEST))
+    switch.admit(
+        connection,
+        Admission(
+            number=1,
+            queue_bytes_max=window,
+            credit_bytes=window,
+            credit_frames=1_000,
+            frame_bytes_max=window,
+            filters_max=FILTERS,
+            policy=SlowPolicy.DROP_NEWEST,
+        ),
+    )
     longest_s = 0.0
     for sent in frames:
         frame = SubscribeFrame(sent)
@@ -113,8 +123,18 @@ def test_a_frame_of_large_filters_is_taken_a_few_at_a_time():
     table = Table()
     switch = Switch(table, SwitchOptions(number=1, epoch=2, connections_max=3, publishers_max=10, hop_limit=9))
     connection = switch.open()
-    limits = (1, 1 << 20, 1 << 20, 100, 1 << 20, 1_000, 60_000, 60_000, 100)
-    switch.admit(connection, Admission(*limits, SlowPolicy.DROP_NEWEST))
+    switch.admit(
+        connection,
+        Admission(
+            number=1,
+            queue_bytes_max=1 << 20,
+            credit_bytes=1 << 20,
+            credit_frames=100,
+            frame_bytes_max=1 << 20,
+            filters_max=1_000,
+            policy=SlowPolicy.DROP_NEWEST,
+        ),
+    )
     frame = SubscribeFrame(encode(bodies.Subscribe(1, subscriptions, False, bodies.Reach.HOME, False)))
     calls = 0
     while frame.left:

@@ -131,3 +131,74 @@ def test_short_intervals_are_looked_at_beside_the_value_alone() -> None:
     table.validate()
     assert table.match({"x": 5_000}) == []
     assert table.match({"x": 6_000}) == [4_000]
+
+
+UNFOUND: dict[str, tuple[int, Failing, Value]] = {
+    "one name, negated": (1, FAILING["negated"][0], "here"),
+    "one name, unequal": (1, FAILING["unequal"][0], "here"),
+    "two names, negated": (2, FAILING["negated"][0], "here"),
+    "twelve names, unequal": (12, FAILING["unequal"][0], "here"),
+    "twelve names, bound": (12, lambda number: (Constraint("m0", Op.GT, (number,)),), 0),
+    "twelve names, bound on a text": (12, lambda number: (Constraint("m0", Op.GT, (f"same {number:04d}",)),), "same"),
+}
+
+
+@pytest.mark.parametrize("ends", ["equal", "different"])
+@pytest.mark.parametrize("shape", UNFOUND)
+def test_filters_of_ranges_that_hold_and_one_more_test_are_passed_by_together(shape: str, ends: str) -> None:
+    """They have no value to be found by, and their ranges do not tell them apart."""
+    names, failing, value = UNFOUND[shape]
+    table, plain = Table("tamis"), Table("linear")
+    message: dict[str, Value] = {f"a{k:02d}": FILTERS for k in range(names)} | {f"m{k}": value for k in range(5)}
+    handles = []
+    for number in range(FILTERS):
+        above = 0 if ends == "equal" else number
+        ranges = [Constraint(f"a{k:02d}", Op.GT, (above,)) for k in range(names)]
+        wanted = Filter((*ranges, *failing(number)))
+        handles.append([each.add(wanted, number) for each in (table, plain)])
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < STEPS
+    rng = random.Random(3)
+    others: list[dict[str, Value]] = [
+        message | {"m0": other, "m1": other, "a00": rng.randrange(FILTERS)}
+        for other in (7, 1_000.5, "same begin 0500", "hello", True, "same 1000")
+    ]
+    others.append({name: told for name, told in message.items() if name != "m2"})
+    for other in others:
+        assert sorted(table.match(other)) == sorted(plain.match(other))
+    rng.shuffle(handles)
+    for pair in handles[:-20]:
+        for each, handle in zip((table, plain), pair, strict=True):
+            each.remove(handle)
+    table.validate()
+    for other in others:
+        assert sorted(table.match(other)) == sorted(plain.match(other))
+    for pair in handles[-20:]:
+        table.remove(pair[0])
+    table.validate()
+
+
+@pytest.mark.parametrize("by", ["contains", "booleans", "numbers"])
+def test_filters_that_share_twelve_values_gather_under_one(by: str) -> None:
+    """They do not spread over twelve buckets, in each of which a message would look at some."""
+    shared = {
+        "contains": (Op.CONTAINS, "-v-", "some-v-text"),
+        "booleans": (Op.EQ, True, True),
+        "numbers": (Op.EQ, 7, 7),
+    }
+    op, operand, value = shared[by]
+    table, plain = Table("tamis"), Table("linear")
+    message: dict[str, Value] = {f"a{k:02d}": value for k in range(12)} | {"m": "the text"}
+    for number in range(FILTERS):
+        common = [Constraint(f"a{k:02d}", op, (operand,)) for k in range(12)]
+        failing = Constraint("m", Op.PREFIX, ("the text"[: 1 + number % 8],), negated=True)
+        for each in (table, plain):
+            each.add(Filter((*common, failing)), number)
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < STEPS
+    for other in (message | {"m": "the"}, message | {"m": "x"}, {k: v for k, v in message.items() if k != "a03"}):
+        assert sorted(table.match(other)) == sorted(plain.match(other))

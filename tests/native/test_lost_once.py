@@ -6,8 +6,13 @@ import pytest
 
 from tamis.native import Admission, Switch, SwitchOptions, Table
 from tamis.native.switch_figures import DROP_REASONS
+from tamis.protocol.language import parse
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import LossReason
-from tamis.protocol.wire.data_frames import encode_publish
+from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
+from tamis.protocol.wire.header import Transit
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.packed_filters import encode_filter
 from tests.native.test_switch import admission, output
 from tests.protocol.wire.make_vectors import ANY
 
@@ -18,11 +23,14 @@ HOLD_MS = 2_000
 class Net:
     """A router with links to LEFT and RIGHT; FAR, which wants everything, lies behind one of them."""
 
-    def __init__(self, queue_bytes_max: int = 1 << 20) -> None:
+    def __init__(self, queue_bytes_max: int = 1 << 20, crowd: int = 0) -> None:
+        """`crowd`: so many filters of FAR match nothing, so that its table is asked and no plan is made."""
         self.tables = Table(), Table()
         self.switch = Switch(self.tables[0], SwitchOptions(ME, 2, 10, 10, 9))
         self.switch.join(self.tables[1], 10)
-        self.switch.install(FAR, {1: ANY})
+        self.switch.install(
+            FAR, {1: ANY} | dict.fromkeys(range(2, 2 + crowd), encode_filter(parse("y = 1").filters[0]))
+        )
         self.alice = self.switch.open()
         self.switch.admit(self.alice, admission(ALICE))
         self.links = {}
@@ -59,9 +67,9 @@ class Net:
             table.close()
 
 
-@pytest.fixture
-def net():
-    made = Net()
+@pytest.fixture(params=[0, 40], ids=["by a plan", "by the table"])
+def net(request):
+    made = Net(crowd=request.param)
     yield made
     made.close()
 
@@ -93,6 +101,21 @@ def test_one_for_a_router_that_is_out_of_reach_is_lost_as_long_as_its_old_way_is
     net.switch.tick()
     net.publish(5)
     assert net.dropped == {"no_link": 2, "unmatched": 5}
+
+
+def test_one_that_others_carry_by_the_newest_trees_is_not_lost(net) -> None:
+    """FAR lay behind here for messages of RIGHT, by a link that is down. Now it lies behind RIGHT itself."""
+    for ways, far in (({FAR: LEFT}, LEFT), ({LEFT: LEFT}, RIGHT)):
+        generation = net.switch.begin_routes(9)
+        net.switch.route(generation, ME, None, {LEFT: LEFT, RIGHT: RIGHT, FAR: far})
+        net.switch.route(generation, RIGHT, RIGHT, ways)
+        net.switch.commit(HOLD_MS)
+    net.cut(LEFT)
+    body = Message({"x": 1}, b"", MessageId(99, 1))
+    frame = DataFrame(FrameKind.PUBLISH, body, hop_limit=5, transit=Transit(RIGHT, 4, 1))
+    net.switch.feed(net.links[RIGHT], encode_data(frame))
+    assert net.dropped == {}
+    assert net.switch.figures().forwarded == 0
 
 
 def test_one_that_nobody_wants_is_unmatched(net) -> None:

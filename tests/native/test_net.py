@@ -135,7 +135,8 @@ class Node:
 
 
 class Net:
-    """`narrow`: share of the filters that do not match everything."""
+    """`narrow`: share of the filters that do not match everything. `crowd`: so many filters of each router match no
+    message, so that tables are asked and no plan is made."""
 
     def __init__(
         self,
@@ -145,6 +146,7 @@ class Net:
         lazily: bool,
         forwarding: str = "wanted",
         narrow: float = 1.0,
+        crowd: int = 0,
     ) -> None:
         self.narrow = narrow
         self.chance = random.Random(seed)
@@ -157,6 +159,10 @@ class Net:
         self.delivered = 0
         for edge in random_edges(size, min(3, size - 1), self.chance):
             self._set(*edge)
+        nothing = {10_000 + id_: encode_filter(Filter((Constraint("age", Op.EQ, (99,)),))) for id_ in range(crowd)}
+        for node in self.nodes.values():
+            others = [other for other in self.nodes if other != node.number]
+            assert [node.switch.install(other, nothing) for other in others] == [{} for _ in others]
         self.reroute()
 
     def _set(self, one: int, other: int, cost: int) -> None:
@@ -305,6 +311,16 @@ LAYERS: tuple[tuple[Broadcast, bool], ...] = (
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
     _live(Net(seed, broadcast, coarse, lazily), nets)
+
+
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [10, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(11, 18))])
+def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broadcast, coarse):
+    """By the ways of one generation, and by the groupings of several."""
+    for crowd in (0, 40):
+        _live(Net(seed, broadcast, coarse, seed % 2 == 0, crowd=crowd), nets)
+    planned, asked = [{node.number: node.drops() for node in net.nodes.values()} for net in nets]
+    assert planned == asked  # what is lost on links that are down, too
 
 
 @pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])

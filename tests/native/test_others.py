@@ -32,6 +32,7 @@ from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
+from tamis.protocol.wire.routing_bodies import of_group
 from tamis.protocol.wire.session_bodies import Ping
 
 ME, WEST, EAST, FAR = 1, 10, 20, 30
@@ -139,6 +140,29 @@ def test_a_router_is_forgotten_in_steps(router):
     assert [router.switch.forget_router(FAR, 4) for _ in range(3)] == [6, 2, 0]
     assert router.switch.forget_router(FAR, 4) == 0
     assert router.network.stats().filters == 0
+
+
+def test_filters_of_groups_are_held_apart(router):
+    shared = of_group(packed("x = 1"), "workers", 4)
+    assert router.switch.install(FAR, {1: shared}) == {1: RefusalCode.ID_IN_USE}, "there is no table for them"
+    table = Table()
+    router.switch.share(table)
+    assert router.switch.install(FAR, {1: shared, 2: packed("x = 2"), 3: of_group(b"\xc1", "workers")}) == {
+        3: RefusalCode.BAD_FILTER
+    }
+    assert router.switch.install(FAR, {1: shared}) == {1: RefusalCode.ID_IN_USE}
+    assert (router.network.stats().filters, table.stats().filters) == (1, 1)
+    assert router.switch.wanting({"x": 1}) == []
+    router.feed(router.west, message(x=1))
+    assert router.sent(router.east) == [], "nobody was chosen"
+    assert router.switch.uninstall(FAR, [1, 2, 3]) == [3]
+    assert table.stats().filters == 0
+    router.switch.install(FAR, {number: of_group(packed("x = 1"), f"g{number}") for number in range(5)})
+    router.switch.install(FAR, {5: packed("x = 1")})
+    assert [router.switch.forget_router(FAR, 3) for _ in range(3)] == [3, 0, 0]
+    router.switch.validate()
+    with pytest.raises(RuntimeError, match="misused"):
+        router.switch.share(Table())
 
 
 def test_nobody_speaks_of_a_router_that_has_gone(router):

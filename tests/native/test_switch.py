@@ -25,9 +25,11 @@ from tamis.native._tm import ffi
 from tamis.protocol.errors import FrameError
 from tamis.protocol.language import parse
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
+from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
-from tamis.protocol.wire.data_frames import DataFrame, encode_publish
+from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import HEADER, Flags
 from tamis.protocol.wire.kinds import FrameKind
@@ -198,10 +200,11 @@ def test_a_frame_without_its_form_is_a_fault(body):
 
 def test_later_versions_may_append_fields():
     frame = subscribing(5, "x = 1").frame[8:]
-    longer = b"\x96" + frame[1:].replace(b"\x92\x05\x91", b"\x93\x05\x91", 1).replace(
-        b"\xc2\x00\xc2", b"\x01\xc2\x00\xc2\xc0"
+    longer = b"\x97" + frame[1:].replace(b"\x92\x05\x91", b"\x93\x05\x91", 1).replace(
+        b"\xc2\x00\xc2", b"\x01\xc2\x00\xc2\xa1g\xc0"
     )
-    assert SubscribeFrame((8 + len(longer)).to_bytes(4, "little") + b"\x20\0\0\0" + longer).ids == [5]
+    read = SubscribeFrame((8 + len(longer)).to_bytes(4, "little") + b"\x20\0\0\0" + longer)
+    assert (read.ids, read.names_group) == ([5], True)
 
 
 def test_the_end_comes_after_what_is_queued(switch):
@@ -256,3 +259,17 @@ def test_the_largest_message_arrives_and_a_larger_one_is_refused_at_the_door(swi
     ]
     assert (fault.connection, fault.code) == (alice, ErrorCode.TOO_LONG)
     assert switch.figures().deliveries == 1
+
+
+def test_a_client_chooses_no_member_of_a_group(switch):
+    alice = switch.open()
+    switch.admit(alice, admission(ALICE))
+    chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, 9),)}
+    message = Message({"x": 2}, b"", MessageId(ALICE, 1))
+    [fault] = [
+        event
+        for event in switch.feed(alice, encode_data(DataFrame(FrameKind.PUBLISH, message, 0, extensions=chosen)))
+        if event.type == EventType.FAULT
+    ]
+    assert fault.code == ErrorCode.BAD_EXTENSION
+    assert "chooses no member" in fault.text

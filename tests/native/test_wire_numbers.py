@@ -74,6 +74,8 @@ def test_offsets_and_bits() -> None:
         "EXTENSION_COUNT_MAX": limits.EXTENSIONS_MAX,
         "SATISFIED_BYTES_MIN": limits.FRAME_BYTES_MAX - limits.DELIVERABLE_BYTES_MAX,
         "ACK_OF_PUBLISH": AckOf.PUBLISH,
+        "CHOICE_BYTES": 12,
+        "CHOICES_MAX": limits.GROUP_CHOICES_MAX,
     }
     assert {name: DEFINED[name] for name in expected} == expected
 
@@ -83,6 +85,7 @@ def test_limits_of_a_subscribe_frame() -> None:
         "SUBSCRIPTIONS_PER_FRAME_MAX": limits.SUBSCRIPTIONS_PER_FRAME_MAX,
         "DISJUNCTS_MAX": limits.DISJUNCTS_MAX,
         "FILTER_BYTES_MAX": limits.FILTER_BYTES_MAX,
+        "GROUP_BYTES_MAX": limits.NAME_BYTES_MAX,
         "FIELDS_MAX": FIELDS_MAX,
         "SKIPPED_DEPTH_MAX": limits.CONTROL_DEPTH_MAX,
         "SLICE_BYTES": 16 * 1024,

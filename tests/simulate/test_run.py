@@ -24,6 +24,8 @@ REFUSED_AND_LOWER = (
 """The statement of a router whose clock is ahead is refused, its messages were taken: its lower epoch is not muted."""
 CLOCK_SET_RIGHT = (19, 20, 35, 36, 37, 71, 79, 115, 116, 121)
 """What a router believed of one issuer while its clock was years ahead is not believed of others afterwards."""
+JUST_ENDED = (15, 22, 23, 36, 37, 39)
+OTHER_MEMBERS = (1, 3, 8, 10, 12, 13, 14, 15, 20, 24, 25)
 SMALL = Scenario("random:5", 40, "all", 3)
 
 
@@ -94,6 +96,12 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("random:8", 60, "all", 20, coarse=True),
         Scenario("random:2", 100, "crash,jump", 21),
         Scenario("line:1", 40, "all", 22),
+        Scenario("random:8", 120, "grouped", 23),
+        Scenario("grid:9", 80, "grouped", 24, broadcast="shared-tree"),
+        Scenario("ring:6", 80, "grouped", 25, broadcast="reverse-path"),
+        Scenario("random:6", 80, "grouped", 26, coarse=True),
+        Scenario("random:6", 80, "grouped", 27, strategy="flood"),
+        Scenario("line:1", 40, "groups", 28),
     ],
     ids=Scenario.command,
 )
@@ -113,12 +121,26 @@ def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
         pytest.param(  # forged between a confirmation and the answer
             Scenario("line:12", 200, "worst", 1000007, broadcast="source-trees", only=(0, 4)), marks=pytest.mark.slow
         ),
+        pytest.param(  # it waited at a router that ended
+            Scenario("ring:10", 200, "grouped", 9000819, broadcast="source-trees", only=(7, 10)), marks=pytest.mark.slow
+        ),
+        pytest.param(  # an end that was news still when the message entered
+            Scenario("random:5", 200, "grouped", 9000989, broadcast="source-trees", only=JUST_ENDED),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(  # the first copy was lost in silence
+            Scenario("random:6", 30, "grouped", 9000807, broadcast="source-trees"), marks=pytest.mark.slow
+        ),
+        pytest.param(  # a message for other members went another way
+            Scenario("dumbbell:12", 200, "grouped", 9000522, broadcast="source-trees", only=OTHER_MEMBERS),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda scenario: f"{scenario.topology}/{scenario.seed}",
 )
 def test_what_the_judge_once_took_for_a_fault_is_none(scenario: Scenario) -> None:
     outcome = run(scenario)
-    assert outcome.counts["operations"] == len(scenario.only or ())
+    assert outcome.counts["operations"] == len(plan_of(scenario))
     assert not outcome.violations
 
 
@@ -177,3 +199,16 @@ def test_the_paper_to_the_letter_loses_messages() -> None:
     outcome = run(Scenario("random:8", 40, "none", 1, strategy="paper"))
     assert outcome.counts["missing"] > 0
     assert {violation.invariant for violation in outcome.violations} <= {1, 2, 3, 6, 9}
+
+
+@pytest.mark.slow
+def test_members_of_groups_get_messages_wherever_they_are() -> None:
+    counts = run(Scenario("random:6", 80, "groups", 1)).counts
+    assert counts["required of groups at rest"] > 100
+    assert counts["required of groups in motion"] > 100
+    assert counts["passed on to another router"] > 0
+
+
+def test_a_strategy_without_groups_is_refused() -> None:
+    with pytest.raises(ValueError, match="strategy paper has no worker groups"):
+        run(Scenario("random:3", 5, "groups", 1, strategy="paper"))

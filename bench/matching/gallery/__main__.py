@@ -23,6 +23,7 @@ from tamis.bench.matching.contenders import PASSES, Progress, contenders
 from tamis.bench.matching.gallery.cells import Cells, cells_of, group_of
 from tamis.bench.matching.gallery.measure import Bounds, measure, setups
 from tamis.bench.matching.gallery.page import compared, pages
+from tamis.native import engines_listed
 from tamis.protocol.errors import TamisError
 
 SIZES: Final = "1000,10000,100000,1000000"
@@ -93,7 +94,7 @@ def main(
     names = list(workloads.WORKLOADS) if chosen == "all" else chosen.split(",")
     try:
         wanted = contenders(
-            [*engines.split(","), *_installed(with_libraries)], [int(each) for each in rounds.split(",")]
+            [*engines_listed(engines), *_installed(with_libraries)], [int(each) for each in rounds.split(",")]
         )
         counts = [_interface_count(each) for each in interfaces.split(",")] if interfaces else []
         asked = list(setups(names, _sizes(sizes), counts, bounds, seed))

@@ -30,15 +30,23 @@ void tm_box_open(tm_box *box, uint32_t names) {
     box->strict = 0;
 }
 
+void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_low, double end,
+                            const int64_t *labels) {
+    double *at = &box->ends[is_low ? name : names + name];
+    int64_t before = tm_box_label(labels, *at);
+    int64_t label = tm_box_label(labels, end);
+    *at = (is_low ? label > before : label < before) ? end : *at;
+}
+
 void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound) {
     uint32_t end = is_low ? name : names + name;
     double at = is_strict ? nextafter(bound, is_low ? INFINITY : -INFINITY) : bound;
-    uint16_t bit = (uint16_t)(1U << end);
+    uint32_t bit = 1U << end;
     bool narrower = is_low ? at > box->ends[end] : at < box->ends[end];
     if (narrower) {
         box->ends[end] = at;
-        box->strict = (uint16_t)(is_strict ? box->strict | bit : box->strict & ~bit);
+        box->strict = is_strict ? box->strict | bit : box->strict & ~bit;
     } else if (at == box->ends[end] && !is_strict) { /* of two at one float the one that is not strict is narrower */
-        box->strict &= (uint16_t)~bit;
+        box->strict &= ~bit;
     }
 }

@@ -14,7 +14,9 @@ static void free_arrays(tm_families *families) {
     TM_DELETE(families->memory, TM_HOT, families->all, tm_family *, families->capacity);
     TM_DELETE(families->memory, TM_HOT, families->homes, tm_family_home, families->home_capacity);
     tm_idset_free(&families->set, families->memory, TM_HOT);
+    const int64_t *const *labels = families->labels;
     tm_families_init(families, families->memory, families->moved, families->owner);
+    families->labels = labels;
 }
 
 void tm_families_clear(tm_families *families) {
@@ -27,8 +29,8 @@ void tm_families_clear(tm_families *families) {
 
 /* ---- by names ---- */
 
-static uint64_t hash_names(const tm_families *families, const uint32_t *names, uint32_t count) {
-    uint64_t hash = count;
+static uint64_t hash_names(const tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard) {
+    uint64_t hash = tm_hash_words(count, guard, TM_BOX_NAMES_MAX, &families->memory->key);
     for (uint32_t i = 0; i < count; i++) {
         hash = tm_hash_words(hash, names[i], i, &families->memory->key);
     }
@@ -38,18 +40,19 @@ static uint64_t hash_names(const tm_families *families, const uint32_t *names, u
 static uint64_t hash_of(const void *owner, uint64_t place) {
     const tm_families *families = owner;
     const tm_family *family = families->all[place];
-    return hash_names(families, family->names, family->tree.names);
+    return hash_names(families, family->names, family->tree.names, family->guard);
 }
 
-tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count) {
+tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard) {
     if (families->count == 0) {
         return NULL;
     }
-    tm_idset_search search = tm_idset_start(&families->set, hash_names(families, names, count));
+    tm_idset_search search = tm_idset_start(&families->set, hash_names(families, names, count, guard));
     uint32_t place;
     while ((place = tm_idset_next(&search)) != 0) {
         tm_family *family = families->all[place];
-        if (family->tree.names == count && memcmp(family->names, names, sizeof *names * count) == 0) {
+        if (family->tree.names == count && family->guard == guard &&
+            memcmp(family->names, names, sizeof *names * count) == 0) {
             return family;
         }
     }
@@ -78,7 +81,16 @@ static void hang_up(tm_families *families, tm_family *family) {
     home->count++;
 }
 
-static tm_family *add_family(tm_families *families, const uint32_t *names, uint32_t count) {
+static void label_names(const tm_families *families, tm_family *family) {
+    tm_boxes *tree = &family->tree;
+    tree->labels = families->labels;
+    for (uint32_t i = 0; families->labels != NULL && i < tree->names; i++) {
+        bool is_labelled = (family->names[i] & 3) == TM_BOX_LABELLED;
+        tree->labelled |= is_labelled ? 1U << i | 1U << (tree->names + i) : 0;
+    }
+}
+
+static tm_family *add_family(tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard) {
     tm_family *family =
         reserve(families, names[count - 1] >> 2) ? TM_NEW(families->memory, TM_HOT, tm_family, 1) : NULL;
     if (family == NULL) {
@@ -86,10 +98,14 @@ static tm_family *add_family(tm_families *families, const uint32_t *names, uint3
     }
     tm_boxes_init(&family->tree, families->memory, count, families->moved, families->owner);
     memcpy(family->names, names, sizeof *names * count);
+    label_names(families, family);
+    family->guard = guard;
+    families->guarded += guard != TM_FAMILY_UNGUARDED;
+    families->bytes += tm_memory_charge(sizeof *family);
     family->place = ++families->count;
     families->all[family->place] = family;
     hang_up(families, family);
-    tm_idset_insert(&families->set, hash_names(families, names, count), family->place);
+    tm_idset_insert(&families->set, hash_of(families, family->place), family->place);
     return family;
 }
 
@@ -108,11 +124,12 @@ static void drop_if_empty(tm_families *families, tm_family *family) {
         return;
     }
     take_down(families, family);
-    tm_idset_remove(&families->set, hash_names(families, family->names, family->tree.names), family->place, hash_of,
-                    families);
+    tm_idset_remove(&families->set, hash_of(families, family->place), family->place, hash_of, families);
+    families->guarded -= family->guard != TM_FAMILY_UNGUARDED;
+    families->bytes -= tm_memory_charge(sizeof *family);
     tm_family *last = families->all[families->count];
     if (last != family) { /* it takes the place, under which the set knows it from now on */
-        uint64_t hash = hash_names(families, last->names, last->tree.names);
+        uint64_t hash = hash_of(families, last->place);
         tm_idset_remove(&families->set, hash, last->place, hash_of, families);
         last->place = family->place;
         families->all[last->place] = last;
@@ -125,10 +142,11 @@ static void drop_if_empty(tm_families *families, tm_family *family) {
     }
 }
 
-bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, const tm_box *box) {
-    tm_family *family = tm_families_find(families, names, count);
+bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard,
+                        const tm_box *box) {
+    tm_family *family = tm_families_find(families, names, count, guard);
     if (family == NULL) {
-        family = add_family(families, names, count);
+        family = add_family(families, names, count, guard);
     }
     if (family == NULL) {
         return false;
@@ -180,8 +198,9 @@ int tm_families_validate(const tm_families *families,
         const tm_family *family = families->all[place];
         boxes += family->tree.count;
         result = tm_boxes_validate(&family->tree, is_at, reason);
-        if (result == TM_OK && (family->place != place || family->tree.count == 0 ||
-                                tm_families_find(families, family->names, family->tree.names) != family)) {
+        if (result == TM_OK &&
+            (family->place != place || family->tree.count == 0 ||
+             tm_families_find(families, family->names, family->tree.names, family->guard) != family)) {
             *reason = "a family of boxes is not found, or kept for nothing";
             return TM_MISUSED;
         }

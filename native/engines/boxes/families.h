@@ -2,10 +2,11 @@
  *
  * A *family* is all boxes over the same names. It hangs on one of them, its home, which is the one with the fewest
  * families when it comes; whoever has a message walks the families of the message's names, and passes over those of
- * which a name is missing.
+ * which a name is missing. A family may have a *guard*, a word that means something to the owner alone: what all its
+ * boxes ask for besides. Families of equal names and different guards are different families.
  *
  * Law: a family exists as long as it has a box. A name is a number of the owner's with a kind below 4 (`name << 2 |
- * kind`), the names of a family are sorted and distinct; a kind is never looked at here.
+ * kind`), the names of a family are sorted and distinct; of kinds only TM_BOX_LABELLED means something here.
  */
 #ifndef TM_BOX_FAMILIES_H
 #define TM_BOX_FAMILIES_H
@@ -13,8 +14,13 @@
 #include "base/idset.h"
 #include "engines/boxes/tree.h"
 
+#define TM_BOX_LABELLED 2U /* the kind of names whose ends are constants */
+
+#define TM_FAMILY_UNGUARDED UINT64_MAX
+
 typedef struct tm_family {
-    tm_boxes tree; /* first: a tree is cast back to its family */
+    tm_boxes tree;  /* first: a tree is cast back to its family */
+    uint64_t guard; /* TM_FAMILY_UNGUARDED: none */
     uint32_t names[TM_BOX_NAMES_MAX];
     struct tm_family *next; /* with the same home; borrowed */
     uint32_t home;          /* without the kind */
@@ -29,11 +35,13 @@ typedef struct tm_family_home {
 typedef struct tm_families {
     tm_memory *memory; /* borrowed */
     tm_box_moved moved;
-    void *owner;           /* borrowed; of `moved` */
-    tm_family **all;       /* owned, and what they point at; [0] is not used */
-    tm_family_home *homes; /* owned; by name */
-    tm_idset set;          /* of places in `all`, by their names */
+    void *owner;                  /* borrowed; of `moved` */
+    const int64_t *const *labels; /* borrowed; of names of kind TM_BOX_LABELLED: see tree.h. NULL: there are none */
+    tm_family **all;              /* owned, and what they point at; [0] is not used */
+    tm_family_home *homes;        /* owned; by name */
+    tm_idset set;                 /* of places in `all`, by their names */
     uint32_t count;
+    uint32_t guarded; /* of these, how many have a guard */
     uint32_t capacity;
     uint32_t home_capacity;
     uint32_t boxes; /* in all of them */
@@ -44,9 +52,11 @@ void tm_families_init(tm_families *families, tm_memory *memory, tm_box_moved mov
 void tm_families_clear(tm_families *families);
 
 /* NULL: there is none. */
-tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count);
-/* The box becomes one of the family of these names, made if need be; false: no memory, nothing changed. */
-bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, const tm_box *box);
+tm_family *tm_families_find(const tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard);
+/* The box becomes one of the family of these names and this guard, made if need be; false: no memory, nothing changed.
+ */
+bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t count, uint64_t guard,
+                        const tm_box *box);
 /* The family goes with its last box. */
 void tm_families_remove(tm_families *families, tm_box_node *leaf, uint32_t id);
 

@@ -5,7 +5,7 @@
 
 static size_t bytes_of(uint32_t names, uint32_t level, uint32_t capacity) {
     size_t ends = 2 * (size_t)names;
-    size_t row = level == 0 ? sizeof(double) * ends + 2 * sizeof(uint32_t) + 2 * sizeof(uint16_t)
+    size_t row = level == 0 ? sizeof(double) * ends + 3 * sizeof(uint32_t) + sizeof(uint16_t)
                             : sizeof(double) * 2 * ends + sizeof(tm_box_node *) + sizeof(uint64_t) * TM_BOX_WORDS;
     return sizeof(tm_box_node) + row * capacity;
 }
@@ -31,9 +31,9 @@ uint64_t tm_boxes_bytes(uint32_t names) {
 
 /* ---- bounds ---- */
 
-static void widen(box_bounds *bounds, uint32_t end, double least, double greatest) {
-    bounds->least[end] = least < bounds->least[end] ? least : bounds->least[end];
-    bounds->greatest[end] = greatest > bounds->greatest[end] ? greatest : bounds->greatest[end];
+static void widen(const tm_box_node *node, box_bounds *bounds, uint32_t end, double least, double greatest) {
+    bounds->least[end] = is_below(node, end, least, bounds->least[end]) ? least : bounds->least[end];
+    bounds->greatest[end] = is_below(node, end, bounds->greatest[end], greatest) ? greatest : bounds->greatest[end];
 }
 
 static void note_interfaces(const tm_box_node *node, box_bounds *bounds) {
@@ -61,7 +61,7 @@ void tm_box_bounds(const tm_box_node *node, box_bounds *bounds) {
         bounds->least[end] = least[0];
         bounds->greatest[end] = greatest[0];
         for (uint32_t row = 1; row < node->count; row++) {
-            widen(bounds, end, least[row], greatest[row]);
+            widen(node, bounds, end, least[row], greatest[row]);
         }
     }
     memset(bounds->interfaces, 0, sizeof bounds->interfaces);

@@ -45,17 +45,43 @@ static inline double *greatest_of(const tm_box_node *node, uint32_t end) {
     return column_of(node, ends_of(node) + end);
 }
 
+/* Ask for the memory of a node before anything is read in it: columns of two names are one kilobyte. */
+#define ASKED_BYTES 1536U
+#define LINE_BYTES 64U
+
+static inline void tm_box_node_ask(const tm_box_node *node) {
+    for (uint32_t at = 0; at < ASKED_BYTES; at += LINE_BYTES) {
+        __builtin_prefetch((const uint8_t *)node + at);
+    }
+}
+
+static inline bool is_labelled(const tm_box_node *node, uint32_t end) {
+    return node->tree->labelled >> end & 1;
+}
+/* Is one end of the tree below another of the same name and side? */
+static inline bool is_below(const tm_box_node *node, uint32_t end, double a, double b) {
+    if (!is_labelled(node, end)) {
+        return a < b;
+    }
+    const int64_t *labels = *node->tree->labels;
+    return tm_box_label(labels, a) < tm_box_label(labels, b);
+}
+/* An end as it is measured and weighed; of a labelled name no more than a guess. */
+static inline double measure_of(const tm_boxes *tree, uint32_t end, double at) {
+    return tree->labelled >> end & 1 ? (double)tm_box_label(*tree->labels, at) : at;
+}
+
 static inline uint32_t *ids_of(const tm_box_node *leaf) {
     return (uint32_t *)(void *)column_of(leaf, ends_of(leaf));
 }
 static inline uint32_t *payloads_of(const tm_box_node *leaf) {
     return ids_of(leaf) + leaf->capacity;
 }
-static inline uint16_t *stricts_of(const tm_box_node *leaf) {
-    return (uint16_t *)(void *)(payloads_of(leaf) + leaf->capacity);
+static inline uint32_t *stricts_of(const tm_box_node *leaf) {
+    return payloads_of(leaf) + leaf->capacity;
 }
 static inline uint16_t *tracks_of(const tm_box_node *leaf) {
-    return stricts_of(leaf) + leaf->capacity;
+    return (uint16_t *)(void *)(stricts_of(leaf) + leaf->capacity);
 }
 
 static inline tm_box_node **children_of(const tm_box_node *inner) {
@@ -91,6 +117,9 @@ void tm_box_child_append(tm_box_node *inner, tm_box_node *child);
 
 /* ---- tree_shape.c ---- */
 
+/* A box has come: by what the tree has seen ends are compared. */
+void tm_box_widen_scales(tm_boxes *tree, const tm_box *box);
+
 /* The row of an inner node to which a box is closest. */
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends);
 /* The row of the node's parent, another one, that has room for all rows of the node and grows least by them; -1: none
@@ -99,7 +128,7 @@ int tm_box_neighbour(const tm_box_node *node);
 /* Half of a full node goes to an empty one of its capacity; what tells the halves is the end returned, which of those
  * that have moved is at least `*bound`. */
 uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound);
-/* The place of a row along an end: of an inner node the middle of its bounds. */
+/* The place of a row along an end, measured: of an inner node the middle of its bounds. */
 double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end);
 
 #endif

@@ -3,8 +3,6 @@
  * An insertion finds its leaf before it changes anything, takes all nodes that splits on the way up will need, and
  * cannot fail from there on.
  */
-#include <math.h>
-
 #include "engines/boxes/node.h"
 
 void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner) {
@@ -24,6 +22,10 @@ void tm_boxes_clear(tm_boxes *tree) {
     }
     tree->root = NULL;
     tree->count = 0;
+}
+
+void tm_boxes_ask(const tm_box_node *leaf) {
+    tm_box_node_ask(leaf);
 }
 
 tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
@@ -58,8 +60,8 @@ static void widen_up(tm_box_node *node, const tm_box *box) {
         for (uint32_t end = 0; end < ends_of(node); end++) {
             double *least = &column_of(parent, end)[node->slot];
             double *greatest = &greatest_of(parent, end)[node->slot];
-            *least = box->ends[end] < *least ? box->ends[end] : *least;
-            *greatest = box->ends[end] > *greatest ? box->ends[end] : *greatest;
+            *least = is_below(node, end, box->ends[end], *least) ? box->ends[end] : *least;
+            *greatest = is_below(node, end, *greatest, box->ends[end]) ? box->ends[end] : *greatest;
         }
         if (box->track == TM_BOX_UNTRACKED) {
             parent->others |= (uint16_t)(1U << node->slot);
@@ -81,18 +83,6 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
     stricts_of(leaf)[row] = box->strict;
     tracks_of(leaf)[row] = box->track;
     leaf->tree->moved(leaf->tree->owner, box->id, leaf);
-}
-
-static void widen_scales(tm_boxes *tree, const tm_box *box) {
-    for (uint32_t end = 0; end < 2 * tree->names; end++) {
-        tm_box_scale *scale = &tree->scales[end];
-        double at = box->ends[end];
-        bool is_new = scale->least == 0 && scale->greatest == 0;
-        if (isfinite(at)) {
-            scale->least = is_new || at < scale->least ? at : scale->least;
-            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
-        }
-    }
 }
 
 /* The only leaf becomes one of twice the room. */
@@ -155,7 +145,8 @@ static void tell_parent(tm_boxes *tree, tm_box_node *node, tm_box_node *fresh, c
         uint32_t end = tm_box_split(parent, half, &bound);
         box_bounds bounds;
         tm_box_bounds(fresh, &bounds);
-        tm_box_child_append((bounds.least[end] + bounds.greatest[end]) / 2 < bound ? parent : half, fresh);
+        double middle = (measure_of(tree, end, bounds.least[end]) + measure_of(tree, end, bounds.greatest[end])) / 2;
+        tm_box_child_append(middle < bound ? parent : half, fresh);
         node = parent;
         fresh = half;
     }
@@ -172,7 +163,7 @@ static bool insert_split(tm_boxes *tree, tm_box_node *leaf, const tm_box *box) {
     double bound;
     tm_box_node *fresh = made.nodes[0];
     uint32_t end = tm_box_split(leaf, fresh, &bound);
-    append_box(box->ends[end] < bound ? leaf : fresh, box);
+    append_box(measure_of(tree, end, box->ends[end]) < bound ? leaf : fresh, box);
     tell_parent(tree, leaf, fresh, &made);
     return true;
 }
@@ -191,6 +182,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     tm_box_node *leaf = tree->root;
     while (leaf->level > 0) {
         leaf = children_of(leaf)[tm_box_closest(leaf, box->ends)];
+        tm_box_node_ask(leaf);
     }
     if (leaf->count < leaf->capacity) {
         append_box(leaf, box);
@@ -198,7 +190,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     } else if (!insert_split(tree, leaf, box)) {
         return false;
     }
-    widen_scales(tree, box);
+    tm_box_widen_scales(tree, box);
     tree->count++;
     return true;
 }

@@ -1,7 +1,7 @@
 /* tree.h - a tree of boxes: which of them is a point in?
  *
- * A box is a range on each of k names, 1 <= k <= 8; a missing bound is an infinity. A box is kept as a point of 2k
- * ends, and a node knows the least and the greatest of each end below it:
+ * A box is a range on each of k names, 1 <= k <= TM_BOX_NAMES_MAX; a missing bound is an infinity. A box is kept as a
+ * point of 2k ends, and a node knows the least and the greatest of each end below it:
  *
  *     x in [2, 5], y in [1, 9]  ->  lows (2, 1)  highs (5, 9)
  *
@@ -13,7 +13,9 @@
  * is ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
  * the owner is told whenever it changes.
  *
- * Numbers are floats here. An integer that is none lies between two; see tm_box_point.
+ * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends
+ * are constants of the owner instead, compared by the labels that the owner gives them (tm_box_label): labels may move
+ * as long as they keep their order, and nodes need not know.
  */
 #ifndef TM_BOX_TREE_H
 #define TM_BOX_TREE_H
@@ -22,7 +24,7 @@
 #include "base/work.h"
 #include "tm.h"
 
-#define TM_BOX_NAMES_MAX 8U
+#define TM_BOX_NAMES_MAX 16U /* as many as a filter has constraints */
 #define TM_BOX_WORDS 4U
 #define TM_BOX_TRACKED (TM_BOX_WORDS * 64) /* interfaces below it are known to every node above them */
 #define TM_BOX_UNTRACKED 0xffffU
@@ -33,7 +35,7 @@ typedef struct tm_box {
     double ends[2 * TM_BOX_NAMES_MAX]; /* of k names: k lows, then k highs; a strict bound is the float next to it */
     uint32_t id;                       /* distinct */
     uint32_t payload;                  /* the owner's */
-    uint16_t strict;                   /* a bit for each end: its bound was strict */
+    uint32_t strict;                   /* a bit for each end: its bound was strict */
     uint16_t track;                    /* the interface, or TM_BOX_UNTRACKED */
 } tm_box;
 
@@ -45,10 +47,14 @@ typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
 typedef struct tm_box_scale {
     double least;
     double greatest;
+    double weight; /* of a distance along the end: see tree_shape.c */
 } tm_box_scale;
 
 typedef struct tm_boxes {
     tm_memory *memory; /* borrowed */
+    const int64_t *const
+        *labels;       /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
+    uint32_t labelled; /* a bit for each end of a name that is */
     tm_box_moved moved;
     void *owner;       /* borrowed; of `moved` */
     tm_box_node *root; /* owned; NULL: no box */
@@ -62,6 +68,8 @@ void tm_boxes_clear(tm_boxes *tree);
 
 bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false: no memory, nothing changed */
 void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box is there */
+/* Ask for the memory of a leaf, of which a box is to be removed soon. */
+void tm_boxes_ask(const tm_box_node *leaf);
 tm_boxes *tm_boxes_of(const tm_box_node *leaf);
 /* A box of the leaf. */
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);
@@ -89,6 +97,28 @@ void tm_box_open(tm_box *box, uint32_t names);
 /* Narrow the range of a name by one bound. */
 void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound);
 
+/* ---- ends of labelled names ---- */
+
+#define TM_BOX_AT 0U    /* the end is at the constant, which is in the box */
+#define TM_BOX_ABOVE 1U /* just above it: a low that is strict */
+#define TM_BOX_BELOW 2U /* just below it: a high that is strict */
+
+/* An end at a constant, as it stands in a box: exact, as there are fewer than 2^32 constants. */
+static inline double tm_box_constant(uint32_t constant, unsigned side) {
+    return (double)((uint64_t)constant << 2 | side);
+}
+/* What such an end, or a missing one, is compared by. Labels of constants are even and below 2^61. */
+static inline int64_t tm_box_label(const int64_t *labels, double end) {
+    static const int64_t SIDES[3] = {[TM_BOX_AT] = 0, [TM_BOX_ABOVE] = 1, [TM_BOX_BELOW] = -1};
+    if (end < 0 || end > (double)UINT64_MAX) {
+        return end < 0 ? INT64_MIN : INT64_MAX;
+    }
+    uint64_t at = (uint64_t)end;
+    return labels[at >> 2] + SIDES[at & 3];
+}
+/* Narrow the range of a labelled name. */
+void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_low, double end, const int64_t *labels);
+
 /* ---- a match ---- */
 
 typedef struct tm_box_query tm_box_query;
@@ -97,7 +127,8 @@ typedef struct tm_box_query tm_box_query;
 typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows);
 
 struct tm_box_query {
-    tm_box_value values[TM_BOX_NAMES_MAX];
+    tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
+    int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: that of the value */
     uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
     tm_work work;
     tm_box_found found;

@@ -6,6 +6,8 @@
  *
  * Two rows are compared at a time: vectors of two floats are what every machine has.
  */
+#include <math.h>
+
 #include "base/bits.h"
 #include "engines/boxes/node.h"
 
@@ -41,8 +43,26 @@ static inline uint32_t rows_around(const tm_box_node *node, const tm_box_query *
     return (uint32_t)(rows[0] | rows[1]) & (uint32_t)((UINT64_C(1) << node->count) - 1);
 }
 
+/* The same of labelled names, each compared by its label: of these rows those that are left. */
+static uint32_t rows_by_label(const tm_box_node *node, const tm_box_query *query, uint32_t rows) {
+    const int64_t *labels = *node->tree->labels;
+    uint32_t names = node->tree->names;
+    for (uint32_t left = node->tree->labelled & ((1U << names) - 1); left != 0; left &= left - 1) {
+        uint32_t name = (uint32_t)__builtin_ctz(left);
+        const double *lows = column_of(node, name);
+        const double *highs = node->level == 0 ? column_of(node, names + name) : greatest_of(node, names + name);
+        for (uint32_t some = rows; some != 0; some &= some - 1) {
+            uint32_t row = (uint32_t)__builtin_ctz(some);
+            bool is_in = tm_box_label(labels, lows[row]) <= query->labels[name] &&
+                         tm_box_label(labels, highs[row]) >= query->labels[name];
+            rows &= is_in ? UINT32_MAX : ~(1U << row);
+        }
+    }
+    return rows;
+}
+
 /* With the number of names a constant: the loop over them is unrolled. */
-static uint32_t rows_holding(const tm_box_node *node, const tm_box_query *query) {
+static uint32_t rows_by_float(const tm_box_node *node, const tm_box_query *query) {
     switch (node->tree->names) {
     case 1:
         return rows_around(node, query, 1);
@@ -53,6 +73,11 @@ static uint32_t rows_holding(const tm_box_node *node, const tm_box_query *query)
     default:
         return rows_around(node, query, node->tree->names);
     }
+}
+
+static inline uint32_t rows_holding(const tm_box_node *node, const tm_box_query *query) {
+    uint32_t rows = rows_by_float(node, query);
+    return node->tree->labelled == 0 ? rows : rows_by_label(node, query, rows);
 }
 
 /* A value between two floats: a strict bound at the float on its own side holds, another one there does not. */
@@ -66,26 +91,45 @@ static uint32_t rows_between(const tm_box_node *leaf, const tm_box_query *query,
             tm_box_value value = query->values[name];
             bool low = column_of(leaf, name)[row] <= value.below || (strict >> name & 1);
             bool high = column_of(leaf, names + name)[row] >= value.above || (strict >> (names + name) & 1);
-            rows &= value.below == value.above || (low && high) ? UINT32_MAX : ~(1U << row);
+            bool holds = value.below == value.above || is_labelled(leaf, name) || (low && high);
+            rows &= holds ? UINT32_MAX : ~(1U << row);
         }
     }
     return rows;
 }
 
-static bool is_exact(const tm_box_query *query, uint32_t names) {
+static bool is_exact(const tm_boxes *tree, const tm_box_query *query) {
     bool exact = true;
-    for (uint32_t name = 0; name < names; name++) {
-        exact &= query->values[name].below == query->values[name].above;
+    for (uint32_t name = 0; name < tree->names; name++) {
+        exact &= query->values[name].below == query->values[name].above || (tree->labelled >> name & 1);
     }
     return exact;
+}
+
+/* Comparisons of floats let every end of a labelled name pass. */
+static void open_labelled(const tm_boxes *tree, tm_box_query *query) {
+    for (uint32_t name = 0; name < tree->names; name++) {
+        if (tree->labelled >> name & 1) {
+            query->values[name] = (tm_box_value){.below = -INFINITY, .above = INFINITY};
+        }
+    }
+}
+
+static bool holds_name(const tm_box_node *inner, uint32_t row, uint32_t name, const tm_box_query *query) {
+    double low = greatest_of(inner, name)[row];
+    double high = column_of(inner, inner->tree->names + name)[row];
+    if (!is_labelled(inner, name)) {
+        return low <= query->values[name].below && high >= query->values[name].above;
+    }
+    const int64_t *labels = *inner->tree->labels;
+    return tm_box_label(labels, low) <= query->labels[name] && tm_box_label(labels, high) >= query->labels[name];
 }
 
 /* Does every box below the row hold? */
 static bool holds_whole(const tm_box_node *inner, uint32_t row, const tm_box_query *query) {
     uint32_t names = inner->tree->names;
     for (uint32_t name = 0; name < names; name++) {
-        if (greatest_of(inner, name)[row] > query->values[name].below ||
-            column_of(inner, names + name)[row] < query->values[name].above) {
+        if (!holds_name(inner, row, name, query)) {
             return false;
         }
     }
@@ -136,7 +180,8 @@ static bool see_leaf(const tm_box_node *leaf, bool whole, bool exact, tm_box_que
 void tm_boxes_match(const tm_boxes *tree, tm_box_query *query) {
     visit stack[STACK_MAX];
     uint32_t depth = 0;
-    bool exact = is_exact(query, tree->names);
+    bool exact = is_exact(tree, query);
+    open_labelled(tree, query);
     if (tree->root != NULL) {
         stack[depth++] = (visit){tree->root, false};
     }

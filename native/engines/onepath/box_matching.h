@@ -55,9 +55,6 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     case TAMIS_NUMBER:
         *out = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
         return true;
-    case TAMIS_STRING:
-        place = (double)tm_grid_of_text(value->string, value->length);
-        break;
     case TAMIS_BY_CONSTANT:
         place = m->views[state_attribute(state)].constant;
         break;
@@ -68,13 +65,20 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
 }
 
-/* The message in the space of a family; false: a name is missing, or has a value of another kind. */
-static bool find_point(const matching *m, const tm_family *family, tm_box_query *query) {
+/* The message in the space of a family; false: the guard fails, a name is missing, or has a value of another kind. */
+static bool find_point(matching *m, const tm_family *family, tm_box_query *query) {
+    if (family->guard != TM_FAMILY_UNGUARDED && !holds(m, family->guard)) {
+        return false;
+    }
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
         unsigned kind = family->names[i] & 3;
-        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind) ||
-            !value_for(m, state, kind, &query->values[i])) {
+        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind)) {
+            return false;
+        }
+        if (kind == TAMIS_STRING) {
+            query->labels[i] = m->views[state_attribute(state)].label;
+        } else if (!value_for(m, state, kind, &query->values[i])) {
             return false;
         }
     }
@@ -87,7 +91,10 @@ static void see_boxes(matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
         const tm_family *family = tm_families_at(&m->engine->families, m->known[i].name);
         for (; family != NULL && !is_full(m) && tm_work_spend(&query.work, 1); family = family->next) {
-            if (find_point(m, family, &query)) {
+            m->work = query.work;
+            bool is_in_space = find_point(m, family, &query);
+            query.work = m->work;
+            if (is_in_space) {
                 tm_boxes_match(&family->tree, &query);
             }
         }

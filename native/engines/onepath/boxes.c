@@ -1,12 +1,16 @@
 /* boxes.c - filters of ranges become boxes, and cease to be. Law: see boxes.h. */
 #include <string.h>
 
+#include "engines/onepath/alike.h"
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
-#define SAMPLES 4U       /* filters of a bucket that are compared with one that comes */
-#define SAMPLES_ALIKE 2U /* so many of them of its family: they are counted */
-#define MOVES_MAX 1024U  /* filters that become boxes at once: a millisecond or two */
+#define EQUALITIES_UP_TO 8U  /* names of a box */
+#define SAMPLES 4U           /* filters of a bucket that are compared with one that comes */
+#define GUARDED_MIN 8U       /* filters that may share the guard of a family */
+#define GUARDED_FAMILIES 64U /* so many guarded families, and one more filter has to */
+#define SAMPLES_ALIKE 2U     /* so many of them of its family: they are counted */
+#define MOVES_MAX 1024U      /* filters that become boxes at once: a millisecond or two */
 
 /* ---- a filter as a box ---- */
 
@@ -15,7 +19,8 @@
 typedef struct family_names {
     uint32_t names[TM_BOX_NAMES_MAX];
     uint32_t count;
-    uint32_t bounds; /* tests that are no equalities */
+    uint32_t bounds;  /* tests that are no equalities */
+    tamis_test guard; /* TAMIS_NO_TEST: none */
 } family_names;
 
 /* What the test says something of; false: a box cannot say it. */
@@ -50,11 +55,11 @@ static bool has_name(const family_names *family, uint32_t name) {
     return false;
 }
 
-/* What the tests say in ranges and equalities. Of more names than there may be those of ranges: equalities that many
- * filters share tell nothing, and others have a bucket. */
+/* What the tests say in all their ranges, and in equalities while names are few: equalities that many filters share
+ * tell nothing, and others have a bucket. */
 static void find_names(const tm_engine *engine, const tamis_tests *tests, family_names *out) {
     uint32_t name;
-    *out = (family_names){.count = 0};
+    *out = (family_names){.guard = TAMIS_NO_TEST};
     for (uint32_t i = 0; i < tests->count; i++) {
         if (tamis_is_bound(tests->tests[i]) && name_of(engine, tests->tests[i], &name)) {
             out->bounds++;
@@ -62,9 +67,10 @@ static void find_names(const tm_engine *engine, const tamis_tests *tests, family
         }
     }
     family_names equal = {.count = 0};
+    uint32_t room = out->count < EQUALITIES_UP_TO ? EQUALITIES_UP_TO - out->count : 0;
     for (uint32_t i = 0; i < tests->count; i++) {
         if (!tamis_is_bound(tests->tests[i]) && name_of(engine, tests->tests[i], &name) && !has_name(out, name)) {
-            put_name(equal.names, &equal.count, TM_BOX_NAMES_MAX - out->count, name);
+            put_name(equal.names, &equal.count, room, name);
         }
     }
     for (uint32_t i = 0; i < equal.count; i++) {
@@ -111,13 +117,6 @@ static bool bound_of_number(const tm_engine *engine, tamis_test test, bound *out
     return true;
 }
 
-static bound bound_of_string(const tm_engine *engine, tamis_test test) {
-    const tamis_string *string = &engine->strings.records[tamis_test_operand(test)];
-    bool is_low = tamis_test_op(test) >= TAMIS_STRING_GT;
-    double place = (double)tm_grid_of_text(tamis_string_text(string), string->length);
-    return (bound){place, is_low, !is_low, false};
-}
-
 /* How the test bounds what it is about; false: a box says less than it. */
 static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
     unsigned op = tamis_test_op(test);
@@ -125,14 +124,19 @@ static bool bound_of(const tm_engine *engine, tamis_test test, bound *out) {
         *out = (bound){tamis_test_operand(test), true, true, false};
         return true;
     }
-    if (op >= TAMIS_STRING_EQ) {
-        *out = bound_of_string(engine, test);
-        return false;
-    }
     return bound_of_number(engine, test, out);
 }
 
-/* Narrow the box by a test; false: the box does not say all that the test does. */
+/* The same of a bound on a string. */
+static void narrow_text(const tm_engine *engine, uint32_t names, uint32_t at, tamis_test test, tm_box *box) {
+    unsigned op = tamis_test_op(test);
+    bool is_low = op >= TAMIS_STRING_GT;
+    unsigned side = op == TAMIS_STRING_GT ? TM_BOX_ABOVE : op == TAMIS_STRING_LT ? TM_BOX_BELOW : TM_BOX_AT;
+    tm_box_narrow_labelled(box, names, at, is_low, tm_box_constant(tamis_test_operand(test), side),
+                           engine->strings.labels);
+}
+
+/* Narrow the box by a test; false: neither the box nor the guard of the family says all that the test does. */
 static bool narrow(const tm_engine *engine, const family_names *family, tamis_test test, tm_box *box) {
     uint32_t name;
     uint32_t at = 0;
@@ -141,7 +145,11 @@ static bool narrow(const tm_engine *engine, const family_names *family, tamis_te
         at++;
     }
     if (!is_said || at == family->count) {
-        return false;
+        return test == family->guard;
+    }
+    if ((family->names[at] & 3) == TAMIS_STRING) {
+        narrow_text(engine, family->count, at, test, box);
+        return true;
     }
     bound end = {0};
     bool says_all = bound_of(engine, test, &end);
@@ -166,6 +174,8 @@ static void box_of(const tm_engine *engine, uint32_t interface, const tamis_test
 }
 
 _Static_assert(TAMIS_CELL_INTERFACES == TM_BOX_TRACKED, "what cells have, trees of boxes have");
+_Static_assert(TAMIS_NO_TEST == TM_FAMILY_UNGUARDED, "no guard is no test");
+_Static_assert(TAMIS_STRING == TM_BOX_LABELLED, "strings in order have labels");
 
 /* ---- bodies ---- */
 
@@ -184,12 +194,17 @@ static void note_leaf(void *owner, uint32_t id, tm_box_node *leaf) {
 
 void tamis_boxes_init(tm_engine *engine) {
     tm_families_init(&engine->families, engine->memory, note_leaf, engine);
+    engine->families.labels = (const int64_t *const *)&engine->strings.labels;
 }
 
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out) {
     const tamis_body *body = tamis_body_at(engine, engine->records[handle].body);
     out->count = body->count;
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
+}
+
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
 }
 
 /* ---- in and out ---- */
@@ -200,18 +215,56 @@ bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {
     return is_family(&family);
 }
 
+static tm_family *family_of(const tm_engine *engine, const family_names *family) {
+    return tm_families_find(&engine->families, family->names, family->count, family->guard);
+}
+
+/* How many filters may make a test that no box says, at most: as many as speak of its constant. */
+static uint32_t users_of(const tm_engine *engine, tamis_test test) {
+    uint32_t operand = tamis_test_operand(test);
+    uint32_t name_users = engine->names.records[tamis_test_name(test)].references;
+    uint32_t users = 0;
+    if (tamis_test_op(test) == TAMIS_PATTERN) {
+        users = engine->patterns.uses[operand >> 2].references[operand & 3];
+    } else if (tamis_test_op(test) >= TAMIS_STRING_EQ && tamis_test_op(test) < TAMIS_PATTERN) {
+        users = engine->strings.records[operand].references;
+    }
+    return users < name_users ? users : name_users;
+}
+
+/* Choose the guard of a filter with ranges that has no bucket: of the tests that no box says the one that most others
+ * may make, too. The more guarded families there are, the more filters a further one has to be worth. */
+static void choose_guard(const tm_engine *engine, const tamis_tests *tests, family_names *family) {
+    uint32_t most = GUARDED_MIN + engine->families.guarded / GUARDED_FAMILIES;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        if (family->bounds == 0 || tamis_has_bucket(engine, tests->tests[i])) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < tests->count; i++) {
+        uint32_t name;
+        uint32_t users = name_of(engine, tests->tests[i], &name) ? 0 : users_of(engine, tests->tests[i]);
+        if (users >= most) {
+            most = users;
+            family->guard = tests->tests[i];
+        }
+    }
+}
+
 bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests) {
-    if (engine->families.boxes == 0 || engine->scatters) {
+    if (engine->scatters) {
         return false;
     }
     family_names family;
     find_names(engine, tests, &family);
-    return is_family(&family) && tm_families_find(&engine->families, family.names, family.count) != NULL;
+    choose_guard(engine, tests, &family);
+    return family.guard != TAMIS_NO_TEST || (is_family(&family) && family_of(engine, &family) != NULL);
 }
 
 bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
     family_names family;
     find_names(engine, tests, &family);
+    choose_guard(engine, tests, &family);
     uint32_t body = tm_arena_take(&engine->bodies, class_of(tests->count));
     if (body & TAMIS_LAST) { /* what a record says of a body has no such bit */
         tm_arena_give(&engine->bodies, body, class_of(tests->count));
@@ -227,7 +280,7 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
     memcpy(at->tests, tests->tests, sizeof(tamis_test) * tests->count);
     tm_box box = {.id = body};
     box_of(engine, tamis_interface_of(engine, handle), tests, &family, &box);
-    if (!tm_families_insert(&engine->families, family.names, family.count, &box)) {
+    if (!tm_families_insert(&engine->families, family.names, family.count, family.guard, &box)) {
         tm_arena_give(&engine->bodies, body, class_of(tests->count));
         return false;
     }
@@ -243,7 +296,7 @@ void tamis_boxes_leave(tm_engine *engine, uint32_t handle) {
     tm_families_remove(&engine->families, leaf_of(body), record->body);
     tm_arena_give(&engine->bodies, record->body, class_of(body->count));
     record->body = 0;
-    bool is_small = !is_last && family->tree.count < TAMIS_BOXES_LEFT;
+    bool is_small = !is_last && family->tree.count < TAMIS_BOXES_LEFT && family->guard == TM_FAMILY_UNGUARDED;
     if (is_small && !engine->scatters) {
         engine->shrunken = family;
     }
@@ -323,14 +376,23 @@ void tamis_boxes_scatter(tm_engine *engine) {
 
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access) {
     uint64_t bucket = tamis_bucket_of_test(access);
-    if (bucket == 0 || !tamis_boxes_take(engine, tests)) {
+    if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
+    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }
 
 /* ---- validation ---- */
+
+static bool makes(const tamis_tests *tests, tamis_test guard) {
+    bool found = guard == TAMIS_NO_TEST;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        found |= tests->tests[i] == guard;
+    }
+    return found;
+}
 
 static bool is_at(const void *owner, uint32_t id, const tm_box_node *leaf) {
     const tm_engine *engine = owner;
@@ -345,9 +407,10 @@ static bool is_at(const void *owner, uint32_t id, const tm_box_node *leaf) {
     tm_box expected = {.id = id};
     tamis_boxes_tests(engine, body->handle, &tests);
     find_names(engine, &tests, &family);
+    family.guard = tm_family_of(leaf)->guard;
     box_of(engine, tamis_interface_of(engine, body->handle), &tests, &family, &expected);
     tm_boxes_at(leaf, id, &kept);
-    return family.count == tm_family_of(leaf)->tree.names &&
+    return family.count == tm_family_of(leaf)->tree.names && makes(&tests, family.guard) &&
            memcmp(family.names, tm_family_of(leaf)->names, sizeof *family.names * family.count) == 0 &&
            memcmp(kept.ends, expected.ends, sizeof(double) * 2 * family.count) == 0 && kept.strict == expected.strict &&
            kept.payload == expected.payload && kept.track == expected.track;

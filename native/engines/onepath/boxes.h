@@ -1,13 +1,17 @@
 /* boxes.h - filters of ranges on two to eight names, and their equalities, in trees of boxes.
  *
  * Law: a box holds wherever its filter does; where it says no more than the filter, its row has TAMIS_LAST, and nothing
- * else is asked. Strings in order have a place on the grid (model/grid.h), which is too coarse to decide; one that is
- * compared as a whole is the id of its constant. The body of a filter in a box holds all of its tests, the access test
- * too, and behind them its leaf.
+ * else is asked. An end of strings in order is the id of a constant, compared by its label; a string that is compared
+ * as a whole is the id of its constant. The body of a filter in a box holds all of its tests, the access test too, and
+ * behind them its leaf.
  *
  * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found under a pair of names, or
  * TAMIS_BUCKET_FULL under a value. From then on they are boxes, and so is every one that comes, unless it finds less
  * than TAMIS_BOXES_MIN under a value; when fewer than TAMIS_BOXES_LEFT are left, they go back.
+ *
+ * A test that no box can say (a negation, `!=`, a pattern) and that many filters make may be the *guard* of a family:
+ * all its filters make it, a message makes it once, and where it fails the family is passed by. Filters that have no
+ * value to be found by go to a guarded family from the first on, also those of ranges on a single name.
  */
 #ifndef TM_ONEPATH_BOXES_H
 #define TM_ONEPATH_BOXES_H
@@ -24,11 +28,12 @@ void tamis_boxes_init(tm_engine *engine);
 
 /* ---- for choose.c ---- */
 
-/* Is there a family for the ranges of these tests? */
+/* Is there a family for the ranges of these tests, or a guard for one? */
 bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests);
 /* Could there be one? */
 bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests);
-/* The same as the first for tests of which this one has a bucket, and others in it that are worth being spared. */
+/* The same as the first for tests of which this one has a bucket, and others where the filter would stand by it that
+ * are worth being spared. */
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access);
 
 /* ---- for place.c ---- */
@@ -36,6 +41,8 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
 bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests); /* false: no memory */
 void tamis_boxes_leave(tm_engine *engine, uint32_t handle);                           /* its body, too */
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out);
+/* Ask for the memory that the box of a filter stands in. */
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle);
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
 void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);

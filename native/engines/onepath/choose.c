@@ -3,6 +3,7 @@
  * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
  * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
+#include "engines/onepath/alike.h"
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 
@@ -113,6 +114,36 @@ typedef struct candidate {
     double opened; /* the same once it will be opened */
 } candidate;
 
+/* Of those tests that have a bucket the one that messages satisfy most often, as far as is known. */
+static uint32_t commonest(const candidate *each, uint32_t count) {
+    uint32_t best = TAMIS_NONE;
+    uint32_t usable = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        usable += each[i].odds < TAMIS_NEVER;
+        bool is_more = each[i].odds < TAMIS_NEVER && (best == TAMIS_NONE || each[i].odds > each[best].odds);
+        best = is_more ? i : best;
+    }
+    return usable > 1 ? best : TAMIS_NONE;
+}
+
+/* What most filters test as well that stand under the commonest test tells them apart no better than that one. */
+static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tests, candidate *each) {
+    uint32_t base = commonest(each, tests->count);
+    uint64_t key = base == TAMIS_NONE ? 0 : tamis_bucket_of_test(tests->tests[base]);
+    tamis_crowd crowd = key == 0 ? (tamis_crowd){0} : tamis_buckets_crowd(&engine->buckets, key);
+    if (crowd.opened == NULL && crowd.entries < TAMIS_ALIKE_MIN) {
+        return;
+    }
+    tamis_alike alike;
+    tamis_alike_find(engine, key, tests, &alike);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        if (i != base && each[i].odds < TAMIS_NEVER) {
+            double share = tamis_alike_share(&alike, tests->tests[i]) * each[base].odds;
+            each[i].odds = tamis_odds_at_least(engine, tests->tests[i], each[i].odds, share);
+        }
+    }
+}
+
 /* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
  * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
 static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
@@ -121,10 +152,13 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
     double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
     bool opened[TAMIS_TESTS_MAX];
     for (uint32_t i = 0; i < tests->count; i++) {
-        double odds = tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]);
+        each[i] = (candidate){i, tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]), TAMIS_NEVER};
+    }
+    weigh_what_is_shared(engine, tests, each);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        double odds = each[i].odds;
         least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
         least[0] = odds < least[0] ? odds : least[0];
-        each[i] = (candidate){i, odds, odds};
     }
     double lowest = TAMIS_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
@@ -191,7 +225,7 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     double pair = front_pair(engine, tests);
     candidate best = rarest_bucket(engine, tests);
     bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
-    if (is_pair && tamis_boxes_take(engine, tests)) {
+    if ((is_pair || best.test == TAMIS_NONE) && tamis_boxes_take(engine, tests)) {
         return TAMIS_IN_BOXES;
     }
     is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);

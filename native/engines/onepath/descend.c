@@ -5,6 +5,7 @@
  * one, and by the name of any other test where few messages have that name; or else behind a guard of the node, if it
  * implies one. Otherwise it stands in the opened bucket.
  */
+#include "engines/onepath/alike.h"
 #include "engines/onepath/buckets.h"
 
 #define NAME_ODDS_MAX 0.25 /* a name that more messages have than this tells nothing */
@@ -51,16 +52,17 @@ static uint32_t depth_of(const tm_engine *engine, uint32_t branch) {
 
 /* ---- the next step ---- */
 
-/* By the value of a test that has a bucket. */
+/* By the value of a test that has a bucket. `alike`: who stands further on, as far as a way leads there. */
 static step step_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests, uint32_t at,
-                          double other) {
+                          double other, const tamis_alike *alike) {
     tamis_test test = tests->tests[at];
     step next = {at, tamis_fork_what(tamis_test_name(test), tamis_kind_of(engine, test), fork_of_test(test)), 0, 0};
     const tamis_fork *fork = find_fork(node, next.what);
     bool opened;
     next.odds = tamis_odds_of_bucket(engine, test, &opened);
     if (fork == NULL) {
-        next.odds *= NEW_FORK_COSTS;
+        double share = tamis_alike_share(alike, test);
+        next.odds = tamis_odds_at_least(engine, test, next.odds, share) * NEW_FORK_COSTS;
         return next;
     }
     next.branch = fork->branch;
@@ -146,14 +148,14 @@ static step best_by_guard(const tm_engine *engine, const tamis_node *node, const
 /* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
  * as good it is the one of the oldest name. */
 static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
-                          const tamis_stand *stand, bool *no_room) {
+                          const tamis_stand *stand, const tamis_alike *alike, bool *no_room) {
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
     double lowest = TAMIS_NEVER;
     for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
         if (!tamis_has_bucket(engine, tests->tests[at])) {
             continue;
         }
-        step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0);
+        step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0, alike);
         if (next.branch == 0 && node->count - node->guards >= TAMIS_FORKS_MAX) {
             *no_room = true;
             continue;
@@ -167,9 +169,9 @@ static step best_by_value(const tm_engine *engine, const tamis_node *node, const
 }
 
 static step next_step(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
-                      const tamis_stand *stand) {
+                      const tamis_stand *stand, const tamis_alike *alike) {
     bool no_room = false;
-    step best = best_by_value(engine, node, tests, stand, &no_room);
+    step best = best_by_value(engine, node, tests, stand, alike, &no_room);
     best = best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
     return best.test == TAMIS_NONE ? best_by_guard(engine, node, tests, stand) : best;
 }
@@ -203,6 +205,7 @@ static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
 
 bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     uint32_t begin = stand->branch;
+    tamis_alike alike = {.count = 0};
     for (uint32_t depth = depth_of(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand); depth++) {
         uint64_t key;
         tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], &key);
@@ -210,7 +213,10 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
         if (opened == NULL) {
             break;
         }
-        step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand);
+        if (alike.count == 0) {
+            tamis_alike_find(engine, key, tests, &alike);
+        }
+        step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand, &alike);
         if (next.test == TAMIS_NONE) {
             break;
         }

@@ -195,12 +195,18 @@ static void finish(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
+    if (record->place == TAMIS_IN_BOXES) {
+        tamis_boxes_ask(engine, handle);
+    }
+    tamis_ask_constants(engine, &tests);
     if (tamis_is_active(record)) {
         tamis_deactivate(engine, handle);
     } else {
         tamis_free_body(engine, handle);
         take_off(engine, handle);
     }
+    tamis_drop_order(engine, handle, &tests);
+    tamis_ask_sets(engine, &tests);
     for (uint32_t i = 0; i < tests.count; i++) {
         tamis_release_test(engine, tests.tests[i]);
     }
@@ -266,7 +272,7 @@ static void tamis_settle(tm_engine *engine, uint64_t steps) {
 /* ---- adding ---- */
 
 /* Covered or active; false: no memory, nothing changed. */
-static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+static bool find_place(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), tests, handle);
     if (coverer == TAMIS_NONE) {
         return tamis_activate(engine, handle, tests);
@@ -276,6 +282,18 @@ static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     }
     hang_on(engine, handle, coverer);
     return true;
+}
+
+static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    bool may_be_covered = tamis_uses_cells(engine, tamis_interface_of(engine, handle));
+    if (may_be_covered && !tamis_take_order(engine, handle, tests)) {
+        return false;
+    }
+    bool is_in = find_place(engine, handle, tests);
+    if (!is_in) {
+        tamis_drop_order(engine, handle, tests);
+    }
+    return is_in;
 }
 
 static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {

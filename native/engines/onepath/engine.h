@@ -84,7 +84,8 @@ typedef enum {
 typedef struct __attribute__((packed, aligned(4))) tamis_record {
     tamis_test access; /* the test it is reached by; the first of all while covered */
     uint32_t body;     /* in the arena of its heat; 0: none; of an entry without one, TAMIS_LAST and its note */
-    uint32_t place : 8;
+    uint32_t place : 7;
+    uint32_t in_order : 1; /* its numbers without a code have labels: see tamis_needs_order */
     uint32_t branch : 24; /* the branch that its bucket stands in, 0: none; of a filter under a pair, its entry's row */
 } tamis_record;
 
@@ -171,6 +172,11 @@ static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
 static inline bool tamis_is_active(const tamis_record *record) {
     return record->place > TAMIS_COVERED;
 }
+/* Must numbers without a code have labels in a filter of the interface that stands in this place? A box has its ends
+ * itself, and whether a filter is covered is asked only where cells are used. */
+static inline bool tamis_needs_order(const tm_engine *engine, uint32_t interface, unsigned place) {
+    return place != TAMIS_IN_BOXES || tamis_uses_cells(engine, interface);
+}
 /* Head of the list of those that a filter covers, or TAMIS_NONE. */
 static inline uint32_t tamis_covers_of(const tm_engine *engine, uint32_t handle) {
     return tamis_uses_cells(engine, tamis_interface_of(engine, handle))
@@ -188,6 +194,14 @@ static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) 
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
 /* Give back what the test refers to. */
 void tamis_release_test(tm_engine *engine, tamis_test test);
+/* Ask for the memory of the constants of tests that are about to be given back, and when that is there, for the memory
+ * in which those that go will be looked up. */
+void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
+void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
+/* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed. */
+bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
+/* They need none any more, if they have some. */
+void tamis_drop_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 /* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
 unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 
@@ -204,6 +218,8 @@ bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
 bool tamis_is_told_by_key(const tm_engine *engine, tamis_test test);
 /* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
 double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
+/* Those odds, or more where the test was guessed to hold for `share` of the messages, and they do not say otherwise. */
+double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share);
 /* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */
 double tamis_odds_by_share(double guess, uint32_t with, uint32_t of);
 /* What a filter costs behind an opened bucket which is reached with the first odds, where the best of its other tests

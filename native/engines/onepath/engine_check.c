@@ -37,6 +37,20 @@ static int validate_keys(const tm_engine *engine, const char **reason) {
     return result;
 }
 
+/* Have the numbers without a code of a filter labels, if they must? */
+static bool is_order_right(const tm_engine *engine, uint32_t handle) {
+    const tamis_record *record = &engine->records[handle];
+    tamis_tests tests;
+    tamis_tests_of_record(engine, handle, &tests);
+    bool right = record->in_order == tamis_needs_order(engine, tamis_interface_of(engine, handle), record->place);
+    for (uint32_t i = 0; i < tests.count && record->in_order; i++) {
+        tamis_test test = tests.tests[i];
+        right &= !tamis_op_is_wide(tamis_test_op(test)) ||
+                 engine->numbers.records[tamis_test_operand(test)].ordered > 0;
+    }
+    return right;
+}
+
 static int validate_records(const tm_engine *engine, const char **reason) {
     const tm_holders *holders = engine->holders;
     uint64_t covered = 0;
@@ -49,6 +63,10 @@ static int validate_records(const tm_engine *engine, const char **reason) {
         }
         if (record->place == TAMIS_FREE) {
             continue;
+        }
+        if (!is_order_right(engine, handle)) {
+            *reason = "a filter has numbers without labels, or labels that it does not need";
+            return TM_MISUSED;
         }
         uint32_t interface = tamis_interface_of(engine, handle);
         listed += tamis_is_active(record) && !tamis_uses_cells(engine, interface);

@@ -236,7 +236,7 @@ static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attrib
 
 /* How the value compares with a number without a code: less than 0, 0, or more. */
 static inline int wide_order(matching *m, uint32_t attribute, uint32_t operand) {
-    if (++m->wide_tests > WIDE_TESTS_FEW) {
+    if (++m->wide_tests > WIDE_TESTS_FEW && m->engine->numbers.labels[operand] != TAMIS_NO_LABEL) {
         int64_t label = wide_label(m, attribute);
         int64_t other = m->engine->numbers.labels[operand];
         return (label > other) - (label < other);

@@ -149,3 +149,12 @@ double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *open
     tamis_bucket_keys(engine, TAMIS_IN_BUCKET, 0, test, &bucket);
     return odds_of_key(engine, key, bucket, guess, of_name, opened);
 }
+
+double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share) {
+    uint64_t bucket = tamis_test_negated(test) ? 0 : tamis_bucket_of_test(test);
+    if (bucket == 0 || share <= odds) {
+        return odds;
+    }
+    double seen = tamis_sample_odds(&engine->sample, bucket, &engine->buckets.key, share);
+    return seen > odds ? seen : odds;
+}

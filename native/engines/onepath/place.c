@@ -200,7 +200,7 @@ static bool take_stand(tm_engine *engine, uint32_t handle, const tamis_tests *te
 static void begin_stand(tamis_record *record, const tamis_stand *stand, tamis_test access) {
     record->access = access;
     record->body = 0;
-    record->place = (uint8_t)stand->place;
+    record->place = stand->place & 127;
     record->branch = stand->branch & (TAMIS_BRANCHES_MAX - 1);
 }
 
@@ -283,10 +283,10 @@ static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests)
     }
 }
 
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+static bool activate_chosen(tm_engine *engine, uint32_t handle, tamis_place place, tamis_tests *tests) {
     tamis_record before = engine->records[handle];
     tamis_test roots[2];
-    tamis_stand stand = {.place = tamis_choose(engine, tamis_interface_of(engine, handle), tests)};
+    tamis_stand stand = {.place = place};
     find_roots(tests, roots);
     if (stand.place == TAMIS_IN_BUCKET && !tamis_descend(engine, tests, &stand)) {
         return false;
@@ -297,6 +297,22 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     if (!tamis_relieve(engine, handle)) {
         tamis_deactivate(engine, handle);
         engine->records[handle] = before;
+        return false;
+    }
+    return true;
+}
+
+bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
+    uint32_t interface = tamis_interface_of(engine, handle);
+    bool was_in_order = engine->records[handle].in_order;
+    tamis_place place = tamis_choose(engine, interface, tests);
+    if (tamis_needs_order(engine, interface, place) && !tamis_take_order(engine, handle, tests)) {
+        return false;
+    }
+    if (!activate_chosen(engine, handle, place, tests)) {
+        if (!was_in_order) {
+            tamis_drop_order(engine, handle, tests);
+        }
         return false;
     }
     gather(engine, handle, tests);
@@ -393,6 +409,9 @@ bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes) {
     engine->records[handle] = before;
     tamis_deactivate(engine, handle);
     engine->records[handle] = after;
+    if (!tamis_needs_order(engine, tamis_interface_of(engine, handle), after.place)) {
+        tamis_drop_order(engine, handle, &tests);
+    }
     return true;
 }
 

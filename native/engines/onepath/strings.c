@@ -52,6 +52,13 @@ void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint3
     __builtin_prefetch((const uint32_t *)at.slots + at.at);
 }
 
+void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id) {
+    if (strings->records[id].references == 1) {
+        tm_idset_search at = tm_idset_start(&strings->set, strings->records[id].hash);
+        __builtin_prefetch((const uint32_t *)at.slots + at.at);
+    }
+}
+
 /* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
@@ -113,10 +120,16 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
     if (strings->free != TM_NO_STRING) {
         id = strings->free;
         strings->free = strings->records[id].length;
+        if (strings->free != TM_NO_STRING) { /* for the next one that comes */
+            __builtin_prefetch(&strings->records[strings->free]);
+        }
     } else {
         strings->record_count++;
     }
     strings->records[id] = fresh;
+    if (strings->sorted.of_numbers) {
+        strings->labels[id] = TAMIS_NO_LABEL;
+    }
     tm_idset_insert(&strings->set, strings->records[id].hash, id + 1);
     strings->live++;
     strings->version++;
@@ -170,6 +183,7 @@ static bool join_order(tamis_strings *strings, uint32_t id) {
 
 static void leave_order(tamis_strings *strings, uint32_t id) {
     tamis_sorted_remove(strings, id);
+    strings->labels[id] = TAMIS_NO_LABEL;
     strings->order_version++;
 }
 
@@ -200,10 +214,25 @@ void tamis_strings_hold(tamis_strings *strings, uint32_t id) {
     strings->records[id].ordered++;
 }
 
+bool tamis_strings_order(tamis_strings *strings, uint32_t id) {
+    tamis_string *string = &strings->records[id];
+    if (string->ordered == 0 && !join_order(strings, id)) {
+        return false;
+    }
+    string->ordered++;
+    return true;
+}
+
+void tamis_strings_disorder(tamis_strings *strings, uint32_t id) {
+    if (--strings->records[id].ordered == 0) {
+        leave_order(strings, id);
+    }
+}
+
 void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered) {
     tamis_string *string = &strings->records[id];
-    if (ordered && --string->ordered == 0) {
-        leave_order(strings, id);
+    if (ordered) {
+        tamis_strings_disorder(strings, id);
     }
     if (--string->references == 0) {
         destroy(strings, id);

@@ -17,6 +17,8 @@
 #define TM_NO_STRING UINT32_MAX
 #define LABEL_STEPS 16U /* of work, of a search among the ordered constants */
 
+#define TAMIS_NO_LABEL INT64_MIN /* of a number that no test needs in order; of a string that would be anything */
+
 #define TAMIS_STRING_SHORT 8U /* bytes that a record has room for beside the head */
 
 typedef struct tamis_string {
@@ -69,9 +71,14 @@ uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uin
 /* One reference more to an ordered constant. */
 void tamis_strings_hold(tamis_strings *strings, uint32_t id);
 void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered);
+/* A reference without order becomes one with it; false: no memory, nothing changed. And back. */
+bool tamis_strings_order(tamis_strings *strings, uint32_t id);
+void tamis_strings_disorder(tamis_strings *strings, uint32_t id);
 
 /* Ask for the memory in which the search for a string begins. */
 void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+/* The same of a constant that is about to lose its last reference; of any other nothing. */
+void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id);
 /* The id of a value that is a constant, or TM_NO_STRING. */
 uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 

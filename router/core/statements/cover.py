@@ -2,7 +2,8 @@
 
 Law: a filter is set aside only if covering is proven, and only under a filter that is not itself aside. Covering runs
 behind: a filter that was not looked at yet is advertised as it is. Long filters are not looked at, and past FILTERS_MAX
-none is, so that memory and time stay bounded.
+none is, so that memory and time stay bounded. A filter of a worker group is not looked at either: it asks for a share
+of what it matches, which no other filter asks for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from tamis.protocol.covering.index import CoverIndex
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.protocol.wire.routing_bodies import group_of
 
 FILTERS_MAX: Final = 10_000
 """Filters in the index, some KiB each; a question about one takes a third of a millisecond when it is full."""
@@ -43,7 +45,7 @@ class Cover:
 
     def add(self, packed: bytes) -> None:
         """Queue a filter that is advertised from now on, to be looked at later."""
-        if len(packed) <= BYTES_MAX and len(self._index) < FILTERS_MAX:
+        if len(packed) <= BYTES_MAX and len(self._index) < FILTERS_MAX and not group_of(packed):
             self._queue.append(packed)
             self._queued.add(packed)
 

@@ -8,6 +8,9 @@ body states (`sizes.py`): what is new goes first, in the order of ids, and what 
     nobody --want--> fresh --issue--> advertised --unwant--> leaving --hold--> gone --issue--> nobody
                        |                  |                     '--want--> advertised
                        '-----cover--------'--> aside (see cover.py), and fresh again when what covered it leaves
+
+A filter of a worker group goes the same way by itself, never aside, and is replaced where its members change (see
+members.py).
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ from collections import deque
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import group_of
 from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.members import Members, Restated
 from tamis.router.core.statements.shards import Shards
 from tamis.router.core.statements.sizes import FILTERS_MAX, first_of, is_large, size_of
 
@@ -38,6 +43,7 @@ class OwnPredicate:
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         self._hold_us = narrow_hold_us
         self._cover = cover
+        self._members = Members()
         self._wanted: Shards[int] = Shards()
         self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
         self._fresh: dict[int, bytes] = {}
@@ -94,6 +100,32 @@ class OwnPredicate:
     # --- what clients do
 
     def want(self, packed: bytes) -> None:
+        if group_of(packed):
+            self._restate(self._members.join(packed))
+        else:
+            self._want(packed)
+
+    def unwant(self, packed: bytes, now_us: int) -> None:
+        """Take back one client's wish for a filter. KeyError: no client wants it."""
+        if not group_of(packed):
+            self._unwant(packed, now_us)
+            return
+        change = self._members.leave(packed)
+        if change.after is None and change.before is not None:
+            self._unwant(change.before, now_us)
+        else:
+            self._restate(change)
+
+    def _restate(self, change: Restated) -> None:
+        """State a filter of a group with other members: the new statement goes out before the old one goes away."""
+        if change.before == change.after or change.after is None:
+            return
+        self._want(change.after)
+        if change.before is not None:
+            del self._wanted[change.before]
+            self._withdraw(change.before)
+
+    def _want(self, packed: bytes) -> None:
         self._wanted[packed] = self._wanted.get(packed, 0) + 1
         if self._wanted[packed] > 1:
             return
@@ -102,8 +134,7 @@ class OwnPredicate:
         else:
             self._advertise(packed)
 
-    def unwant(self, packed: bytes, now_us: int) -> None:
-        """Take back one client's wish for a filter. KeyError: no client wants it."""
+    def _unwant(self, packed: bytes, now_us: int) -> None:
         self._wanted[packed] -= 1
         if self._wanted[packed]:
             return
@@ -164,6 +195,8 @@ class OwnPredicate:
         self._cover.add(packed)
 
     def _withdraw(self, packed: bytes) -> None:
+        if group_of(packed):
+            self._members.forget(packed)
         id_ = self._ids.pop(packed)
         if self._fresh.pop(id_, None) is None:
             self._gone.append(id_)

@@ -3,7 +3,7 @@
 Law: a router asks for one filter that matches everything, whatever its clients want; their own filters are used for
 local delivery alone. So messages go by the trees of their sources to every router that asks, and a change of
 subscriptions is told to nobody. R1 and R7 hold here, too: the filter is advertised once, and is taken back after the
-hold.
+hold. Filters of worker groups are stated by themselves, as in every strategy: who is to choose must know the members.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from tamis.protocol.filters import Filter
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.protocol.wire.routing_bodies import group_of
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.own_predicate import OwnPredicate
 
@@ -22,11 +23,11 @@ EVERYTHING: Final = encode_filter(Filter(()))
 class Everything(OwnPredicate):
     """Ask for everything while clients want anything (`prune: true`)."""
 
-    def want(self, packed: bytes) -> None:  # noqa: ARG002 - whatever it is, everything is asked for
-        super().want(EVERYTHING)
+    def want(self, packed: bytes) -> None:
+        super().want(packed if group_of(packed) else EVERYTHING)
 
-    def unwant(self, packed: bytes, now_us: int) -> None:  # noqa: ARG002 - one filter less asks for everything, too
-        super().unwant(EVERYTHING, now_us)
+    def unwant(self, packed: bytes, now_us: int) -> None:
+        super().unwant(packed if group_of(packed) else EVERYTHING, now_us)
 
 
 class AlwaysEverything(Everything):

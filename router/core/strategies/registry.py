@@ -14,6 +14,7 @@ from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
+from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.forwarder import Forwarder
@@ -67,5 +68,6 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["paper-bytes"], PaperCore, PAPER_BYTES_PARTS),
         Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), FLOOD),
         Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
+        Strategy(BY_NAME["link-matching"], Core, CoreParts(cover=NoCover)),
     )
 }

@@ -1,4 +1,4 @@
-"""R5b, R6, R11: where a message goes between routers. This is the pure twin of the C switch.
+"""R5b, R6, R11, R16: where a message goes between routers. This is the pure twin of the C switch.
 
 Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while `now_us`
 is less than `tree_hold_us` past the moment the next one followed it, and while it is among the last four. A message is
@@ -23,6 +23,7 @@ from tamis.protocol.messages import Message
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
+from tamis.router.core.ways.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
 from tamis.router.core.ways.trees import Trees
@@ -87,6 +88,8 @@ class Forwarder:
         """The highest epoch that messages are taken of."""
         self._bounds: dict[int, int] = {}
         """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
+        self.group_key = b""
+        """R16: the key of the hash by which routers of members are chosen."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         """Put `trees` in force. `is_whole`: no way has broken within the hold."""
@@ -124,8 +127,12 @@ class Forwarder:
         in force, as the message may take the ways of each."""
         self._forget(now_us)
         self._counter += 1
+        return TransitId(self.me, self._epoch, self._counter), self.hop_limit()
+
+    def hop_limit(self) -> int:
+        """Return the hop limit of what begins its way here."""
         limits = [generation.trees.hop_limit() for generation in self._generations]
-        return TransitId(self.me, self._epoch, self._counter), max(limits, default=HOPS_TO_SPARE)
+        return max(limits, default=HOPS_TO_SPARE)
 
     def arrive(self, transit: TransitId, hops_left: int, came_from: int, now_us: int) -> TransitRefusal | None:
         """Judge a message that came over a link. None: take it, deliver it, and send it on with one hop less."""
@@ -179,6 +186,38 @@ class Forwarder:
         for generation in self._generations:
             links.update(self._policy.targets(generation.trees, source, matched))
         return tuple(sorted(link for link in links if link != came_from))
+
+    # --- worker groups
+
+    def choices(self, transit: TransitId, members: Mapping[int, Weights], stated: Choices | None) -> Choices:
+        """R16: return at which routers groups get a message. `stated` is what it says itself, and stands; None: the
+        message enters here, and one of the routers in reach is chosen for each group. `members` names those that state
+        members, this router among them where it has some."""
+        if stated is not None:
+            return stated
+        within = {group: self._within(weights, {self.me}) for group, weights in members.items()}
+        return choose(self.group_key, transit, within)
+
+    def another(self, transit: TransitId, group: int, weights: Weights) -> int | None:
+        """R16: return the router that gets a message in the place of this one, which was chosen and has no member left;
+        None: there is none in reach."""
+        return pick(self._within(weights, frozenset()), turn_of(self.group_key, transit, group))
+
+    def towards(self, router: int) -> int | None:
+        """Return the neighbour by which a message for `router` alone goes on: by the newest trees that have a way.
+        None: none has."""
+        ways = (generation.trees.next_hop(router) for generation in self._generations)
+        return next((way for way in ways if way is not None), None)
+
+    def _within(self, weights: Weights, reach: Collection[int]) -> Weights:
+        """Return the part of `weights` about routers that messages from here get to by the newest trees, or are in
+        `reach`; where it has none, by older trees in force (R5b)."""
+        for generation in self._generations:
+            below = generation.trees.below(self.me)
+            within = {router: each for router, each in weights.items() if router in below or router in reach}
+            if within:
+                return within
+        return {router: each for router, each in weights.items() if router in reach}
 
     def onward(self, hops_left: int, came_from: int | None) -> int:
         """Return the hops left that copies of a message get, which came with `hops_left`, or (`came_from` None) entered

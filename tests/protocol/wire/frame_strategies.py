@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import Extensions, ExtensionType, ReuseKeys
+from tamis.protocol.wire.extensions import Extensions, ExtensionType, GroupChoice, ReuseKeys
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -71,10 +71,13 @@ def any_frame() -> SearchStrategy[Frame]:
 
 def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     ids = st.lists(U32, min_size=1, max_size=4).map(tuple)
+    choices = st.dictionaries(st.integers(1, 2**32 - 1), POSITIVE_U64, min_size=1, max_size=3)
     known: dict[int, SearchStrategy[object]] = {
         ExtensionType.REUSE_KEYS: st.builds(ReuseKeys, st.booleans(), st.lists(U32, max_size=3).map(tuple)),
         ExtensionType.EXPIRY: U64,
         ExtensionType.GROUP: st.text(min_size=1, max_size=20),
+        ExtensionType.GROUP_CHOICE: choices.map(lambda drawn: tuple(map(GroupChoice._make, sorted(drawn.items())))),
+        ExtensionType.MEMBERS_ONLY: st.just(b""),
         0x0777: st.binary(max_size=5),
         0x7FFF: st.binary(max_size=5),
     }
@@ -144,6 +147,13 @@ def _link_state() -> SearchStrategy[object]:
     return of_fields(routing_bodies.LinkState, links=links.map(tuple))
 
 
+def _advertised_filter() -> SearchStrategy[object]:
+    packed = st.binary(min_size=1, max_size=40)
+    plain = st.builds(routing_bodies.AdvertisedFilter, U64, packed)
+    name, members = st.text(min_size=1, max_size=20), st.integers(1, 2**32 - 1)
+    return plain | st.builds(routing_bodies.AdvertisedFilter, U64, packed, name, members)
+
+
 @st.composite
 def _advertisement(draw: st.DrawFn) -> object:
     whole = draw(of_fields(routing_bodies.UpdateReply))
@@ -178,6 +188,7 @@ _BY_HAND = {
     client_bodies.Unsubscribe: _unsubscribe,
     client_bodies.Ack: _ack,
     routing_bodies.LinkState: _link_state,
+    routing_bodies.AdvertisedFilter: _advertised_filter,
     routing_bodies.ReceiverAdvertisement: _advertisement,
     routing_bodies.SenderRequest: _request,
     parts.AdvertisementPart: lambda: _part(parts.AdvertisementPart),

@@ -6,6 +6,7 @@ Bytes are hex, enumerations their numbers; a float is written with its point, so
 from __future__ import annotations
 
 import dataclasses
+import inspect
 
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.frames import Frame, kind_of
@@ -46,7 +47,8 @@ def _written(value: object) -> list[str]:
     if dataclasses.is_dataclass(value):
         hints = {field.name: field.type for field in dataclasses.fields(value) if field.compare}
     else:
-        hints = {name: hint for name, hint in type(value).__annotations__.items() if "REST" not in str(hint)}
+        stated = {each.name: each.annotation for each in inspect.signature(type(value)).parameters.values()}
+        hints = {name: hint for name, hint in stated.items() if "REST" not in str(hint)}
     named = [(name, "APPENDED" in str(hint)) for name, hint in hints.items()]
     while named[-1][1] and not getattr(value, named[-1][0]):
         named.pop()

@@ -16,7 +16,7 @@ from tamis.protocol.wire import parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType, ReuseKeys
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -55,12 +55,16 @@ def data_frames() -> dict[str, Frame]:
         ExtensionType.GROUP: "order-17",
         0x0777: b"unknown",
     }
+    chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO), GroupChoice(2**32 - 1, ROME))}
+    only = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO),), ExtensionType.MEMBERS_ONLY: b""}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
         "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
         "publish, every type": DataFrame(FrameKind.PUBLISH, typed, 0, 255, Transit(LAST, LAST, LAST), LAST),
         "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
+        "publish, for groups": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, chosen),
+        "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
@@ -138,10 +142,15 @@ def routing_frames() -> dict[str, Frame]:
     filters = tuple(routing_bodies.AdvertisedFilter(i, packed) for i, packed in enumerate((CHEAP, ODD, ANY), 1))
     digest = predicate_digest(filters)
     less = predicate_digest(filters[:2])
+    shared = (routing_bodies.AdvertisedFilter(1, CHEAP, "workers", 4), routing_bodies.AdvertisedFilter(2, CHEAP))
+    shared_digest = predicate_digest(shared)
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
         "ra, change": routing_bodies.ReceiverAdvertisement(ROME, 5, 2, False, 1, (), (3,), less, 2, True),
+        "ra, of a group": routing_bodies.ReceiverAdvertisement(
+            ROME, 5, 3, True, 0, shared, (), shared_digest, 2, False
+        ),
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
         "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),

@@ -13,6 +13,7 @@ from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.extensions import (
     Extensions,
     ExtensionType,
+    GroupChoice,
     ReuseKeys,
     decode_extensions,
     encode_extensions,
@@ -23,6 +24,10 @@ from tests.protocol.wire.frame_strategies import extensions
 
 def area(*items: tuple[int, bytes]) -> bytes:
     return b"".join(struct.pack("<HH", type_, len(data)) + data for type_, data in items)
+
+
+def choices(*pairs: tuple[int, int]) -> bytes:
+    return b"".join(struct.pack("<IQ", *pair) for pair in pairs)
 
 
 @settings(max_examples=settings.default.max_examples * 3 // 10)
@@ -65,6 +70,9 @@ def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
         *(area((4, b"")), area((4, b"\xff")), area((4, b"a" * 257))),
         *(area((5, b"")), area((5, bytes(5))), area((6, bytes(4)))),
         *(area((1, b"")), area((1, b"\x02")), area((1, b"\x01\x00"))),
+        *(area((10, b"")), area((10, bytes(11))), area((10, bytes(12))), area((10, choices((1, 0))))),
+        *(area((10, choices((2, 5), (1, 5)))), area((10, choices((1, 5), (1, 6))))),
+        area((10, choices(*((group, 5) for group in range(1, 258))))),
     ],
 )
 def test_a_malformed_area_is_refused(data: bytes) -> None:
@@ -86,6 +94,7 @@ def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: FrameKind, type
         *({3: -1}, {3: 2**64}, {3: True}, {3: "1"}, {2: 0}, {4: ""}, {4: b"x"}),
         *({5: ()}, {5: (2**32,)}, {5: (-1,)}, {5: (True,)}, {5: tuple(range(16_384))}),
         *({1: ReuseKeys(1, ())}, {1: ReuseKeys(True, (-1,))}),
+        *({10: ()}, {10: (GroupChoice(0, 1),)}, {10: (GroupChoice(1, 0),)}, {10: (GroupChoice(1, 2**64),)}),
         *({0x8000: b""}, {0x10000: b""}, {-1: b""}, {0x0100: "text"}, {0x0100: bytes(65_532)}),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from msgpack import unpackb
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire._msgpack import pack
@@ -76,7 +77,7 @@ def test_rows_that_are_none_are_refused_as_ever(row):
 @pytest.mark.parametrize("extra", [[7], [{"a": [1]}], [[[1]], None]])
 def test_rows_of_a_later_version_are_read(extra):
     record = record_of(ReceiverAdvertisement)
-    body = pack([1, 2, 3, True, 0, [[1, b"\x90", *extra]], [], bytes(16), 1, False, *extra])
+    body = pack([1, 2, 3, True, 0, [[1, b"\x90", "", 0, *extra]], [], bytes(16), 1, False, *extra])
     assert at_once(read(record, BodyReader(body, "it"))) == ROW
 
 
@@ -87,3 +88,22 @@ def test_plain_tuples_are_packed_as_the_records_they_stand_for():
     assert isinstance(at_once(read(record, BodyReader(at_once(packed(record, ROW)), "it"))).added[0], AdvertisedFilter)
     with pytest.raises(Refused):
         at_once(packed(record, dataclasses.replace(ROW, added=((1, b""),))))
+
+
+def test_rows_of_groups_stand_beside_others():
+    record = record_of(ReceiverAdvertisement)
+    rows = (AdvertisedFilter(1, b"\x90"), AdvertisedFilter(2, b"\x90", "workers", 4))
+    body = at_once(packed(record, dataclasses.replace(ROW, added=rows, count=2)))
+    assert unpackb(body)[5] == [[1, b"\x90"], [2, b"\x90", "workers", 4]]
+    plain, shared = at_once(read(record, BodyReader(body, "it"))).added
+    assert (plain.group, plain.members) == ("", 0)
+    assert (shared.group, shared.members) == ("workers", 4)
+    assert plain.filter != shared.filter == rows[1].filter
+    assert shared.filter != AdvertisedFilter(2, b"\x90", "others", 4).filter
+
+
+@pytest.mark.parametrize("row", [[1, b"\x90", "workers"], [1, b"\x90", "", 3], [1, b"\x90", "workers", 0]])
+def test_a_group_without_members_is_refused(row):
+    body = pack([1, 2, 3, True, 0, [row], [], bytes(16), 1, False])
+    with pytest.raises(FrameError, match="a filter of a group has members"):
+        at_once(read(record_of(ReceiverAdvertisement), BodyReader(body, "it")))

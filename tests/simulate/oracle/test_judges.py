@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.simulate.message import SimulatedMessage, Try
+from tamis.router.core.ways.forwarder import TransitId
+from tamis.simulate.message import Chosen, SimulatedMessage, Try
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
+from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.order import EnteredAt, Order
 from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, TreePlace
 from tamis.simulate.oracle.truth import Truth
@@ -20,6 +22,8 @@ S = 1_000_000
 PATIENCE = Patience(known_us=S, asked_us=S, hold_us=2 * S, changes_max=3)
 A, B, C = 10, 20, 30
 FILTER = b"filter"
+GROUP = 7
+ENTRY = TransitId(A, 1, 1)
 
 
 class Court:
@@ -36,6 +40,7 @@ class Court:
         self.truth.wanted(1, 1, C, 0, 0b11)
         self.deliveries = Deliveries(self.truth, PATIENCE, self.report)
         self.gaps = Gaps(self.truth, PATIENCE, self.report)
+        self.groups = Groups(self.truth, PATIENCE, self.report, self.deliveries)
         self.now_us = 10 * S
 
     def report(self, invariant: int, what: str) -> None:
@@ -179,7 +184,8 @@ def _holdings() -> dict[int, Holding]:
 
 
 def _tables(court: Court, layer: str = "source-trees") -> Tables:
-    return Tables(court.truth, LAYERS[layer], {FILTER: 0b11, b"more": 0b111, b"less": 0b1}.__getitem__, court.report)
+    meanings = {FILTER: (0, 0b11), b"more": (0, 0b111), b"less": (0, 0b1), b"shared": (GROUP, 0b1)}
+    return Tables(court.truth, LAYERS[layer], meanings.__getitem__, court.report, None, court.groups.asked)
 
 
 def test_equal_holdings_are_right(court: Court) -> None:
@@ -263,13 +269,23 @@ def test_a_detour_is_found_where_ways_must_be_short(court: Court) -> None:
 
 def test_a_message_goes_where_it_is_wanted_and_nowhere_else(court: Court) -> None:
     tables = _tables(court)
-    tables.went(1, 0, A, [A, B, C], 0, _ways())
-    tables.went(1, 5, A, [A], 0, _ways())
+
+    def went(content: int, visits: list[int], refusals: int, chosen: int | None = None) -> None:
+        message = SimulatedMessage(1, content, 1, 1)
+        message.visits, message.refusals = visits, {"seen before": refusals}
+        if chosen is not None:
+            message.chosen[ENTRY] = Chosen(A, 0, {GROUP: chosen})
+        tables.went(message, A, _ways())
+
+    went(0, [A, B, C], 0)
+    went(5, [A], 0)
+    went(5, [A, B], 0, chosen=B)
     assert court.found == []
     for visits, refusals in (([A, B], 0), ([A, B, C, B], 0), ([A, B, C], 1)):
-        tables.went(1, 0, A, visits, refusals, _ways())
-    tables.went(1, 5, A, [A, B], 0, _ways())
-    assert court.found == [6] * 4
+        went(0, visits, refusals)
+    went(5, [A, B], 0)
+    went(5, [A], 0, chosen=B)
+    assert court.found == [6] * 5
 
 
 # 7, 8, 9, 11.
@@ -342,7 +358,7 @@ def test_frames_that_are_nowhere_are_found(court: Court) -> None:
 
 
 def test_every_invariant_has_its_words() -> None:
-    assert sorted(INVARIANTS) == [*range(1, 12), 13, 14]
+    assert sorted(INVARIANTS) == [*range(1, 12), 13, 14, 15]
 
 
 # 13.
@@ -437,12 +453,130 @@ def test_gaps_over_a_loss_are_counted_apart(court: Court) -> None:
 )
 def test_messages_of_one_source_come_in_order(court: Court, excuse: Callable[[Court], None], found: list[int]) -> None:
     order = Order(court.truth, PATIENCE, court.report)
+    message = court.message()
+    court.now_us = 10 * S
     excuse(court)
     court.truth.unsettle()
     for counter in (1, 3, 2):
-        order.delivered(1, 1, 0, EnteredAt(A, 7, counter))
+        order.delivered(1, 1, message, EnteredAt(A, 7, counter), {})
     assert court.found == found
     for stream in (EnteredAt(B, 7, 1), EnteredAt(A, 8, 1)):
-        order.delivered(1, 1, 0, stream)
-    order.delivered(1, 2, 0, EnteredAt(A, 7, 1))
+        order.delivered(1, 1, message, stream, {})
+    order.delivered(1, 2, message, EnteredAt(A, 7, 1), {})
     assert court.found == found, "others, another life, another connection"
+
+
+@pytest.mark.parametrize(
+    ("choices", "lost", "found"),
+    [
+        ({GROUP: B}, {}, []),
+        ({GROUP: C}, {}, [14]),
+        ({GROUP: C}, {"silently lost": 1}, []),
+        ({GROUP: C}, {"queue full": 1}, []),
+        ({GROUP: C}, {"session over": 1}, [14]),
+    ],
+)
+def test_what_may_overtake(court: Court, choices: dict[int, int], lost: dict[str, int], found: list[int]) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    first, second = court.message(), court.message()
+    court.now_us = 10 * S
+    court.truth.unsettle()
+    first.lost.update(lost)
+    order.delivered(1, 1, second, EnteredAt(A, 7, 2), {GROUP: C})
+    order.delivered(1, 1, first, EnteredAt(A, 7, 1), choices)
+    assert court.found == found
+
+
+# 15.
+
+
+def _asked(court: Court, chosen: int = C, retried: bool = False) -> SimulatedMessage:
+    """A message that entered at A, for members of a group: client 1 at C since the beginning, unless a test says so."""
+    message = court.message()
+    message.chosen[ENTRY] = Chosen(A, 10 * S, {GROUP: chosen})
+    if retried:
+        message.chosen[TransitId(B, 1, 1)] = Chosen(B, 10 * S, {GROUP: chosen})
+    return message
+
+
+@pytest.fixture
+def shared(court: Court) -> Court:
+    court.now_us = 0
+    court.groups.joined(1, C, GROUP, 0, 0b1)
+    court.now_us = 10 * S
+    return court
+
+
+def test_one_member_gets_a_message(shared: Court) -> None:
+    message = _asked(shared)
+    shared.groups.shared(1, message, GROUP, ENTRY)
+    shared.groups.in_motion(message)
+    shared.groups.at_rest(message, A)
+    assert shared.found == []
+    assert shared.groups.counts["required of groups in motion"] == 1
+
+
+def test_two_members_are_one_too_many_and_one_that_is_none_is_another(shared: Court) -> None:
+    shared.groups.joined(2, B, GROUP, 0, 0b1)
+    message = _asked(shared)
+    shared.groups.shared(1, message, GROUP, ENTRY)
+    shared.groups.shared(2, message, GROUP, ENTRY)
+    assert shared.found == [15]
+    shared.groups.left(1, GROUP, 0)
+    shared.groups.shared(1, _asked(shared), GROUP, ENTRY)
+    assert shared.found == [15, 15]
+
+
+def test_a_second_try_may_reach_a_second_member_and_is_counted(shared: Court) -> None:
+    shared.groups.joined(2, B, GROUP, 0, 0b1)
+    message = _asked(shared, retried=True)
+    shared.groups.shared(1, message, GROUP, ENTRY)
+    shared.groups.shared(2, message, GROUP, TransitId(B, 1, 1))
+    shared.groups.in_motion(message)
+    assert shared.found == []
+    assert shared.groups.counts["members after a second try"] == 1
+
+
+def test_a_member_whose_way_stayed_up_gets_it(shared: Court) -> None:
+    shared.groups.at_rest(_asked(shared), A)
+    shared.groups.in_motion(_asked(shared))
+    assert shared.found == [15, 15]
+
+
+def test_a_way_that_broke_excuses_where_it_is_counted(shared: Court) -> None:
+    message = _asked(shared)
+    _cut(shared)
+    message.lost["session over"] = 1
+    shared.groups.in_motion(message)
+    shared.groups.at_rest(message, A)
+    assert shared.found == []
+
+
+def test_a_copy_that_nobody_counted_is_found(shared: Court) -> None:
+    shared.now_us = 9 * S + S // 2
+    shared.groups.left(1, GROUP, 0)
+    shared.groups.joined(1, C, GROUP, 0, 0b1)  # since too short a time to be required
+    message = _asked(shared)
+    shared.groups.in_motion(message)
+    assert shared.found == [15]
+    message.unshared[ENTRY, GROUP] = "no member left"
+    shared.groups.in_motion(message)
+    assert shared.found == [15]
+
+
+def test_one_router_whose_last_member_left_excuses_nothing_and_two_do(shared: Court) -> None:
+    for client, router in ((2, B), (3, A)):
+        shared.now_us = 0
+        shared.groups.joined(client, router, GROUP, 0, 0b1)
+        shared.now_us = 9 * S
+        shared.groups.left(client, GROUP, 0)
+        message = _asked(shared, chosen=router)
+        message.unshared[ENTRY, GROUP] = "no member left"
+        shared.groups.in_motion(message)
+        assert shared.found == [15], "with the first alone"
+
+
+def test_what_is_stated_for_groups_is_what_members_want(shared: Court) -> None:
+    holdings = _holdings()
+    _tables(shared).compare(holdings)
+    assert shared.found == [15]

@@ -1,4 +1,5 @@
-"""A ring of five processes that flood, under traffic, while routers are killed and stopped: each message comes once."""
+"""A ring of five processes by each strategy but the usual one, under traffic, while routers are killed and stopped:
+each message comes once."""
 
 from __future__ import annotations
 
@@ -17,9 +18,13 @@ AWAY_S = 7.0
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("prune", [True, False], ids=["prune", "everywhere"])
-async def test_a_ring_that_floods_under_kills_and_stops(tmp_path, prune):
-    async with running(tmp_path, ring(*NAMES, strategy={"name": "flood", "prune": prune})) as network:
+@pytest.mark.parametrize(
+    "strategy",
+    [{"name": "flood"}, {"name": "flood", "prune": False}, {"name": "link-matching"}],
+    ids=["flood", "flood everywhere", "link matching"],
+)
+async def test_a_ring_under_kills_and_stops(tmp_path, strategy):
+    async with running(tmp_path, ring(*NAMES, strategy=strategy)) as network:
         await network.until_linked()
         load = Traffic({name: router.address for name, router in network.routers.items()}, 100)
         async with load.running():

@@ -1,0 +1,35 @@
+"""The model of `unmatched`: which messages that nobody wanted a router keeps for `tamis unmatched`.
+
+Law: off unless a share is given, and bounded in bytes. Like the other models, this is the manual.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tamis.configs.records import Share
+
+BYTES_MIN = 65_536
+BYTES_MAX = 64 * 1024 * 1024
+
+
+class UnmatchedSettings(BaseModel):
+    """Which messages that nobody wanted are kept, for `tamis unmatched`: the latest ones, without their payloads."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    share: Share = Field(
+        default=0.0, description="Of the messages that enter here and that nobody wants, chosen by their ids."
+    )
+    bytes: int = Field(
+        default=1024 * 1024,
+        ge=BYTES_MIN,
+        le=BYTES_MAX,
+        multiple_of=8,
+        description="Bytes that they take; a new one overwrites the oldest.",
+    )
+
+    @property
+    def ring_bytes(self) -> int:
+        """Return the bytes to reserve: none where no message is kept."""
+        return self.bytes if self.share else 0

@@ -1,0 +1,172 @@
+"""A space: the attributes that its messages have, and what a router knows of all spaces together.
+
+Law: a message belongs to the space that its naming attribute (`type`, unless told otherwise) names. It fits if each
+attribute that the space requires is there, each declared one is in its domain, and others are there only if the space
+is open. The first misfit in the order of the message is told, then the first missing attribute by name, so that all
+programs that check one message say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from reprlib import repr as shortened
+from types import MappingProxyType
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.spaces.domains import Domain, Misfit
+from tamis.protocol.values import Value, check_name
+
+SPACE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+NAMING = "type"
+"""The attribute whose value names the space of a message, unless the topology file names another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceAttribute:
+    """What a space says of one attribute."""
+
+    domain: Domain
+    is_optional: bool = False
+
+    @property
+    def allowed(self) -> str:
+        return f"{self.domain.allowed}, or absent" if self.is_optional else self.domain.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceRefusal:
+    """Why a message does not fit: the attribute, what is wrong with it, and what the space allows."""
+
+    space: str
+    attribute: str
+    misfit: Misfit
+    allowed: str
+
+    def __str__(self) -> str:
+        return refusal_text(self.space, self.attribute, self.misfit.text, self.allowed)
+
+
+def refusal_text(space: str, attribute: str, what: str, allowed: str) -> str:
+    """Return the sentence by which a message or a predicate is refused."""
+    where = f"space {space}: " if space else ""
+    return f"{where}attribute {attribute} {what}; allowed: {allowed}"
+
+
+@dataclass(frozen=True)
+class Space:
+    """One space, its attributes sorted by name. `version` counts its changes and is no part of what it says."""
+
+    name: str
+    attributes: Mapping[str, SpaceAttribute]
+    is_open: bool = False
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        check_space_name(self.name)
+        if not 1 <= self.version <= limits.INT_MAX:
+            raise Refused(f"version: 1 to {limits.INT_MAX}, not {self.version}")
+        if len(self.attributes) > limits.SPACE_ATTRIBUTES_MAX:
+            raise Refused(
+                f"attributes: a space has at most {limits.SPACE_ATTRIBUTES_MAX}, this one {len(self.attributes)}"
+            )
+        for name in self.attributes:
+            check_name(name)
+        object.__setattr__(self, "attributes", MappingProxyType(dict(sorted(self.attributes.items()))))
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same of messages, whatever their versions."""
+        return self._said == other._said if isinstance(other, Space) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.is_open, frozenset(self.attributes.items())))
+
+    @property
+    def _said(self) -> tuple[object, ...]:
+        return (self.name, self.is_open, dict(self.attributes))
+
+    def check(self, attributes: Mapping[str, Value], naming: str = NAMING) -> SpaceRefusal | None:
+        """Return why a message with these attributes does not fit, or None. The attribute `naming` is not looked at."""
+        for name, value in attributes.items():
+            declared = self.attributes.get(name)
+            if name == naming or (declared is None and self.is_open):
+                continue
+            if declared is None:
+                return SpaceRefusal(self.name, name, Misfit.UNDECLARED, self.declared)
+            misfit = declared.domain.misfit(value)
+            if misfit is not None:
+                return SpaceRefusal(self.name, name, misfit, declared.allowed)
+        for name, declared in self.attributes.items():
+            if not declared.is_optional and name not in attributes:
+                return SpaceRefusal(self.name, name, Misfit.MISSING, declared.allowed)
+        return None
+
+    @property
+    def declared(self) -> str:
+        """The names of the attributes, as a refusal shows them."""
+        shown = ", ".join([*self.attributes][:_NAMES_SHOWN])
+        return f"{shown}, ..." if len(self.attributes) > _NAMES_SHOWN else shown or "no attribute"
+
+
+_NAMES_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class SpaceSet:
+    """All spaces that a router knows, by name, and what becomes of messages that name none of them."""
+
+    spaces: Mapping[str, Space] = field(default_factory=dict)
+    naming: str = NAMING
+    refuses_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        check_name(self.naming)
+        if len(self.spaces) > limits.SPACES_MAX:
+            raise Refused(f"spaces: at most {limits.SPACES_MAX}, these are {len(self.spaces)}")
+        for name, space in self.spaces.items():
+            if name != space.name:
+                raise Refused(f"spaces: the space {space.name} stands there as {name}")
+            if self.naming in space.attributes:
+                raise Refused(
+                    f"space {name}: attribute {self.naming} names the space of a message and is not declared in it"
+                )
+        object.__setattr__(self, "spaces", MappingProxyType(dict(self.spaces)))
+
+    def __hash__(self) -> int:
+        return hash((self.naming, self.refuses_unknown, *self.spaces.values()))
+
+    def __bool__(self) -> bool:
+        """Is there anything to check?"""
+        return bool(self.spaces) or self.refuses_unknown
+
+    def check(self, attributes: Mapping[str, Value]) -> SpaceRefusal | None:
+        """Return why a message with these attributes may not enter here, or None."""
+        name = attributes.get(self.naming)
+        space = self.spaces.get(name) if isinstance(name, str) else None
+        if space is not None:
+            return space.check(attributes, self.naming)
+        if self.refuses_unknown:
+            return SpaceRefusal("", self.naming, Misfit.NO_SPACE, self.known)
+        return None
+
+    @property
+    def known(self) -> str:
+        """The names of the spaces, as a refusal shows them."""
+        shown = ", ".join([*self.spaces][:_NAMES_SHOWN])
+        return f"{shown}, ..." if len(self.spaces) > _NAMES_SHOWN else shown or "no space is known"
+
+
+NO_SPACES = SpaceSet()
+
+
+def check_space_name(name: object) -> str:
+    """Return `name` itself if it can name a space; otherwise Refused says why."""
+    if not isinstance(name, str) or not SPACE_NAME.fullmatch(name):
+        raise Refused(
+            f"a space is named by letters, digits, `_`, `.` and `-`, with a letter or `_` first, not {shortened(name)}"
+        )
+    if len(name) > limits.SPACE_NAME_BYTES_MAX:
+        raise Refused(f"the name of a space has at most {limits.SPACE_NAME_BYTES_MAX} bytes, this one has {len(name)}")
+    return name

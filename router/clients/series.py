@@ -1,0 +1,93 @@
+"""Which clients have metrics of their own.
+
+Law: the first `limits.client_series` clients, as they come; each of the others is counted under OTHERS from its first
+message to its last. A client never moves from one to the other, and what OTHERS has counted never goes down, whoever
+leaves: a series that is a counter stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from tamis.native import ConnectionFigures, Gone, Switch
+
+OTHERS: Final = "others"
+"""A client of this name has no metrics of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCounts:
+    """What clients have sent and been sent, and what they hold now."""
+
+    messages_in: int = 0
+    deliveries: int = 0
+    dropped: int = 0
+    queued_bytes: int = 0
+    filters: int = 0
+
+    @staticmethod
+    def of(figures: ConnectionFigures) -> ClientCounts:
+        return ClientCounts(
+            figures.messages_in, figures.deliveries, figures.dropped, figures.queued_bytes, figures.filters
+        )
+
+    def but(self, other: ClientCounts) -> ClientCounts:
+        """Return these without those of `other`."""
+        return ClientCounts(
+            self.messages_in - other.messages_in,
+            self.deliveries - other.deliveries,
+            self.dropped - other.dropped,
+            self.queued_bytes - other.queued_bytes,
+            self.filters - other.filters,
+        )
+
+
+class ClientSeries:
+    """The clients that have metrics of their own, by name, and what those of the others had counted that have left."""
+
+    def __init__(self, switch: Switch) -> None:
+        self._switch = switch
+        self._named: dict[str, int] = {}
+        self._left = ClientCounts()
+        self._told = ClientCounts()
+
+    def came(self, name: str, connection: int, limit: int) -> None:
+        """Take in a client that was let in. `limit` is how many may have metrics of their own; one that comes again
+        while its old connection is there takes its place."""
+        if name in self._named or (len(self._named) < limit and name != OTHERS):
+            self._named[name] = connection
+
+    def went(self, name: str, connection: int) -> None:
+        """Take in that a connection has ended, whose counters the switch still has."""
+        if self._named.get(name) == connection:
+            del self._named[name]
+        elif name not in self._named:
+            at_its_end = ClientCounts.of(self._switch.connection(connection))
+            self._left = ClientCounts(
+                self._left.messages_in + at_its_end.messages_in,
+                self._left.deliveries + at_its_end.deliveries,
+                self._left.dropped + at_its_end.dropped,
+            )
+
+    def counts(self) -> Iterator[tuple[str, ClientCounts]]:
+        """Yield what each client with metrics of its own has counted, then the sum of all others."""
+        others = ClientCounts.of(self._switch.clients())
+        for name, connection in self._named.items():
+            try:
+                own = ClientCounts.of(self._switch.connection(connection))
+            except Gone:
+                continue
+            others = others.but(own)
+            yield name, own
+        left, told = self._left, self._told
+        # A connection that has ended is in neither sum until its end is handled.
+        self._told = ClientCounts(
+            max(told.messages_in, others.messages_in + left.messages_in),
+            max(told.deliveries, others.deliveries + left.deliveries),
+            max(told.dropped, others.dropped + left.dropped),
+            others.queued_bytes,
+            others.filters,
+        )
+        yield OTHERS, self._told

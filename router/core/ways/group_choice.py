@@ -1,0 +1,43 @@
+"""R16: at which router a member of a worker group gets a message. The choice is made once, where the message enters.
+
+Law: the router that a message enters chooses, for each group with a member that wants it, one of the routers in reach
+that have such members, in proportion to them, by a keyed hash of the message and the group. The choice travels with the
+message (extension GROUP_CHOICE), and no other router chooses anew: two that did would give the message to two members,
+or to none, wherever they see the network differently. A chosen router without a member chooses once more, for one copy
+that goes to that router alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Mapping
+from typing import Final
+
+Choices = Mapping[int, int]
+"""Number of a worker group -> the router whose member gets the message."""
+Weights = Mapping[int, int]
+"""Router -> how many members it has for a message; not below 1."""
+NO_CHOICES: Final[Choices] = {}
+_WORDS: Final = struct.Struct("<QQQI")
+
+
+def turn_of(key: bytes, transit: tuple[int, int, int], group: int) -> int:
+    """Return the 64 bits that decide for one message and group: whoever does not know the key cannot aim."""
+    return int.from_bytes(hashlib.blake2b(_WORDS.pack(*transit, group), digest_size=8, key=key).digest(), "little")
+
+
+def pick(weights: Weights, turn: int) -> int | None:
+    """Return the router that `turn` falls on, each being as likely as it has members; None: there is none."""
+    left = turn * sum(weights.values()) >> 64
+    for router in sorted(weights):
+        left -= weights[router]
+        if left < 0:
+            return router
+    return None
+
+
+def choose(key: bytes, transit: tuple[int, int, int], members: Mapping[int, Weights]) -> Choices:
+    """Return the choices for a message; `members` names for each group the routers that may be chosen."""
+    picked = {group: pick(weights, turn_of(key, transit, group)) for group, weights in sorted(members.items())}
+    return {group: router for group, router in picked.items() if router is not None}

@@ -1,0 +1,178 @@
+"""Invariant 15: of the members of a worker group one gets a message, and never two.
+
+Law: what must be follows from the truth alone. For each entry of a message into the network and each group, two members
+are never given it. One must be where the routers of all members that can have been chosen are known to everybody, and
+the ways to them stayed whole; a single router whose last member has just gone passes the message on, and excuses
+nothing. Where no member got it for another reason, some router or line has counted why, unless the ways were just
+changing. At rest nothing excuses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tamis.simulate.oracle.deliveries import NOT_JUDGED, Deliveries, Entrance, Judged, Patience, Report
+from tamis.simulate.oracle.paths import component, graph_of
+from tamis.simulate.oracle.truth import FOREVER, Truth
+
+Entry = tuple[int, int, int]
+"""The source, epoch and counter that a message got where it entered."""
+
+
+class EntranceWithChoices(Entrance, Protocol):
+    @property
+    def choices(self) -> Mapping[int, int]: ...
+
+
+class SharedMessage(Judged, Protocol):
+    """The part of a message that is read here, beside what is read of all. Keys are an Entry, or (Entry, group)."""
+
+    @property
+    def chosen(self) -> Mapping[Any, EntranceWithChoices]: ...
+
+    @property
+    def shared(self) -> dict[Any, list[int]]: ...
+
+    @property
+    def unshared(self) -> Mapping[Any, str]: ...
+
+    @property
+    def refusals(self) -> Mapping[str, int]: ...
+
+
+@dataclass(slots=True, eq=False)
+class Membership:
+    """A filter of a client in a group that was in force for a while, at one router."""
+
+    client: int
+    router: int
+    group: int
+    contents: int
+    since_us: int
+    until_us: int = FOREVER
+
+
+class Groups:
+    def __init__(self, truth: Truth, patience: Patience, report: Report, deliveries: Deliveries) -> None:
+        """`deliveries` knows which ways stayed whole."""
+        self.counts: Counter[str] = Counter()
+        self._truth, self._patience, self._report = truth, patience, report
+        self._deliveries = deliveries
+        self._history: list[Membership] = []
+        self._in_force: dict[tuple[int, int, int], Membership] = {}
+
+    # What happens.
+
+    def joined(self, client: int, router: int, group: int, wish: int, contents: int) -> None:
+        member = Membership(client, router, group, contents, self._truth.now_us)
+        self._in_force[client, group, wish] = member
+        self._history.append(member)
+
+    def left(self, client: int, group: int, wish: int) -> None:
+        member = self._in_force.pop((client, group, wish), None)
+        if member is not None:
+            member.until_us = self._truth.now_us
+
+    def shared(self, client: int, message: SharedMessage, group: int, entry: Entry) -> None:
+        """Note that a client got a message as a member; report a second member, and one that is none."""
+        self.counts["shared"] += 1
+        receivers = message.shared.setdefault((entry, group), [])
+        receivers.append(client)
+        if len(receivers) > 1:
+            self._report(15, f"message {message.serial} came to members {receivers} of group {group:x}")
+        if not self.contents(client, group) >> message.content & 1:
+            self._report(15, f"message {message.serial} came to client {client}, who is no member for it")
+
+    def contents(self, client: int, group: int) -> int:
+        """Return what a client wants as a member of a group."""
+        bits = 0
+        for (whose, of, _), member in self._in_force.items():
+            if (whose, of) == (client, group):
+                bits |= member.contents
+        return bits
+
+    def asked(self) -> dict[int, dict[int, int]]:
+        """Return router -> group -> the contents that its members want."""
+        asked: dict[int, dict[int, int]] = {}
+        for member in self._in_force.values():
+            groups = asked.setdefault(member.router, {})
+            groups[member.group] = groups.get(member.group, 0) | member.contents
+        return asked
+
+    def forget(self, before_us: int) -> None:
+        self._history = [member for member in self._history if member.until_us > before_us - self._patience.gone_us]
+
+    # Afterwards.
+
+    def at_rest(self, message: SharedMessage, source: int) -> None:
+        """Judge a message that entered at `source` at rest: each group with a member in reach has one that got it."""
+        truth = self._truth
+        reachable = component(graph_of(truth.edges(truth.now_us), truth.living()), source)
+        wanting = {
+            member.group
+            for member in self._in_force.values()
+            if member.router in reachable and member.contents >> message.content & 1
+        }
+        for group in sorted(wanting):
+            self.counts["required of groups at rest"] += 1
+            if self._received(message, group) != 1:
+                self._report(15, f"message {message.serial} came to no member of group {group:x}, at rest")
+
+    def in_motion(self, message: SharedMessage) -> None:
+        if self._truth.is_tainted:
+            return
+        groups = sorted({member.group for member in self._history if member.contents >> message.content & 1})
+        for group in groups if message.chosen else ():
+            self._judge(message, group, next(iter(message.chosen.values())))
+        extra = Counter(group for _, group in message.shared)
+        self.counts["members after a second try"] += sum(count - 1 for count in extra.values())
+
+    @staticmethod
+    def _received(message: SharedMessage, group: int) -> int:
+        return sum(len(receivers) for (_, of), receivers in message.shared.items() if of == group)
+
+    def _judge(self, message: SharedMessage, group: int, first: EntranceWithChoices) -> None:
+        is_required = self._is_required(message, group, first)
+        self.counts["required of groups in motion"] += is_required
+        if self._received(message, group) > 0:
+            return
+        if is_required:
+            self._report(15, f"message {message.serial} came to no member of group {group:x}, whose ways stayed up")
+        elif any(of == group for _, of in message.unshared):
+            self.counts["for members, dropped by a router"] += 1
+        elif message.lost or message.refusals:
+            self.counts["for members, lost or refused"] += 1
+        elif group in first.choices and self._is_calm(first, message):
+            self._report(15, f"message {message.serial} for group {group:x} went out of the count")
+        elif group in first.choices:
+            self.counts["for members, while ways changed"] += 1
+
+    def _is_calm(self, first: EntranceWithChoices, message: SharedMessage) -> bool:
+        """Was there no change that ways may break at, since all routers last knew the topology, so that some router or
+        line has seen the message go?"""
+        calm_us = self._deliveries.calm_before(first, message.last_us)
+        return calm_us is not None and not self._truth.has_ended(calm_us, message.last_us + self._patience.hold_us)
+
+    def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
+        """Must a member have got the message?"""
+        until_us = message.last_us
+        calm_us = self._deliveries.calm_before(trial, until_us)
+        if calm_us is None or len(message.chosen) > 1 or message.lost.keys() & NOT_JUDGED:
+            return False
+        members = list(self._candidates(message, group, calm_us, until_us))
+        staying = {m.router for m in members if m.until_us > until_us}
+        known = {m for m in members if m.until_us > until_us and m.since_us <= calm_us - self._patience.asked_us}
+        gone = {m.router for m in members if m.until_us <= until_us} - {m.router for m in known}
+        if not known or len(gone) > 1:
+            return False
+        ways = [(trial.router, router) for router in staying | gone] + [(old, new) for old in gone for new in staying]
+        return all(self._deliveries.ways_stayed(start, end, calm_us, until_us) for start, end in ways)
+
+    def _candidates(self, message: SharedMessage, group: int, calm_us: int, until_us: int) -> Iterable[Membership]:
+        for member in self._history:
+            is_asked = member.group == group and member.contents >> message.content & 1
+            if is_asked and member.since_us <= until_us and member.until_us > calm_us - self._patience.gone_us:
+                yield member

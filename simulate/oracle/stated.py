@@ -1,0 +1,28 @@
+"""Invariant 4, of strategies by which routers state every filter: what each states is what its clients want, by name.
+
+Law: it is compared filter by filter, as bytes, so that one which is left out because another covers it is found too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tamis.protocol.wire.routing_bodies import group_of
+from tamis.simulate.oracle.tables import Holding, Report
+from tamis.simulate.oracle.truth import Truth
+
+
+def compare_stated(
+    holdings: Iterable[Holding], truth: Truth, packed_of: Callable[[int], bytes], report: Report
+) -> None:
+    """Report a router that states other filters than its clients want, or one of them twice; those of worker groups
+    apart. `packed_of` returns the filter of a number of the truth."""
+    wanted: dict[int, set[bytes]] = {}
+    for wants in truth.in_force.values():
+        for filter_, want in wants.items():
+            wanted.setdefault(want.router, set()).add(packed_of(filter_))
+    for holding in holdings:
+        stated = sorted(packed for packed in holding.advertised[holding.router].values() if not group_of(packed))
+        expected = sorted(wanted.get(holding.router, ()))
+        if stated != expected:
+            report(4, f"{holding.router:x} states {len(stated)} filters, and its clients want {len(expected)}")
