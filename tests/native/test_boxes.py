@@ -231,7 +231,7 @@ def test_ranges_are_told_by_where_a_filter_has_more_names_than_a_box() -> None:
 
 @pytest.mark.parametrize("is_client", [False, True])
 def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
-    """A box has its ends itself: its numbers take no place among those in order, until its filter is no box any more."""
+    """Their ends stand in the box: no label is kept for a number until its filter is no box any more."""
     table, plain = Table("tamis"), Table("linear")
     dice = random.Random(5)
     kind = InterfaceKind.CLIENT if is_client else InterfaceKind.LINK
@@ -260,7 +260,7 @@ def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
 
 
 TEXTS: dict[str, Callable[[int], tuple[tuple[str, str], tuple[str, str]]]] = {
-    "equal": lambda number: (("0000000", "1000000"), ("0500001", "1000000")),
+    "equal": lambda _: (("0000000", "1000000"), ("0500001", "1000000")),
     "differ late": lambda number: (("0000000", "1000000"), (f"0500000 or {number:05d}", "1000000")),
     "nested": lambda number: (
         (f"the same {5_000 - number:05d}", f"the same {5_001 + number:05d}"),
