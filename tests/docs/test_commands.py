@@ -29,6 +29,7 @@ TESTED = {
     "docs/from/rabbitmq.md": "tests/docs/test_from_pages.py",
     "docs/contributing/add-an-engine.md": "tests/docs/test_add_an_engine.py",
     "docs/contributing/add-a-strategy.md": "tests/docs/test_add_a_strategy.py",
+    "docs/design/simulator.md": "tests/simulate/test_run.py",
 }
 GENERATED = "docs/reference/cli.md"
 """The examples of each command, about files of the reader's; they are looked at, and not run."""
