@@ -98,6 +98,19 @@ def test_the_test_of_a_page_is_there(page: str, test: str) -> None:
     assert commands_of(ROOT / page)
 
 
+REASONS = sorted({(command.page, command.reason) for command in COMMANDS if "test_" in command.reason})
+
+
+@pytest.mark.parametrize(("page", "reason"), REASONS)
+def test_a_test_that_stands_in_for_commands_is_named_by_its_path(page: str, reason: str) -> None:
+    named = re.findall(r"[\w/]*\b(?:tests/|test_)[\w/]*(?:\.py)?", reason)
+    assert named
+    for path in named:
+        assert path.startswith("tests/"), f"{page} names {path} without its folder"
+        found = ROOT / path
+        assert found.is_dir() or "def test_" in found.read_text(), f"{page}: no test is in {path}"
+
+
 @pytest.mark.parametrize("command", LOOKED_AT, ids=lambda command: f"{command.page}:{command.line}")
 def test_what_a_command_names_is_there(command: PageCommand) -> None:
     for words in filter(None, command.invocations()):
