@@ -204,3 +204,20 @@ def test_filters_that_share_twelve_values_gather_under_one(by: str) -> None:
     assert table.stats().steps - before < 2 * STEPS
     for other in (message | {"m": "the"}, message | {"m": "x"}, {k: v for k, v in message.items() if k != "a03"}):
         assert sorted(table.match(other)) == sorted(plain.match(other))
+
+
+def test_a_between_is_made_before_patterns_that_as_many_filters_share() -> None:
+    """It is two tests of its name, which is in no more filters for that."""
+    shared = [Constraint(f"a{k:02d}", Op.PREFIX, ("v/",)) for k in range(12)]
+    message: dict[str, Value] = {f"a{k:02d}": "v/x" for k in range(12)} | {"m": 0}
+    table, plain = Table("tamis"), Table("linear")
+    for number in range(FILTERS):
+        wanted = Constraint("m", Op.BETWEEN, (number + 1, 2 * number + 3))
+        for each in (table, plain):
+            each.add(Filter((*shared, wanted)), number)
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < 1.5 * STEPS
+    for value in (1, 700, 2 * FILTERS):
+        assert sorted(table.match(message | {"m": value})) == sorted(plain.match(message | {"m": value}))
