@@ -131,12 +131,12 @@ class Daemon:
         seconds = SecondTicker(connections)
         seconds.start()
         self._closers.append(seconds.stop)
-        self._running.stalls.start()
-        self._closers.append(self._running.stalls.stop)
         gc.collect()
         gc.freeze()  # what is here now stays: no collection walks it again
         gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
+        self._running.stalls.start()  # now that the start itself no longer holds the loop
+        self._closers.append(self._running.stalls.stop)
 
     def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Report what a function called by the loop has raised; errors of sockets go to the loop's own handler."""
