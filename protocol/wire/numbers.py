@@ -57,6 +57,11 @@ def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
     return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)
 
 
+def space_digest(name: str, version: int, digest: bytes) -> bytes:
+    """Return what one space adds to the digest over all spaces that a router knows."""
+    return _digest(b"spaces" + _VERSION.pack(stable_number(name), version, 0) + digest)
+
+
 def add(digest: bytes, *others: bytes) -> bytes:
     return _sum(digest, sum(map(_number, others)))
 
