@@ -22,6 +22,7 @@ NO_DIGEST: Final = bytes(DIGEST_BYTES)
 _MODULUS: Final = 1 << 8 * DIGEST_BYTES
 _ID: Final = struct.Struct("<Q")
 _VERSION: Final = struct.Struct("<QQQ")
+_PAIR: Final = struct.Struct("<QQ")
 
 
 @lru_cache(65_536)
@@ -59,7 +60,7 @@ def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
 
 def space_digest(name: str, version: int, digest: bytes) -> bytes:
     """Return what one space adds to the digest over all spaces that a router knows."""
-    return _digest(b"spaces" + _VERSION.pack(stable_number(name), version, 0) + digest)
+    return _digest(b"spaces" + _PAIR.pack(stable_number(name), version) + digest)
 
 
 def add(digest: bytes, *others: bytes) -> bytes:

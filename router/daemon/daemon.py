@@ -287,7 +287,9 @@ class Daemon:
         try:
             return self._running.connections.spaces.plan_reload(new.spaces)
         except Refused as error:
-            raise CannotStart(f"{error}; `tamis space put FILE --force` makes such a change") from None
+            raise CannotStart(
+                f"{error}; `tamis space put` and `tamis space drop` make such a change with --force"
+            ) from None
 
     def _configure_logs(self, settings: RouterSettings) -> None:
         logs.configure(settings.logging.level, "json" if self._options.json_logs else settings.logging.format)

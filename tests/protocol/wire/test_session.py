@@ -99,12 +99,14 @@ def test_every_state_but_the_last_has_a_way_on(sides: Sides) -> None:
         (
             LINK,
             0,
-            "PUBLISH DRY_RUN LOST TRACE_RECORD DRY_RUN_REPORT LSA RA SR UR HELD EPOCH_REFUSED PING PONG ERROR DRAIN",
+            "PUBLISH DRY_RUN LOST TRACE_RECORD DRY_RUN_REPORT LSA RA SR UR HELD EPOCH_REFUSED SPACE "
+            "PING PONG ERROR DRAIN",
         ),
         (
             LINK,
             1,
-            "PUBLISH DRY_RUN LOST TRACE_RECORD DRY_RUN_REPORT LSA RA SR UR HELD EPOCH_REFUSED PING PONG ERROR DRAIN",
+            "PUBLISH DRY_RUN LOST TRACE_RECORD DRY_RUN_REPORT LSA RA SR UR HELD EPOCH_REFUSED SPACE "
+            "PING PONG ERROR DRAIN",
         ),
     ],
 )
