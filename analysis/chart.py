@@ -26,7 +26,7 @@ DOTS_MAX: Final = 60
 """Points of a line up to which each has a dot."""
 MARKS_APART: Final = 0.012
 """Marks nearer to each other, as a share of the width, are one."""
-MARK_WORDS_MAX: Final = 6
+MARK_WORDS_MAX: Final = 12
 _DASHES: Final = ("", "7 3", "2 3")
 Points = Sequence[tuple[float, float]]
 Shown = Callable[[float], str]
@@ -173,7 +173,7 @@ def _one(together: Sequence[ChartMark]) -> ChartMark:
 
 def _marked(mark: ChartMark, x: TimeAxis | Axis) -> Iterable[str]:
     at = _across(x, mark.at)
-    words = f"{x.shown(mark.at)} {mark.words}" if isinstance(x, TimeAxis) else mark.words
+    words = f"{datetime.fromtimestamp(mark.at, UTC):%H:%M:%S} {mark.words}" if isinstance(x, TimeAxis) else mark.words
     yield f"<g><title>{escape(words)}</title>"
     yield f'<path class="mark" d="M{at:.1f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
     yield f'<path class="sign" d="M{at - 5:.1f} {_TOP - 10}h10l-5 9z"/></g>'

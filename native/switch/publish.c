@@ -27,16 +27,19 @@ void switch_stamp_entry(tm_switch *sw, parts *message) {
     message->hops_onward = message->hops;
 }
 
+/* Apart, so that messages cost nothing for it where there are no groups. */
+static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
+    parts onward;
+    int result = switch_choose(sw, message, count, &onward);
+    return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind) : result;
+}
+
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (result == TM_OK && switch_has_groups(sw)) {
-        parts onward;
-        result = switch_choose(sw, message, *count, &onward);
-        if (result == TM_OK) {
-            result = sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind);
-        }
+        result = choose_and_depart(sw, message, *count, behind);
     } else if (result == TM_OK && sw->net != NULL) {
         result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }

@@ -149,7 +149,7 @@ def test_rates_are_per_second_over_absolute_time() -> None:
 
 def test_faults_are_marked() -> None:
     told = [each.children[0].text for each in rates().every("g")]
-    assert told == [f"22:14:30 a: link to {ODD} down, {ODD} broke off"]
+    assert told == [f"22:14:30 link {ODD} - a down, {ODD} broke off"]
     calm = ALL | {"logs/changes": [], "logs/lives": [life("a", "stopped", 120)]}
     assert 'class="mark"' not in page(calm)
 

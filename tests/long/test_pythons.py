@@ -102,7 +102,7 @@ def test_it_is_built_installed_started_and_tested(tmp_path: Path, source: Path, 
     (bare / "native").mkdir(parents=True)
     for name in ("tests", "docs", "configs", "native/tm_api.h", "README.md", "pyproject.toml"):
         (bare / name).symlink_to(source / name)
-    command = ("-m", "pytest", "-m", "not slow and not long", "-q", "-p", "no:cacheprovider", *SUITES)
+    command = ("-m", "pytest", "-m", "not slow and not long", "-p", "no:cacheprovider", *SUITES)
     said = run(programs / "python", *command, cwd=bare)
     print(f"Python {version}: {said.splitlines()[-1]}")
 

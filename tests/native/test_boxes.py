@@ -231,7 +231,7 @@ def test_ranges_are_told_by_where_a_filter_has_more_names_than_a_box() -> None:
 
 @pytest.mark.parametrize("is_client", [False, True])
 def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
-    """Their ends stand in the box: no label is kept for a number until its filter is no box any more."""
+    """A box has its ends itself: its numbers take no place among those in order until its filter is no box."""
     table, plain = Table("tamis"), Table("linear")
     dice = random.Random(5)
     kind = InterfaceKind.CLIENT if is_client else InterfaceKind.LINK

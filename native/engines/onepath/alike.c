@@ -24,8 +24,8 @@ static uint64_t key_behind(const tm_engine *engine, const tamis_fork *fork, cons
     return 0;
 }
 
-/* The fullest bucket right behind a node that the tests lead to, or else that of its last guard, as an example; 0: there
- * is none. */
+/* The fullest bucket right behind a node that the tests lead to, or else that of its last guard, as an example; 0:
+ * there is none. */
 static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
                                uint32_t *filters_there) {
     uint64_t best = 0;
@@ -62,8 +62,7 @@ uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_test
 
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {
     out->share = 1;
-    const tamis_slot *slot =
-        tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests, &out->share));
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests, &out->share));
     out->count = 0;
     for (uint32_t at = slot == NULL ? 0 : slot->entry_count; at > 0 && out->count < TAMIS_ALIKE_MAX; at--) {
         tamis_tests_of_entry(engine, &tamis_slot_entries(&engine->buckets, slot)[at - 1], &out->filters[out->count++]);

@@ -9,8 +9,8 @@
 
 #include "engines/onepath/engine.h"
 
-#define TAMIS_ALIKE_MAX 4U /* filters that are looked at */
-#define TAMIS_ALIKE_MIN 8U /* entries in a bucket that is not opened; of fewer nobody is asked */
+#define TAMIS_ALIKE_MAX 4U              /* filters that are looked at */
+#define TAMIS_ALIKE_MIN TAMIS_CROWD_MAX /* entries in a bucket that is not opened; of fewer nobody is asked */
 
 typedef struct tamis_alike {
     uint32_t count;

@@ -1,4 +1,4 @@
-/* boxes.h - filters of ranges on two to eight names, and their equalities, in trees of boxes.
+/* boxes.h - filters of ranges on several names, and their equalities, in trees of boxes.
  *
  * Law: a box holds wherever its filter does; where it says no more than the filter, its row has TAMIS_LAST, and nothing
  * else is asked. An end of strings in order is the id of a constant, compared by its label; a string that is compared

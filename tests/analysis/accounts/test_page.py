@@ -172,7 +172,7 @@ def test_marks(page: str, simulated: Simulated) -> None:
     """Each fault stands in some mark of each chart over time, within a pixel or so of its time."""
     ahead_us = reference_ahead_us(simulated)
     downs = [
-        ((at_us + ahead_us) / 1e6, f"{router}: link to {other} down")
+        ((at_us + ahead_us) / 1e6, f"link {' - '.join(sorted((router, other)))} down")
         for at_us, router, what, other in simulated.truth["changes"]["noticed"]
         if what == "link down"
     ]
