@@ -7,10 +7,10 @@ everything but the epoch file; what was arranged by an earlier life never reache
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
-from tamis.protocol.spaces import NO_SPACES, Space, SpaceSet, pack
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.router.core.commands import (
@@ -151,7 +151,7 @@ class Node:
         self.sharing: Sharing
         self.spaces = NO_SPACES
         self.kept_spaces: tuple[SpaceStatement, ...] = ()
-        """The file of spaces: what this router starts with, beside what its topology file says."""
+        """The file of spaces: what this router starts with again, beside what its topology file says."""
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -449,14 +449,9 @@ class Node:
 
     def _check_by(self, command: CheckBySpaces) -> None:
         self.spaces = SpaceSet(command.spaces, NAMING)
-        self.kept_spaces = tuple(SpaceStatement(*said) for said in _said(command.spaces))
 
     def _alarm(self, command: Alarm) -> None:
         self._observer.alarmed(self.number, command.text)
-
-
-def _said(spaces: Mapping[str, Space]) -> Iterator[tuple[str, int, bytes]]:
-    return ((name, space.version, pack(space)) for name, space in spaces.items())
 
 
 _CARRY_OUT: Final = cast(

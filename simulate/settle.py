@@ -157,7 +157,7 @@ class Rest:
             return
         held = {(node.number, node.life): view.spaces(node) for node in living}
         self._spaces = {router: spaces for (router, _), spaces in held.items()}
-        kept = [each for node in world.nodes for each in node.kept_spaces]
+        kept = [each for node in world.nodes for each in view.spaces(node).values()]
         graph = graph_of(truth.edges(world.clock.now_us), truth.living())
         world.recorder.schemas.at_rest(held, kept, graph)
         world.recorder.schemas.forget(held.keys())

@@ -263,7 +263,8 @@ class World:
         if node.alive:
             return
         if not args[1]:
-            node.epoch_file, node.kept_spaces = None, ()
+            node.epoch_file = None
+        node.kept_spaces = tuple(view.spaces(node).values()) if args[1] and self.kit.declared else ()
         self._start(node)
         for link, _ in node.links.values():
             link.wake()

@@ -46,11 +46,16 @@ class KnownSpaces:
         held = self.held.get(statement.name)
         return held is not None and held.statement.version == statement.version and held.digest != statement.digest
 
-    def has_room_for(self, statement: SpaceStatement) -> bool:
-        held = self.held.get(statement.name)
-        before = 0 if held is None else _size(held.statement)
-        is_counted = held is not None or len(self.held) < SPACES_MAX
-        return is_counted and self._bytes - before + _size(statement) <= SPACES_BYTES_MAX
+    def has_room_for(self, *statements: SpaceStatement) -> bool:
+        """Return whether `statements`, each about another space, may be held, one after the other."""
+        count, size = len(self.held), self._bytes
+        for each in statements:
+            before = self.held.get(each.name)
+            count += before is None
+            size += _size(each) - (0 if before is None else _size(before.statement))
+            if (before is None and count > SPACES_MAX) or size > SPACES_BYTES_MAX:
+                return False
+        return True
 
     def hold(self, statement: SpaceStatement) -> HeldSpace:
         """Hold `statement` in the place of what was held of its space; return how it is held."""

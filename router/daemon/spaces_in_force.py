@@ -168,10 +168,14 @@ class SpacesInForce:
                 if change is None:
                     continue
                 changes.append(change)
-                problems += self._problems(change, around)
+                if change.space is not None and around.naming in change.space.attributes:
+                    problems.append(f"space {change.name}: attribute {around.naming} names the space of a message")
                 problems += () if is_forced else narrowings(self.set.spaces.get(each.name), each, around)
             except Refused as error:
                 problems.append(str(error))
+        if not self.known.has_room_for(*map(_statement, changes)):
+            most = f"{limits.SPACES_MAX} spaces of {limits.SPACES_BYTES_MAX:,} bytes together"
+            problems.append(f"at most {most} are known, withdrawn ones included")
         if problems:
             raise Refused("; ".join(problems))
         return changes
@@ -193,13 +197,6 @@ class SpacesInForce:
         if version > limits.INT_MAX:
             raise Refused(f"space {name}: its version is the highest that there is, and it cannot be changed")
         return WantedSpace(name, wanted.space, version)
-
-    def _problems(self, change: WantedSpace, around: SpaceSet) -> Iterator[str]:
-        if change.space is not None and around.naming in change.space.attributes:
-            yield f"space {change.name}: attribute {around.naming} names the space of a message, and is not declared"
-        if not self.known.has_room_for(_statement(change)):
-            most = f"{limits.SPACES_MAX} spaces of {limits.SPACES_BYTES_MAX:,} bytes together"
-            yield f"space {change.name}: at most {most} are known, withdrawn ones included"
 
 
 def narrowings(present: Space | None, wanted: WantedSpace, around: SpaceSet) -> Iterator[str]:

@@ -55,10 +55,7 @@ class SpacesKept:
         if self.file is None or statements == self._written:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = [
-            json.dumps([each.name, each.version, each.packed.decode(errors="surrogateescape")]) for each in statements
-        ]
-        replace(self.file, "".join(f"{line}\n" for line in lines))
+        replace(self.file, "".join(map(_line, statements)))
         self._written = statements
 
 

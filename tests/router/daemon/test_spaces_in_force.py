@@ -85,6 +85,18 @@ def test_all_changes_are_made_or_none_and_all_reasons_are_said(switch: Switch) -
     assert router.versions == {"trades": 1}
 
 
+def test_changes_that_do_not_fit_together_are_all_refused(switch: Switch) -> None:
+    router = Alone(switch, declared())
+    room = limits.SPACES_MAX
+    router.spaces._hold([SpaceStatement(f"s{number}", 1, b"") for number in range(room - 1)])
+    two = [WantedSpace(name, space_from(name, {})) for name in ("one", "two")]
+    with pytest.raises(Refused, match="at most 256 spaces of 1,048,576 bytes together are known, withdrawn ones incl"):
+        router.spaces.change(two, is_forced=True)
+    assert (router.versions, len(router.spaces.known.held)) == ({}, room - 1)
+    router.spaces.change(two[:1], is_forced=False)
+    assert router.versions == {"one": 1}
+
+
 def test_a_space_is_withdrawn_and_comes_back_under_a_later_version(switch: Switch) -> None:
     router = Alone(switch, declared(trades()))
     router.spaces.change([WantedSpace("trades", None)], is_forced=False)
