@@ -44,6 +44,7 @@ _SPACE_KEYS = ("version", "open", "attributes")
 
 def space_from(name: str, mapping: object) -> Space:
     """Return the space of that name; Refused says which key is wrong."""
+    check_space_name(name)
     try:
         said = _mapping(mapping, _SPACE_KEYS)
         attributes = said.get("attributes", {})
@@ -53,7 +54,7 @@ def space_from(name: str, mapping: object) -> Space:
         if isinstance(version, bool) or not isinstance(version, int):
             raise Refused(f"version: an integer, not {shortened(version)}")
         return Space(
-            check_space_name(name),
+            name,
             {key: _named_attribute(key, value) for key, value in attributes.items()},
             _boolean(said, "open"),
             version,

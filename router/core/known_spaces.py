@@ -11,12 +11,15 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import SPACES_BYTES_MAX, SPACES_MAX
+from tamis.protocol.shown import shown
 from tamis.protocol.spaces import Space, unpack
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 
 OVERHEAD_BYTES: Final = 192
 """What holding a statement costs besides its bytes: what is withdrawn counts, too."""
+PROBLEM_MAX: Final = 300
+"""Characters of the longest sentence that says why a space cannot be read: it quotes what a stranger wrote."""
 
 
 class HeldSpace(NamedTuple):
@@ -83,7 +86,7 @@ def _read(statement: SpaceStatement) -> HeldSpace:
     try:
         space = unpack(statement.packed, statement.version) if statement.packed else None
     except Refused as error:
-        return HeldSpace(statement, statement.digest, None, str(error))
+        return HeldSpace(statement, statement.digest, None, shown(str(error)[:PROBLEM_MAX]))
     if space is not None and space.name != statement.name:
         return HeldSpace(statement, statement.digest, None, f"it names itself {space.name}")
     return HeldSpace(statement, statement.digest, space, "")

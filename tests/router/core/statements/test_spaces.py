@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire.routing_bodies import SenderRequest, SpaceStatement
 from tamis.router.core.commands import Alarm, CheckBySpaces, Send
 from tamis.router.core.events import SpacesStated
-from tamis.router.core.known_spaces import KnownSpaces
+from tamis.router.core.known_spaces import PROBLEM_MAX, KnownSpaces
 from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of
 from tests.router.core.single import Single
@@ -62,6 +63,15 @@ def test_what_is_withdrawn_is_in_force_no_more_and_can_come_back() -> None:
     assert not known.in_force
     known.hold(said(version=3))
     assert known.in_force["trades"].version == 3
+
+
+@pytest.mark.parametrize("name", ["\ud800", "x" * 60_000], ids=["no character", "long"])
+def test_the_sentence_about_what_cannot_be_read_is_short_and_printable(name: str) -> None:
+    packed = json.dumps({"attributes": {name: 7}, "name": "t", "open": False}, separators=(",", ":")).encode()
+    problem = KnownSpaces().hold(SpaceStatement("t", 1, packed)).problem
+    assert problem.startswith("space t: ")
+    assert problem.isprintable()
+    assert len(problem) <= PROBLEM_MAX + 10
 
 
 # --- how it travels --------------------------------------------------------------------------------------------------
