@@ -178,4 +178,7 @@ SPACE_UNITS_MAX = 10**15
 """A bound of a fixed-point number, counted in its last digit: below 2^50 a float tells neighbours apart safely."""
 
 SPACE_BYTES_MAX = 65_536
-"""One space as it travels: one part of a control body."""
+"""One space as it travels. One of 63 attributes in words takes some 4 KiB."""
+
+SPACES_BYTES_MAX = 1_048_576
+"""All spaces that one router knows, as they travel: neighbours whose spaces differ send each other all of theirs."""

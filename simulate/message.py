@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 class SimulatedMessage:
     __slots__ = (
         *("serial", "content", "publisher", "counter"),
-        *("tries", "received", "lost", "last_us", "visits", "refusals", "chosen", "shared", "unshared"),
+        *("tries", "received", "lost", "last_us", "visits", "refusals", "chosen", "shared", "unshared", "is_unfit"),
     )
 
     def __init__(self, serial: int, content: int, publisher: int, counter: int) -> None:
@@ -44,6 +44,8 @@ class SimulatedMessage:
         """Client -> how often it received the message."""
         self.lost: dict[str, int] = {}
         """Reason -> how many copies were dropped on links for it."""
+        self.is_unfit = False
+        """R17: whether a router refused it, as it does not fit the space that it names."""
         self.last_us = 0
         """When a router last handled the message."""
         self.visits: list[int] = []

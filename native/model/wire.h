@@ -46,6 +46,7 @@ typedef enum {
     WIRE_LSA = 0x40,
     WIRE_HELD = 0x44,
     WIRE_EPOCH_REFUSED = 0x80,
+    WIRE_SPACE = 0xC9,
 } wire_kind;
 
 #define WIRE_FLAG_CONFIRM 0x01U

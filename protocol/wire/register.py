@@ -87,6 +87,7 @@ KINDS: Final = Register(
         FrameKind.UR: Meaning("answers SR"),
         FrameKind.HELD: Meaning("confirms that routers hold an advertisement"),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
+        FrameKind.SPACE: Meaning("what messages of one kind have, flooded", since=2),
     },
     (
         Reserved(
@@ -108,7 +109,6 @@ KINDS: Final = Register(
         Reserved(0xC6, "EH", "confirms an EA"),
         Reserved(0xC7, "ER", "asks a neighbour to say its EA whole"),
         Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
-        Reserved(0xC9, "SPACE", "the attributes and domains of one information space, flooded"),
     ),
     digits=2,
 )

@@ -6,6 +6,8 @@ again, because a wrong one ends the session before anything else is looked at.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -64,7 +66,7 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
 def link_seeds(chance: Chance, me: int) -> Iterator[bytes]:
     """Frames that a neighbour may send."""
     while True:
-        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message))(chance, me)
+        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message, _space))(chance, me)
 
 
 def _version(chance: Chance) -> tuple[int, int, int]:
@@ -94,7 +96,8 @@ def _advertisement(chance: Chance, _me: int) -> list[bytes]:
 def _request(chance: Chance, me: int) -> list[bytes]:
     issuer, epoch, seq = _version(chance)
     known = [[issuer, epoch, seq, NOTHING]]
-    vectors, digest = [0, b"", known, known], [1, chance.randbytes(16), [], []]
+    vectors, digest = [0, b"", known, known], [chance.randrange(2), chance.randbytes(16), [], []]
+    digest += chance.choice(([], [b""], [chance.randbytes(16)]))
     return list(parts(frames.SR, me, epoch, seq, [me, epoch, seq, *chance.choice((vectors, digest))]))
 
 
@@ -104,6 +107,17 @@ def _reply(chance: Chance, _me: int) -> list[bytes]:
     pieces = chance.choice(((), (0, len(added) + 1), (0, len(added))))
     entry = [issuer, epoch, seq, chance.randbytes(16), added, *pieces]
     return list(parts(frames.UR, asker, epoch, seq, [asker, epoch, seq, [entry], False, 1, [issuer]]))
+
+
+def _space(chance: Chance, _me: int) -> list[bytes]:
+    name, version = f"s{chance.randrange(300)}", chance.choice((1, 2, 3, chance.getrandbits(63) or 1))
+    kinds: list[object] = ["string", "number", {"integer": [0, chance.randrange(9)]}, {"one_of": ["a", "b"]}, 7, {}]
+    attributes = {f"a{each}": chance.choice(kinds) for each in range(chance.choice((0, 1, 5)))}
+    said = {"attributes": attributes, "name": name, "open": chance.random() < 0.5}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+    what = chance.choice((text, text, b"", chance.randbytes(30)))
+    digest = hashlib.blake2b(what, digest_size=16).digest()
+    return list(parts(frames.SPACE, number(name), version, int.from_bytes(digest[:8], "big"), [name, version, what]))
 
 
 def _report(chance: Chance, me: int) -> list[bytes]:

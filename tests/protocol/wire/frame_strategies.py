@@ -170,8 +170,10 @@ def _advertisement(draw: st.DrawFn) -> object:
 
 def _request() -> SearchStrategy[object]:
     nothing = {"known": st.just(()), "topology": st.just(())}
-    digest = of_fields(routing_bodies.SenderRequest, digest=st.binary(min_size=16, max_size=16), **nothing)
-    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""))
+    sixteen = st.binary(min_size=16, max_size=16)
+    spaces = st.just(b"") | sixteen
+    digest = of_fields(routing_bodies.SenderRequest, digest=sixteen, spaces=spaces, **nothing)
+    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), spaces=spaces)
 
 
 def _part(declared: type) -> SearchStrategy[object]:
@@ -194,10 +196,14 @@ _BY_HAND = {
     parts.AdvertisementPart: lambda: _part(parts.AdvertisementPart),
     parts.RequestPart: lambda: _part(parts.RequestPart),
     parts.ReplyPart: lambda: _part(parts.ReplyPart),
+    parts.SpacePart: lambda: _part(parts.SpacePart),
 }
 
 
 def wholes() -> SearchStrategy[parts.Whole]:
     """Bodies that travel in parts."""
-    declared = (routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply)
+    declared = (
+        *(routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply),
+        routing_bodies.SpaceStatement,
+    )
     return st.one_of(of_class(one) for one in declared)

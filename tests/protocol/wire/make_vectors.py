@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
@@ -40,6 +41,7 @@ ODD = encode_filter(
 )
 ANY = encode_filter(EVERYTHING)
 NONCE = bytes(range(16))
+TRADES = pack(space_from("trades", {"attributes": {"price": {"fixed": [0, 99.5], "digits": 2}, "side": "string"}}))
 LAST = 2**64 - 1
 
 
@@ -153,6 +155,11 @@ def routing_frames() -> dict[str, Frame]:
         ),
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
         "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
+        "sr, digest and spaces": routing_bodies.SenderRequest(
+            *(OSLO, 6, 7, routing_bodies.Scope.NEIGHBOUR, digest, (), ()), spaces=less
+        ),
+        "space": routing_bodies.SpaceStatement("trades", 3, TRADES),
+        "space, withdrawn": routing_bodies.SpaceStatement("trades", 2**63 - 1, b""),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
