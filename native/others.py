@@ -28,7 +28,11 @@ _REFUSALS: Final = {
     lib.TM_NO_MEMORY: RefusalCode.OUT_OF_MEMORY,
     lib.TM_MISUSED: RefusalCode.ID_IN_USE,
 }
-FORWARDINGS: Final[Mapping[str, int]] = {"wanted": lib.TM_FORWARD_WANTED, "flood": lib.TM_FORWARD_FLOOD}
+FORWARDINGS: Final[Mapping[str, int]] = {
+    "wanted": lib.TM_FORWARD_WANTED,
+    "flood": lib.TM_FORWARD_FLOOD,
+    "match-first": lib.TM_FORWARD_MATCH_FIRST,
+}
 """Policies of forwarding, by name: their numbers in C."""
 
 

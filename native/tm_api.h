@@ -301,6 +301,7 @@ typedef struct tm_admission {
     uint8_t version;       /* of the wire, as the session chose it */
     uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                               filters, and dropping the newest */
+    uint8_t takes_route;   /* a link whose neighbour knows the extension ROUTE */
     uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
     uint32_t traces_burst; /* and at once */
 } tm_admission;
@@ -474,7 +475,9 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 /* By which messages go between routers (switch/forward.h). */
 #define TM_FORWARD_WANTED 0 /* where the table knows somebody who wants them */
 #define TM_FORWARD_FLOOD 1  /* the same, without asking the table while each router wants everything or nothing */
-#define TM_FORWARDINGS 2
+#define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
+#define TM_FORWARDINGS 3
+#define TM_DESTINATIONS_MAX 32 /* routers that TM_FORWARD_MATCH_FIRST lists; for more a message is matched at each hop */
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.

@@ -103,6 +103,14 @@ STRATEGIES: Final = (
         states_all=True,
         engine="pst",
     ),
+    StrategyFacts(
+        "match-first",
+        "match-first",
+        {},
+        "match-first",
+        "A message is matched where it enters, and lists the routers it goes to; with more than 32 each on the way "
+        "matches.",
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
 PLANNED: Final = ("reuse", "profile", "rendezvous", "adaptive")

@@ -26,6 +26,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
     tm_publishers_clear(&net->choosing.had);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
+    TM_DELETE(memory, TM_COLD, net->routed_frame, uint8_t, net->routed_capacity);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
 }

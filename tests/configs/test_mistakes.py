@@ -63,7 +63,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose advertise, flood or link-matching',
+        'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose advertise, flood, link-matching or match-first',
     ]
 
 
@@ -110,8 +110,14 @@ VALUES = [
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices
-    (ONE + "strategy: reuse", '2:11: strategy: "reuse" is not supported yet; choose advertise, flood or link-matching'),
-    (ONE + "strategy: {name: x}", '2:18: strategy.name: must be advertise, flood or link-matching, got "x"'),
+    (
+        ONE + "strategy: reuse",
+        '2:11: strategy: "reuse" is not supported yet; choose advertise, flood, link-matching or match-first',
+    ),
+    (
+        ONE + "strategy: {name: x}",
+        '2:18: strategy.name: must be advertise, flood, link-matching or match-first, got "x"',
+    ),
     (
         ONE + "broadcast: shared_tree",
         f'2:12: broadcast: {TREES}, got "shared_tree", did you mean shared-tree?',

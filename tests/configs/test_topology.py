@@ -106,6 +106,7 @@ def test_summary_is_plain_data():
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
         ("link-matching", "link-matching"),
+        ("match-first", "match-first"),
     ],
 )
 def test_name_and_options_choose_a_strategy(text: str, name: str):
