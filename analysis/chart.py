@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from typing import Final
@@ -26,7 +26,7 @@ DOTS_MAX: Final = 60
 """Points of a line up to which each has a dot."""
 MARKS_APART: Final = 0.012
 """Marks nearer to each other, as a share of the width, are one."""
-MARK_WORDS_MAX: Final = 6
+MARK_WORDS_MAX: Final = 12
 _DASHES: Final = ("", "7 3", "2 3")
 Points = Sequence[tuple[float, float]]
 Shown = Callable[[float], str]
@@ -38,7 +38,11 @@ class TimeAxis:
 
     low: float
     high: float
-    label: str = field(default="UTC", init=False)
+
+    @property
+    def label(self) -> str:
+        days = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d") for at in (self.low, self.high)]
+        return f"{' to '.join(dict.fromkeys(days))}, UTC"
 
     def share(self, value: float) -> float:
         return (value - self.low) / (self.high - self.low)
@@ -74,7 +78,13 @@ class ChartMark:
 
 
 def chart(
-    name: str, title: str, x: TimeAxis | Axis, y: Axis, lines: Sequence[ChartLine], y_shown: Shown, marks: Sequence[ChartMark] = ()
+    name: str,
+    title: str,
+    x: TimeAxis | Axis,
+    y: Axis,
+    lines: Sequence[ChartLine],
+    y_shown: Shown,
+    marks: Sequence[ChartMark] = (),
 ) -> str:
     """Return a figure with an id made of `name`."""
     gathered = list(_gathered(marks, x))
@@ -114,12 +124,13 @@ def _grid(x: TimeAxis | Axis, y: Axis, y_shown: Shown) -> Iterable[str]:
     for tick in x.ticks:
         at = _across(x, tick)
         words = x.shown(tick) if isinstance(x, TimeAxis) else humane.count(_whole(tick))
-        yield f'<path class="grid" data-x="{tick:g}" d="M{at:.2f} {_TOP}V{bottom}"/>'
+        yield f'<path class="grid" data-x="{tick!r}" d="M{at:.2f} {_TOP}V{bottom}"/>'
         anchor = "end" if at > right - 20 else "middle"
-        yield f'<text class="soft" x="{min(at, right):.1f}" y="{bottom + 18}" text-anchor="{anchor}">{escape(words)}</text>'
+        place = f'x="{min(at, right):.1f}" y="{bottom + 18}" text-anchor="{anchor}"'
+        yield f'<text class="soft" {place}>{escape(words)}</text>'
     for tick in y.ticks:
         at = _down(y, tick)
-        yield f'<path class="grid" data-y="{tick:g}" d="M{_LEFT} {at:.2f}H{right}"/>'
+        yield f'<path class="grid" data-y="{tick!r}" d="M{_LEFT} {at:.2f}H{right}"/>'
         yield f'<text class="soft" x="{_LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{escape(y_shown(tick))}</text>'
     yield f'<text class="soft" x="{right}" y="{HEIGHT - 5}" text-anchor="end">{escape(x.label)}</text>'
 
@@ -131,15 +142,15 @@ def _whole(tick: float) -> float:
 def _curve(number: int, line: ChartLine, x: TimeAxis | Axis, y: Axis) -> Iterable[str]:
     at = [(_across(x, a), _down(y, b)) for a, b in line.points]
     path = " ".join(f"{a:.2f},{b:.2f}" for a, b in at)
-    yield f'<polyline class="line s{number % SERIES}" {_dash(number)}points="{path}"><title>{escape(line.label)}</title></polyline>'
+    yield f'<polyline {_look(number)} points="{path}"><title>{escape(line.label)}</title></polyline>'
     if len(at) <= DOTS_MAX:
         yield from (f'<circle class="f{number % SERIES}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in at)
 
 
-def _dash(number: int) -> str:
-    """Return what tells lines apart where colours do not."""
+def _look(number: int) -> str:
+    """Return the colour of a line, and dashes that tell it apart where colours do not."""
     dash = _DASHES[number % len(_DASHES)]
-    return f'stroke-dasharray="{dash}" ' if dash else ""
+    return f'class="line s{number % SERIES}"' + (f' stroke-dasharray="{dash}"' if dash else "")
 
 
 def _gathered(marks: Sequence[ChartMark], x: TimeAxis | Axis) -> Iterable[ChartMark]:
@@ -162,18 +173,18 @@ def _one(together: Sequence[ChartMark]) -> ChartMark:
 
 def _marked(mark: ChartMark, x: TimeAxis | Axis) -> Iterable[str]:
     at = _across(x, mark.at)
-    words = f"{x.shown(mark.at)} {mark.words}" if isinstance(x, TimeAxis) else mark.words
+    words = f"{datetime.fromtimestamp(mark.at, UTC):%H:%M:%S} {mark.words}" if isinstance(x, TimeAxis) else mark.words
     yield f"<g><title>{escape(words)}</title>"
     yield f'<path class="mark" d="M{at:.1f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
     yield f'<path class="sign" d="M{at - 5:.1f} {_TOP - 10}h10l-5 9z"/></g>'
 
 
 def _legend(lines: Sequence[ChartLine], has_marks: bool) -> str:
-    each = [
-        f'<li><svg viewBox="0 0 26 10" aria-hidden="true"><path class="line s{number % SERIES}" {_dash(number)}d="M0 5h26"/></svg>'
-        f"{escape(line.label)}</li>"
-        for number, line in enumerate(lines)
-    ]
+    looks = [(_look(number), line.label) for number, line in enumerate(lines)]
     if has_marks:
-        each.append('<li><svg viewBox="0 0 26 10" aria-hidden="true"><path class="mark" d="M0 5h26"/></svg>a fault</li>')
+        looks.append(('class="mark"', "a fault"))
+    each = [
+        f'<li><svg viewBox="0 0 26 10" aria-hidden="true"><path {look} d="M0 5h26"/></svg>{escape(label)}</li>'
+        for look, label in looks
+    ]
     return f'<ul class="legend">{"".join(each)}</ul>' if len(each) > 1 else ""

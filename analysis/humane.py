@@ -1,4 +1,4 @@
-"""Figures and filters as people write them: moments, durations, bytes, counts, predicates.
+"""Figures and filters as people write them: moments, durations, bytes, counts, predicates, messages.
 
 Law: what is shown is right to the digits that are shown, three or more of them; the exact value is for the caller to
 keep beside it. Nothing here knows a table or a page.
@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from tamis.protocol.errors import Refused
-from tamis.protocol.json_form import decode_filter
+from tamis.protocol.json_form import decode_filter, decode_message
 from tamis.protocol.language.format import format_filter
+from tamis.protocol.message_text import format_attributes
 
 ALWAYS_US: Final = 1 << 61
 """Moments this far from the epoch of Unix time stand for no beginning, or no end."""
@@ -76,5 +77,13 @@ def predicate(form: str) -> str:
     """Return a filter's JSON form in the words of the language; the form itself if this version cannot read it."""
     try:
         return format_filter(decode_filter(json.loads(form)))
+    except (Refused, ValueError):
+        return form
+
+
+def attributes(form: str) -> str:
+    """Return a message's attributes, given as JSON, as `tamis pub` takes them; what was given if it is no message."""
+    try:
+        return format_attributes(decode_message(form))
     except (Refused, ValueError):
         return form

@@ -59,7 +59,7 @@ def keep(spark: SparkSession, paths: Iterable[Path], store: Path) -> None:
         shutil.rmtree(store / folder, ignore_errors=True)
         (store / folder).mkdir(parents=True)
     tasks = [(str(path), family_of(path), str(store), f"{number:06}") for number, path in enumerate(files)]
-    if spark.sparkContext.master.startswith("local"):
+    if str(spark.sparkContext.master).startswith("local"):
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(lambda task: reading.parse(*task), tasks))
     elif tasks:

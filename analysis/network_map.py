@@ -23,15 +23,22 @@ LABELLED_MAX: Final = 14
 WIDTH, HEIGHT = 560, 380
 _WIDE: Final = 9.0
 _THIN: Final = 1.5
+_LETTER: Final = 7.4
+"""Width of a letter, about."""
 
 
 @dataclass(slots=True)
 class DrawnLink:
-    """A link between two routers, by name in order: messages and bytes each way, and how often it went down."""
+    """A link between two routers, by name in order: messages and bytes that each sent, and how often each saw it go
+    down."""
 
     messages: dict[str, int] = field(default_factory=dict)
     bytes: dict[str, int] = field(default_factory=dict)
-    downs: int = 0
+    seen_down: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def downs(self) -> int:
+        return max(self.seen_down.values(), default=0)
 
     @property
     def total(self) -> int:
@@ -50,8 +57,9 @@ def links(tables: Tables) -> dict[tuple[str, str], DrawnLink]:
             link = found.setdefault(_ends(row["from_neighbour"], row["router"]), DrawnLink())
             link.messages[row["from_neighbour"]] = row["frames"]
     for row in tables.get("logs/changes", ()):
-        if row["what"] == "link down" and _ends(row["router"], row["neighbour"]) in found:
-            found[_ends(row["router"], row["neighbour"])].downs += 1
+        cut = found.get(_ends(row["router"], row["neighbour"])) if row["what"] == "link down" else None
+        if cut is not None:
+            cut.seen_down[row["router"]] = cut.seen_down.get(row["router"], 0) + 1
     return found
 
 
@@ -66,17 +74,18 @@ def drawing(tables: Tables) -> str:
     broke = {row["router"] for row in lives if row["end"] == "broke off"}
     at = {name: _place(number, len(names)) for number, name in enumerate(names)}
     most = max(link.total for link in found.values()) or 1
+    words = [_words(ends, link, seconds) for ends, link in sorted(found.items())]
     title = f"{len(names)} routers and {len(found)} links; the wider, the more messages"
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="network-title network-text">',
         f'<title id="network-title">{escape(title)}</title>',
-        f'<desc id="network-text">{escape(" ".join(_words(ends, link, seconds) for ends, link in sorted(found.items())))}</desc>',
+        f'<desc id="network-text">{escape(" ".join(words))}</desc>',
         *(part for ends, link in sorted(found.items()) for part in _link(ends, link, at, most, seconds)),
     ]
     if len(found) <= LABELLED_MAX:
         parts += [_rate(ends, link, at, seconds) for ends, link in sorted(found.items())]
     parts += [_router(name, at[name], name in broke, len(names)) for name in names]
-    note = "dashed: went down at least once" if any(link.downs for link in found.values()) else ""
+    note = "dashed red: went down at least once" if any(link.downs for link in found.values()) else ""
     caption = f'<figcaption>{escape(title)} <span class="soft">{note}</span></figcaption>'
     return f'<figure class="frame">{"".join(parts)}</svg>{caption}</figure>'
 
@@ -97,7 +106,7 @@ def _words(ends: tuple[str, str], link: DrawnLink, seconds: float) -> str:
         bytes_ = f", {humane.volume(link.bytes[one])}" if one in link.bytes else ""
         rate = f" ({_per_s(link.messages.get(one, 0), seconds)})"
         ways.append(f"{one} to {other} {humane.count(link.messages.get(one, 0))} messages{rate}{bytes_}")
-    downs = f"; its ends say {link.downs} times that it went down" if link.downs else ""
+    downs = f"; went down {'once' if link.downs == 1 else f'{link.downs:,} times'}" if link.downs else ""
     return f"{'; '.join(ways)}{downs}."
 
 
@@ -110,16 +119,23 @@ def _link(
 ) -> Iterable[str]:
     (x1, y1), (x2, y2) = (at[name] for name in ends)
     wide = _THIN + (_WIDE - _THIN) * math.sqrt(link.total / most)
-    down = " was-down" if link.downs else ""
-    yield f'<path class="link{down}" stroke-width="{wide:.1f}" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}">'
-    yield f"<title>{escape(_words(ends, link, seconds))}</title></path>"
+    line = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+    title = escape(_words(ends, link, seconds))
+    yield f'<path class="link" stroke-width="{wide:.1f}" d="{line}"><title>{title}</title></path>'
+    if link.downs:
+        yield f'<path class="was-down" d="{line}"/>'
 
 
 def _rate(ends: tuple[str, str], link: DrawnLink, at: Mapping[str, tuple[float, float]], seconds: float) -> str:
     """Return the words beside a link: both ways together, two fifths along it, so that crossing links keep apart."""
     (x1, y1), (x2, y2) = (at[name] for name in ends)
     x, y = x1 + (x2 - x1) * 0.4, y1 + (y2 - y1) * 0.4
-    return f'<text class="halo" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{_per_s(link.total, seconds)}</text>'
+    words = _per_s(link.total, seconds)
+    wide = _LETTER * len(words) + 6
+    return (
+        f'<rect class="ground" x="{x - wide / 2:.1f}" y="{y - 10:.1f}" width="{wide:.1f}" height="20" rx="4"/>'
+        f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle">{words}</text>'
+    )
 
 
 def _router(name: str, at: tuple[float, float], is_broken: bool, of: int) -> str:
@@ -128,8 +144,7 @@ def _router(name: str, at: tuple[float, float], is_broken: bool, of: int) -> str
     title = f"router {name}" + (", which broke off at least once" if is_broken else "")
     is_short = len(name) <= 4 and radius == 20
     down = y + 5 if is_short else y + radius + 15
-    return (
-        f'<g><title>{escape(title)}</title><circle class="router{" broke" if is_broken else ""}" cx="{x:.1f}" cy="{y:.1f}" '
-        f'r="{radius}"/><text class="{"" if is_short else "halo"}" x="{x:.1f}" y="{down:.1f}" text-anchor="middle">{escape(name)}'
-        "</text></g>"
-    )
+    circle = f'<circle class="router{" broke" if is_broken else ""}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+    look = "" if is_short else 'class="halo" '
+    label = f'<text {look}x="{x:.1f}" y="{down:.1f}" text-anchor="middle">{escape(name)}</text>'
+    return f"<g><title>{escape(title)}</title>{circle}{label}</g>"

@@ -30,7 +30,7 @@ def of(question: str, tables: Tables) -> Iterator[str]:
 def marks(tables: Tables) -> list[ChartMark]:
     """Return what went wrong in the network and when: links that went down, lives of routers that broke off."""
     downs = [
-        ChartMark(row["at_us"] / SECOND_US, f"{row['router']}: link to {row['neighbour']} down")
+        ChartMark(row["at_us"] / SECOND_US, f"link {' - '.join(sorted((row['router'], row['neighbour'])))} down")
         for row in tables.get("logs/changes", ())
         if row["what"] == "link down"
     ]
@@ -55,7 +55,9 @@ def _rates(title: str, what: str, shown: Shown, tables: Tables) -> str:
         moments = range(begin_us, end_us, length_us)
         points = [(at_us / SECOND_US, counts.get(at_us, 0) / (length_us / SECOND_US)) for at_us in moments]
         lines.append(ChartLine(router, points))
-    return _drawn(f"rates-{what}", title, TimeAxis(begin_us / SECOND_US, end_us / SECOND_US), lines, shown, marks(tables))
+    return _drawn(
+        f"rates-{what}", title, TimeAxis(begin_us / SECOND_US, end_us / SECOND_US), lines, shown, marks(tables)
+    )
 
 
 def _lengths(tables: Tables) -> str:
@@ -87,11 +89,13 @@ def _selectivity(tables: Tables) -> str:
     found = sorted((row["matches"] for row in tables["content/filters"]), reverse=True)
     points = [(float(rank), float(matches)) for rank, matches in enumerate(found, 1)]
     title = "messages that satisfy each filter, the widest first"
-    return _curves("selectivity", title, "filters", [ChartLine("messages", points)], humane.count)
+    return _curves("selectivity", title, "filters", [ChartLine("matches", points)], humane.count)
 
 
 def _curves(name: str, title: str, x: str, lines: Sequence[ChartLine], shown: Shown, log_x: bool = False) -> str:
-    return _drawn(name, title, Axis.over(x, [across for line in lines for across, _ in line.points], log_x), lines, shown)
+    return _drawn(
+        name, title, Axis.over(x, [across for line in lines for across, _ in line.points], log_x), lines, shown
+    )
 
 
 def _drawn(

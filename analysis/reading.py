@@ -1,4 +1,4 @@
-"""Files of logs to Parquet, each line parsed once: Arrow's parser a block of lines at a time, Python's where that fails.
+"""Files of logs to Parquet, each line parsed once: by Arrow a block of lines at a time, by Python where Arrow fails.
 
     <store>/messages/       the messages with all their columns, and `corrupt`
     <store>/events/         of each event what every record has, and `corrupt`

@@ -96,9 +96,8 @@ def page(tables: Tables) -> str:
 
 def _head(tables: Tables) -> str:
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _facts(tables))
-    return (
-        f'<header><h1>What the routers wrote</h1><div class="head"><dl>{facts}</dl>{network_map.drawing(tables)}</div></header>'
-    )
+    drawn = network_map.drawing(tables)
+    return f'<header><h1>What the routers wrote</h1><div class="head"><dl>{facts}</dl>{drawn}</div></header>'
 
 
 def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
@@ -127,7 +126,11 @@ def _short(tables: Tables) -> Iterator[str]:
     if "delivery/counts" in tables:
         yield _tiles(tables["delivery/counts"])
         why = [f"<li>{escape(each)}</li>" for each in undelivered(tables)]
-        words = f'<ul class="short">{"".join(why)}</ul>' if why else "<p>Nothing is missing, and nothing came that should not.</p>"
+        words = (
+            f'<ul class="short">{"".join(why)}</ul>'
+            if why
+            else "<p>Nothing is missing, and nothing came that should not.</p>"
+        )
         yield f"<h3>Not delivered, and why</h3>{words}"
     sentences = "".join(f"<li>{escape(each)}</li>" for each in remarks(tables))
     yield f'<h3>The network and its logs</h3><ul class="short" data-sentences="">{sentences}</ul></section>'

@@ -11,16 +11,44 @@ from typing import Final
 
 Palette = Mapping[str, str]
 LIGHT: Final[Palette] = {
-    **{"ground": "#ffffff", "raised": "#f4f6f8", "ink": "#1c2430", "soft": "#55606e", "rule": "#d5dbe1"},
-    **{"accent": "#0b5cad", "good": "#1a7340", "bad": "#b3261e", "doubt": "#8a5a00", "drawn": "#7d8996"},
-    **{"c0": "#0b5cad", "c1": "#c2410c", "c2": "#1a7340", "c3": "#7e3ba8"},
-    **{"c4": "#9a6a00", "c5": "#495464", "c6": "#0b7a75", "c7": "#c02672"},
+    "ground": "#ffffff",
+    "raised": "#f4f6f8",
+    "ink": "#1c2430",
+    "soft": "#55606e",
+    "rule": "#d5dbe1",
+    "accent": "#0b5cad",
+    "good": "#1a7340",
+    "bad": "#b3261e",
+    "doubt": "#8a5a00",
+    "drawn": "#7d8996",
+    "c0": "#0b5cad",
+    "c1": "#c2410c",
+    "c2": "#1a7340",
+    "c3": "#7e3ba8",
+    "c4": "#9a6a00",
+    "c5": "#495464",
+    "c6": "#0b7a75",
+    "c7": "#c02672",
 }
 DARK: Final[Palette] = {
-    **{"ground": "#12171d", "raised": "#1c232b", "ink": "#e6eaee", "soft": "#a3adb8", "rule": "#36404a"},
-    **{"accent": "#74b3f2", "good": "#63c48b", "bad": "#ff8a80", "doubt": "#e5b252", "drawn": "#7e8a97"},
-    **{"c0": "#74b3f2", "c1": "#ff9a66", "c2": "#63c48b", "c3": "#c99bea"},
-    **{"c4": "#e5b252", "c5": "#b4bec9", "c6": "#4fc7c0", "c7": "#f489b8"},
+    "ground": "#12171d",
+    "raised": "#1c232b",
+    "ink": "#e6eaee",
+    "soft": "#a3adb8",
+    "rule": "#36404a",
+    "accent": "#74b3f2",
+    "good": "#63c48b",
+    "bad": "#ff8a80",
+    "doubt": "#e5b252",
+    "drawn": "#7e8a97",
+    "c0": "#74b3f2",
+    "c1": "#ff9a66",
+    "c2": "#63c48b",
+    "c3": "#c99bea",
+    "c4": "#e5b252",
+    "c5": "#b4bec9",
+    "c6": "#4fc7c0",
+    "c7": "#f489b8",
 }
 SERIES: Final = 8
 """Colours of lines, c0 and on."""
@@ -76,11 +104,13 @@ svg .mark { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 4 3 }
 svg .sign { fill: var(--bad) }
 svg .line { fill: none; stroke-width: 2; stroke-linejoin: round }
 svg .link { stroke: var(--drawn); fill: none; stroke-linecap: round }
-svg .was-down { stroke: var(--bad); stroke-dasharray: 9 7 }
+svg .was-down { stroke: var(--bad); stroke-width: 3; stroke-dasharray: 10 8; fill: none }
+svg .ground { fill: var(--ground) }
 svg .router { fill: var(--raised); stroke: var(--accent); stroke-width: 2.5 }
 svg .broke { stroke: var(--bad) }
 svg .halo { stroke: var(--ground); stroke-width: 4; paint-order: stroke; stroke-linejoin: round }
-.legend { display: flex; flex-wrap: wrap; gap: 0 18px; list-style: none; margin: 2px 0 0; padding: 0; font-size: .88rem }
+.legend { display: flex; flex-wrap: wrap; gap: 0 18px; list-style: none; margin: 2px 0 0; padding: 0 }
+.legend li { font-size: .88rem }
 .legend svg { display: inline-block; width: 26px; min-width: 0; height: 10px; margin-right: 6px }
 .answer { margin: 1.3rem 0 }
 table { border-collapse: collapse; font-size: .875rem; min-width: min(100%, 360px) }
@@ -101,8 +131,7 @@ body { font-size: 15px }
 .head { grid-template-columns: minmax(0, 1fr) }
 header, nav, main { padding: 0 14px }
 h1 { font-size: 1.4rem }
-dl { grid-template-columns: minmax(0, 1fr) }
-dd { margin-bottom: 4px }
+dl { gap: 2px 12px }
 .head figure svg { min-width: 0 }
 """
 
@@ -128,5 +157,8 @@ SHEET: Final = (
     f"{_RULES.strip()}\n"
     f"@media screen and (max-width: 760px) {{ {_PHONE} }}\n"
     f"@media print {{ {_PRINT} }}\n"
-    + "".join(f".s{number} {{ stroke: var(--c{number}) }} .f{number} {{ fill: var(--c{number}) }}\n" for number in range(SERIES))
+    + "".join(
+        f".s{number} {{ stroke: var(--c{number}) }} .f{number} {{ fill: var(--c{number}) }}\n"
+        for number in range(SERIES)
+    )
 )

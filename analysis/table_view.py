@@ -18,7 +18,9 @@ OPEN_ROWS_MAX: Final = 24
 """Rows of a table that is shown open; a longer one is folded up."""
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
-_NAMES: Final = frozenset({"epoch", "number", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"})
+_NAMES: Final = frozenset(
+    {"epoch", "number", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"}
+)
 _SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
 _BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
 _PREDICATES: Final = frozenset({"form", "covered_by_form"})
@@ -42,6 +44,45 @@ _HEADINGS: Final = {
     "pp": "subscriptions a message (pp)",
     "sigma": "subscriptions a wanted message (sigma)",
 }
+TITLES: Final = {
+    "delivery/faults": "What went wrong, one by one",
+    "delivery/counts": "Deliveries by verdict",
+    "delivery/by_client": "Deliveries by client",
+    "delivery/undecidable": "When the network was changing, so that deliveries between routers are not judged",
+    "delivery/in_vain": "Frames that came where nobody wanted them",
+    "traffic/by_link": "By link",
+    "traffic/by_router": "By router",
+    "traffic/by_source": "By the router where messages entered",
+    "traffic/drops": "Dropped and refused messages, by reason",
+    "traffic/over_time": "Over time",
+    "latency/by_link": "Over each link",
+    "latency/by_length": "From source to router, by the links between them",
+    "latency/matching": "Matching, by filters in the table",
+    "control/frames": "Frames between routers",
+    "control/statements": "Statements, and how far they spread",
+    "control/convergence": "How long the network took to settle",
+    "control/storms": "Seconds in which a router heard ten times as much as it usually does",
+    "content/attributes": "Attributes",
+    "content/values": "Most frequent values",
+    "content/filters": "Filters, and how much of the messages they select",
+    "content/constraints": "Operators in filters",
+    "content/covered": "Filters that another one covers",
+    "content/densities": "How much of all is wanted",
+    "logs/changes": "Links and routers that came and went",
+    "logs/lines": "Lines read",
+    "logs/lives": "Lives of routers",
+    "logs/holes": "Holes in the records",
+    "logs/clocks": "Clocks",
+}
+"""Titles of tables; another table has its name for one."""
+_ORDER: Final = {
+    "delivery/faults": ("verdict", "at_us", "client", "router", "source", "attributes", "seen_at", "times"),
+    "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
+    "content/covered": ("form", "covered_by_form"),
+}
+"""Columns that come first, for those who read a table from the left; the others follow."""
+_OPEN: Final = "delivery/faults"
+"""This table is never folded."""
 _UNITS: Final = ("_us", "_ns")
 
 
@@ -68,6 +109,8 @@ def shown(column: str, value: Any) -> ShownCell:  # noqa: ANN401 - what Parquet 
         return ShownCell(_changes(value) if column == "whats" else ", ".join(map(str, value)))
     if isinstance(value, int | float):
         return _figure(column, value)
+    if column == "attributes":
+        return ShownCell(humane.attributes(value))
     return ShownCell(humane.predicate(value) if column in _PREDICATES else str(value))
 
 
@@ -100,27 +143,28 @@ def _changes(whats: Sequence[str]) -> str:
     return "; ".join(f"{what}: {', '.join(sorted(each))}" for what, each in routers.items())
 
 
-def table(name: str, rows: Sequence[Row], title: str = "") -> str:
-    """Return the table called `name`, `question/table`, with `title` or its own name above."""
-    title = escape(title or name.partition("/")[2].replace("_", " "))
+def table(name: str, rows: Sequence[Row]) -> str:
+    """Return the table called `name`, `question/table`, with its title above."""
+    title = escape(TITLES.get(name, name.partition("/")[2].replace("_", " ")))
     if not rows:
         return f'<div class="answer"><h3>{title}</h3><p class="soft">nothing</p></div>'
-    columns = [column for column in rows[0] if any(row[column] is not None for row in rows)]
+    order = dict.fromkeys((*_ORDER.get(name, ()), *rows[0]))
+    columns = [column for column in order if any(row.get(column) is not None for row in rows)]
     numbers = {column for column in columns if _is_number(column, rows)}
     head = "".join(
-        f'<th scope="col" data-column="{column}"{_style(column, numbers)}>{escape(heading(column))}</th>' for column in columns
+        f'<th scope="col" data-column="{column}"{_style(column, numbers)}>{escape(heading(column))}</th>'
+        for column in columns
     )
     lines = "".join(f"<tr>{_cells(columns, numbers, row)}</tr>" for row in rows[:ROWS_MAX])
-    more = (
-        f'<p class="soft">{len(rows) - ROWS_MAX:,} more in the Parquet table</p>' if len(rows) > ROWS_MAX else ""
-    )
+    more = f'<p class="soft">{len(rows) - ROWS_MAX:,} more in the Parquet table</p>' if len(rows) > ROWS_MAX else ""
     whole = (
         f'<div class="frame" role="region" tabindex="0" aria-label="{title}">'
         f'<table data-table="{name}"><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>{more}"
     )
-    if len(rows) > OPEN_ROWS_MAX:
-        whole = f'<details><summary><h3>{title}</h3> <span class="soft">{len(rows):,} rows</span></summary>{whole}</details>'
+    if len(rows) > OPEN_ROWS_MAX and name != _OPEN:
+        summary = f'<h3>{title}</h3> <span class="soft">{len(rows):,} rows</span>'
+        whole = f"<details><summary>{summary}</summary>{whole}</details>"
     return f'<div class="answer">{whole}</div>'
 
 

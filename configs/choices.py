@@ -42,6 +42,8 @@ ADVERTISE_MODES = {
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}
+SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
+SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
 PLANNED_KEYS = {

@@ -36,6 +36,8 @@ _TITLES = {
     "RecordSettings": "`records`",
     "Sampling": "`records.messages`",
     "Rotation": "`records.rotate`",
+    "SpaceConfig": "`spaces.NAME`",
+    "SpaceAttributeConfig": "`spaces.NAME.attributes`",
     "UnmatchedSettings": "`unmatched`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
@@ -117,6 +119,8 @@ def _row(key: str, field: dict[str, Any], required: bool) -> str:
 
 def _default(field: dict[str, Any]) -> str:
     default = field.get("default")
+    if isinstance(default, dict) and isinstance(field.get("additionalProperties"), dict):
+        return "none"
     if isinstance(default, dict):
         return f"`{default['name']}`" if "name" in default else "as below"
     if isinstance(default, bool):
@@ -139,6 +143,8 @@ def _value(field: dict[str, Any]) -> str:
         return str(field["const"])
     if "minimum" in field:
         return f"{field['minimum']:,} to {field['maximum']:,}"
+    if "maxLength" in field:
+        return "text"
     if field.get("format") == PREDICATE_FORMAT:
         return PREDICATE_FORMAT
     if field["type"] == "boolean":
@@ -150,9 +156,11 @@ def _value(field: dict[str, Any]) -> str:
 
 def _collection(field: dict[str, Any]) -> str:
     if "prefixItems" in field:
-        return "`[id, id]`"
+        return "`[id, id]`" if field["prefixItems"][0].get("type") == "string" else "`[number, number]`"
     if "items" in field:
         return f"list of ({_value(field['items'])})"
+    if "patternProperties" not in field:
+        return f"mapping of name to {_value(field['additionalProperties'])}"
     return f"mapping of id to {_value(next(iter(field['patternProperties'].values())))}"
 
 

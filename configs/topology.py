@@ -33,14 +33,18 @@ from tamis.configs.fields import (
     with_ends,
 )
 from tamis.configs.records import RecordSettings
+from tamis.configs.spaces import SpaceConfig, SpaceName
 from tamis.configs.unmatched import UnmatchedSettings
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
+from tamis.protocol.spaces import SpaceSet
+from tamis.protocol.spaces.space import NAMING
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
 _INTERVAL = ENGINES["interval"].options
+_PST = ENGINES["pst"].options
 COST_MAX = 2**32 - 1
 """A cost travels as 32 bits; sums of costs are 64 bits wide and cannot overflow."""
 MIB = 1024 * 1024
@@ -122,8 +126,8 @@ class EngineSettings(ConfigSection):
     )
     form: Annotated[str, OneOf(choices.ENGINE_OPTIONS["form"])] | None = Field(
         default=None,
-        description="Engine `interval` only, as all that follow: the sets of all attributes are intersected, or what "
-        "that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
+        description="Engine `interval` only, as the six that follow: the sets of all attributes are intersected, or "
+        "what that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
     )
     dense_from: int | None = Field(
         default=None,
@@ -163,8 +167,26 @@ class EngineSettings(ConfigSection):
         f"{_INTERVAL['tree_bytes'].standard}.",
     )
 
+    order: Annotated[str, OneOf(choices.ENGINE_OPTIONS["order"])] | None = Field(
+        default=None,
+        description="Engine `pst` only, as the next two: names that most filters speak of are tested first (`auto`), "
+        "or names by the alphabet (`names`); without it, `auto`.",
+    )
+    annotate: Annotated[str, OneOf(choices.ENGINE_OPTIONS["annotate"])] | None = Field(
+        default=None,
+        description="Whether each node knows the interfaces below it, so that a match passes over nodes of none in "
+        "question; without it, `on`.",
+    )
+    delay: int | None = Field(
+        default=None,
+        ge=_PST["delay"].least,
+        le=_PST["delay"].most,
+        description="Hubs that are followed together, so that a name is tested once for all of them, for tables that "
+        "seldom change; 0 is each by itself. Without it, 0.",
+    )
+
     @check_field(
-        *("rounds", "circuit", "counters", "determinants"),
+        *("rounds", "circuit", "counters", "determinants", "order", "annotate", "delay"),
         *("form", "dense_from", "reorder", "partition", "grow_percent", "spare_percent", "tree_bytes"),
     )
     @classmethod
@@ -460,6 +482,7 @@ class RouterSettings:
     links: tuple[LinkSettings, ...]
     broadcast: str
     strategy: StrategySettings
+    spaces: SpaceSet
 
 
 class Topology(ConfigSection):
@@ -501,6 +524,32 @@ class Topology(ConfigSection):
         default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
     )
 
+    spaces: dict[SpaceName, SpaceConfig] = Field(
+        default={},
+        max_length=bounds.SPACES_MAX,
+        description="Kinds of messages whose attributes are declared, and checked where a message enters.",
+    )
+    space_attribute: str = Field(
+        default=NAMING,
+        min_length=1,
+        max_length=bounds.NAME_BYTES_MAX,
+        description="The attribute of a message whose value names its space.",
+    )
+    space_unknown: Annotated[str, OneOf(choices.SPACE_UNKNOWN)] = Field(
+        default="allow", description="What becomes of a message that names no space, or none that is declared."
+    )
+
+    @model_validator(mode="after")
+    def _check_spaces(self) -> Topology:
+        _ = self.space_set
+        return self
+
+    @cached_property
+    def space_set(self) -> SpaceSet:
+        """All spaces, and what becomes of messages that name none of them."""
+        spaces = {name: config.as_space(name) for name, config in self.spaces.items()}
+        return SpaceSet(spaces, self.space_attribute, self.space_unknown == "refuse")
+
     @model_validator(mode="after")
     def _check_wiring(self) -> Topology:
         problems = [problem.what for problem in wiring.problems(self)]
@@ -534,6 +583,7 @@ class Topology(ConfigSection):
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
             self.broadcast,
             self.strategy,
+            self.space_set,
         )
 
     @property
@@ -586,6 +636,7 @@ class Topology(ConfigSection):
             "admin_addresses": sum(router.admin is not None for router in everyone),
             "broadcast": self.broadcast,
             "strategy": self.strategy.name,
+            "spaces": len(self.spaces),
             "engines": sorted({router.engine.name for router in everyone}),
         }
 

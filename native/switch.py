@@ -16,10 +16,12 @@ from tamis.native.others import RemoteRouters
 from tamis.native.records import RecordRing
 from tamis.native.results import Gone, check, check_alive
 from tamis.native.seed import random_seed
+from tamis.native.spaces import pack_spaces
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import Table
 from tamis.protocol.limits import FRAME_BYTES_MAX, MATCH_STEPS, UNAUTHENTICATED_BYTES_MAX
+from tamis.protocol.spaces import SpaceSet
 
 _Cdata = Any  # cffi's types exist only at run time
 
@@ -148,6 +150,13 @@ class Shed(NamedTuple):
     reason: int
 
 
+class SpaceFigures(NamedTuple):
+    """Messages that named a space, and how many of them did not fit; see `tm_space_stats`."""
+
+    checked: int
+    refused: int
+
+
 class ClockOffset(NamedTuple):
     """What to add to this router's time to get a neighbour's; it is off by half of the round trip at most."""
 
@@ -166,6 +175,7 @@ class Switch(RemoteRouters):
         self._switch: _Cdata | None = ffi.gc(made[0], lib.tm_switch_free)
         self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
         self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
+        self._spaces: tuple[str, ...] = ()
         self._shed = ffi.new(f"tm_shed[{lib.TM_SHED_ROWS}]")
         super().__init__()
 
@@ -335,6 +345,22 @@ class Switch(RemoteRouters):
         c = ffi.new("tm_subscriber_stats *")
         check(lib.tm_switch_subscriber(self.c, subscriber, c))
         return SubscriberFigures.read(c)
+
+    def know_spaces(self, spaces: SpaceSet) -> None:
+        """Refuse messages of clients that do not fit the space that they name; `spaces` takes the place of those that
+        were known. Raises OutOfMemory, and then those are known still."""
+        packed = pack_spaces(spaces)
+        check(lib.tm_switch_spaces(self.c, ffi.from_buffer(packed), len(packed)))
+        self._spaces = tuple(spaces.spaces)
+
+    def spaces(self) -> dict[str, SpaceFigures]:
+        """Return what became of messages of each space that is known, by its name."""
+        row = ffi.new("tm_space_stats *")
+        figures = {}
+        for number, name in enumerate(self._spaces):
+            check(lib.tm_switch_space(self.c, number, row))
+            figures[name] = SpaceFigures(int(row.checked), int(row.refused))
+        return figures
 
     def increments(self, first: int, end: int = CONNECTIONS_MAX) -> tuple[list[Increment], int]:
         """Return what connections from `first` to before `end` have gained since the last call, at most INCREMENTS of

@@ -24,7 +24,7 @@ DROP_REASONS: Final = tuple(
 
 LOSSES: Final = frozenset(DROP_REASONS) - {
     *("unmatched", "no_member", "duplicate", "transit", "parent", "epoch"),
-    *("expired", "draining", "not_in_step"),
+    *("expired", "draining", "not_in_step", "space"),
 }
 """Reasons for which a client misses a message. The others are about second copies, about messages that no client
 wanted, or about losses that the publisher is told of."""

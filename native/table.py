@@ -185,6 +185,16 @@ class Table:
         self.knows(max(interfaces, default=-1))
         return handles
 
+    def covered(self, handle: int) -> list[int] | None:
+        """The handles of the filters that this one covers, as far as the engine can read it off what it keeps;
+        None where it keeps nothing that tells it, or not of this filter. Walks the table."""
+        handles, count = array("I", bytes(4 * self.stats().filters)), ffi.new("size_t *")
+        result = lib.tm_table_covered(self.c, handle, *_counted(handles), count)
+        if result == lib.TM_MISUSED:
+            return None
+        check(result)
+        return sorted(handles[: count[0]])
+
     def set_interface(self, interface: int, kind: InterfaceKind) -> None:
         """Say what stands behind `interface`, before it has filters."""
         check(lib.tm_table_set_interface(self.c, interface, kind))

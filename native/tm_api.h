@@ -126,6 +126,11 @@ int tm_table_set_interface(tm_table *table, uint32_t interface, int kind);
 int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t interface, uint32_t *handle);
 int tm_table_remove(tm_table *table, uint32_t handle);
 
+/* The filters that the one of this handle covers, as far as the engine can read it off what it keeps: whatever
+ * satisfies one of them satisfies it. At most `capacity` handles, unordered; `*count` says how many there are. Walks
+ * the table: for tools. TM_MISUSED: the engine keeps nothing that tells it, or not of this filter. */
+int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
+
 /* Work left over by removals (a filter that covered thousands stays, for links only, until those are back): do at
  * most `steps` of it. `*left` says how many remain; 0 means that the table matches exactly. Pages that removals have
  * freed go back to the system. */
@@ -410,6 +415,34 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
 #define TM_PLANT_TWICE 2  /* is made twice */
 #define TM_PLANT_ASTRAY 3 /* goes to another client */
 
+/* ---- spaces ---- */
+
+#define TM_SPACES_MAX 256
+#define TM_SPACE_ATTRIBUTES_MAX 63 /* of one space: each has a bit, and one attribute names the space */
+#define TM_SPACE_VALUES_MAX 256    /* of one ordered enumeration */
+
+/* Why an attribute does not fit; the numbers of protocol/spaces/domains.py. */
+#define TM_MISFIT_NONE 0
+#define TM_MISFIT_MISSING 1
+#define TM_MISFIT_UNDECLARED 2
+#define TM_MISFIT_KIND 3
+#define TM_MISFIT_OUTSIDE 4
+#define TM_MISFIT_TOO_FINE 5
+#define TM_MISFIT_NOT_LISTED 6
+#define TM_MISFIT_NO_SPACE 7
+
+typedef struct tm_space_stats {
+    uint64_t checked; /* messages that named it */
+    uint64_t refused;
+} tm_space_stats;
+
+/* From now on a message of a client that names one of these spaces (packed by native/spaces.py, copied) is refused
+ * unless it fits; those that the switch had are forgotten, and with `size` 0 there are none. TM_MALFORMED,
+ * TM_NO_MEMORY: nothing has changed. */
+int tm_switch_spaces(tm_switch *sw, const uint8_t *packed, size_t size);
+/* What became of messages of the space with this number, which is its place; TM_ABSENT: there is none. */
+int tm_switch_space(const tm_switch *sw, uint32_t number, tm_space_stats *out);
+
 /* For tests of those who look for such bugs: from now on each `every`th delivery goes wrong, and is told. */
 int tm_switch_plant(tm_switch *sw, uint32_t bug, uint64_t every);
 
@@ -569,7 +602,7 @@ typedef struct tm_trace {
 
 /* ---- figures ---- */
 
-#define TM_DROP_REASONS 20
+#define TM_DROP_REASONS 21
 #define TM_DROP_QUEUE_FULL 0 /* the receiver's queue was full, newest or oldest */
 #define TM_DROP_TOO_LARGE 1  /* for the receiver's frame_bytes_max */
 #define TM_DROP_EXPIRED 2
@@ -590,6 +623,7 @@ typedef struct tm_trace {
 #define TM_DROP_COSTLY 17        /* matching it took more than match_steps: it is for nobody */
 #define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
 #define TM_DROP_NO_MEMBER 19     /* this router was chosen for a worker group, and no router in reach has a member */
+#define TM_DROP_SPACE 20         /* it does not fit the space that it names */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 

@@ -48,7 +48,7 @@ RULES: Final = (
         "order",
         "which names messages and filters have",
         "looking for one name first excludes a tenth of all filters",
-        "nothing: no engine takes an order yet",
+        "nothing: engines order by themselves",
         planned.order,
     ),
     Rule(

@@ -123,7 +123,7 @@ _HEAD: Final = """# Every engine side by side
 
 Made by `python -m tamis.bench.matching.table` on {date}, {processor}, one thread, all engines of a row in one run
 and in turns. A time is the mean over messages of the fastest of all passes; a step is counted work, equal in every run,
-and [another thing for each engine](../../docs/design/matcher.md#steps). F is an interface for each filter. The fastest
+and [another thing for each engine](../../docs/design/engines.md#steps). F is an interface for each filter. The fastest
 of a row, or the one of the fewest steps, is **bold**."""
 
 

@@ -112,6 +112,7 @@ typedef enum {
     WIRE_REFUSED_NOT_IN_STEP = 17,
     WIRE_REFUSED_TOO_COSTLY = 18,
     WIRE_REFUSED_OVER_QUOTA = 19,
+    WIRE_REFUSED_NOT_IN_SPACE = 20,
 } wire_refusal;
 
 typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;

@@ -183,6 +183,14 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     return (verdict){0, NULL};
 }
 
+void switch_decode_all(tm_switch *sw, parts *message) {
+    tm_shape *shape = &message->form->shape;
+    const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
+    tm_shape_want_all(shape, shape->unknown);
+    tm_shape_decode(shape, bytes, tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE), sw->attributes,
+                    &message->attribute_count);
+}
+
 static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
     const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
     if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {

@@ -245,7 +245,7 @@ static const tm_candidate *members_of(const tm_net *net, uint32_t count, uint32_
     while (first + *members < count && net->choosing.candidates[first + *members].group == group) {
         ++*members;
     }
-    return &net->choosing.candidates[first];
+    return *members > 0 ? &net->choosing.candidates[first] : NULL;
 }
 
 /* Write the message as it goes to another router's members alone: one choice, in the place of those that it had.
@@ -327,7 +327,9 @@ uint32_t switch_end_sharing(tm_switch *sw, const parts *message) {
             if (find_others(sw, message, &count) != TM_OK) {
                 count = 0;
             }
-            qsort(sw->net->choosing.candidates, count, sizeof *sw->net->choosing.candidates, by_group);
+            if (count > 0) {
+                qsort(sw->net->choosing.candidates, count, sizeof *sw->net->choosing.candidates, by_group);
+            }
         }
         uint32_t members;
         const tm_candidate *candidates = members_of(sw->net, count, tm_load32(choice), &members);

@@ -163,7 +163,7 @@ static void give_chosen(tm_switch *sw, uint32_t row, uint32_t *receivers) {
 }
 
 /* What counts against a member: what waits for it, and most where the message does not fit into its queue. */
-static uint64_t waiting_for(const tm_switch *sw, const tm_subscriber *member, uint32_t size) {
+static uint64_t waiting_for(const tm_switch *sw, tm_subscriber *member, uint32_t size) {
     uint64_t waiting = tm_outbox_size(switch_outbox_of(sw, member));
     return waiting > 0 && waiting + size > member->terms.queue_bytes_max ? UINT64_MAX : waiting;
 }

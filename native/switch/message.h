@@ -5,6 +5,7 @@
  *                                                          +-->  forward.h  and which links it leaves by
  *     group_choice.c  which router's member of each worker group gets it
  *     match_first.c   a message that enters here lists the routers it goes to
+ *     fit.c       does it fit the space that it names?
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     unmatched.c the latest messages that nobody wanted
  *     trail.c     what happened to a message, for trace.c and record.c
@@ -76,10 +77,12 @@ static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigne
     switch_at(sw, message->from)->traffic.told.refused[reason]++;
 }
 
-/* After the last match of a message. */
+/* After the last match of a message. One that may name a space is checked whole. */
 static inline void switch_trim_shape(const parts *message) {
-    if (!message->form->shape.is_trimmed) {
-        tm_shape_trim(&message->form->shape);
+    tm_form *form = message->form;
+    bool may_name_space = form->fit.version == form->shape.version && form->fit.naming != FIT_NONE;
+    if (!form->shape.is_trimmed && !may_name_space) {
+        tm_shape_trim(&form->shape);
     }
 }
 
@@ -94,9 +97,16 @@ void switch_stamp_entry(tm_switch *sw, parts *message);
 bool switch_check_header(tm_switch *sw, const parts *message);
 /* Attributes, which are decoded, and extensions. false: a fault was told. */
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
+/* Decode the attributes of a message that was checked once more, this time all of them. */
+void switch_decode_all(tm_switch *sw, parts *message);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
+
+/* ---- fit.c ---- */
+
+/* May the message enter, by the spaces that are known? false: `*out` says why not. There are spaces. */
+bool switch_fits(tm_switch *sw, parts *message, tm_misfit *out);
 
 /* ---- local.c ---- */
 

@@ -27,16 +27,19 @@ void switch_stamp_entry(tm_switch *sw, parts *message) {
     message->hops_onward = message->hops;
 }
 
+/* Apart, so that messages cost nothing for it where there are no groups. */
+static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
+    parts onward;
+    int result = switch_choose(sw, message, count, &onward);
+    return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind) : result;
+}
+
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (result == TM_OK && switch_has_groups(sw)) {
-        parts onward;
-        result = switch_choose(sw, message, *count, &onward);
-        if (result == TM_OK) {
-            result = sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind);
-        }
+        result = choose_and_depart(sw, message, *count, behind);
     } else if (result == TM_OK && sw->net != NULL) {
         result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
     }
@@ -91,6 +94,18 @@ static bool take_counter(tm_switch *sw, parts *message) {
     return false;
 }
 
+/* false: it does not fit the space that it names, and is refused. */
+static bool fits(tm_switch *sw, parts *message) {
+    tm_misfit misfit;
+    if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
+        return true;
+    }
+    char text[SPACE_SENTENCE_BYTES + 1];
+    tm_misfit_say(&misfit, sw->spaces, text);
+    drop(sw, message, TM_DROP_SPACE, WIRE_REFUSED_NOT_IN_SPACE, text);
+    return false;
+}
+
 static void admit(tm_switch *sw, parts *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
@@ -104,7 +119,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");
-    } else if (message->is_dry || take_counter(sw, message)) {
+    } else if (fits(sw, message) && (message->is_dry || take_counter(sw, message))) {
         forward(sw, message, found);
     }
 }

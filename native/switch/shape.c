@@ -224,12 +224,25 @@ void tm_shape_trim(tm_shape *shape) {
     shape->version++;
 }
 
+static bool is_spelled(const tm_shape *shape, const tm_shape_name *own, const uint8_t *name, uint32_t length) {
+    return length_of_name(own->size) == length &&
+           memcmp(shape->spelled + own->place + own->size - length, name, length) == 0;
+}
+
+bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length) {
+    for (uint32_t i = 0; i < shape->count; i++) {
+        if (is_spelled(shape, &shape->names[i], name, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t tm_shape_find(const tm_shape *shape, const uint8_t *name, uint32_t length) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < shape->count; i++) {
         const tm_shape_name *own = &shape->names[i];
-        if (own->is_wanted && length_of_name(own->size) == length &&
-            memcmp(shape->spelled + own->place + own->size - length, name, length) == 0) {
+        if (own->is_wanted && is_spelled(shape, own, name, length)) {
             return at;
         }
         at += own->is_wanted;

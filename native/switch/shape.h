@@ -52,6 +52,9 @@ static inline void tm_shape_note_asked(tm_shape *shape, unsigned table) {
 /* The message has been matched: where all tables have been asked, leave out from now on what is unknown to all. */
 void tm_shape_trim(tm_shape *shape);
 
+/* Is there an attribute of that name, whether or not it is handed on? */
+bool tm_shape_spells(const tm_shape *shape, const uint8_t *name, uint32_t length);
+
 /* Where a name's attribute stands among those handed on, or SHAPE_NONE. */
 #define SHAPE_NONE UINT32_MAX
 uint32_t tm_shape_find(const tm_shape *shape, const uint8_t *name, uint32_t length);

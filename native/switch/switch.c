@@ -75,6 +75,7 @@ void tm_switch_free(tm_switch *sw) {
     tm_subscriptions_clear(&sw->subscriptions);
     tm_publishers_clear(&sw->publishers);
     switch_net_free(sw->net, &sw->memory);
+    tm_spaces_free(sw->spaces);
     if (sw->epoll >= 0) {
         close(sw->epoll);
     }

@@ -13,6 +13,7 @@
 #include "network/publishers.h"
 #include "records/records.h"
 #include "switch/connection.h"
+#include "switch/fit.h"
 #include "switch/net.h"
 #include "switch/shape.h"
 #include "switch/small_plan.h"
@@ -68,6 +69,7 @@ typedef struct tm_rows {
 typedef struct tm_form {
     tm_shape shape;
     tm_small_plan plan;
+    tm_fit fit;
 } tm_form;
 
 /* A bug that a test has planted. */
@@ -117,6 +119,7 @@ struct tm_switch {
     wire_writer writer;
     tm_trail *trail;     /* owned; NULL until somebody asks */
     tm_records *records; /* borrowed; NULL: none are kept */
+    tm_spaces *spaces;   /* owned; NULL: none are known */
     unmatched_ring unmatched;
 
     tm_event *events;

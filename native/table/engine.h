@@ -44,6 +44,8 @@ typedef struct tm_engine_class {
     uint64_t (*used)(const tm_engine *engine);               /* bytes that its filters take: see onepath/used.c; NULL:
                                                                 whatever the table has allocated since it was new */
     void (*probes)(const tm_engine *engine, tm_probes *probes); /* added to what is there */
+    /* As tm_table_covered, of a handle that is live. */
+    int (*covered)(tm_engine *engine, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
 } tm_engine_class;
 
 /* The engine of this number; NULL: there is none. Defined in engines/registry.c. */

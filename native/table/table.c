@@ -335,6 +335,18 @@ void tm_table_probes(const tm_table *table, tm_probes *probes) {
     }
 }
 
+int tm_table_covered(tm_table *table, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count) {
+    if (table == NULL || handles == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    *count = 0;
+    if (handle >= table->holders.count || !tm_holders_is_live(&table->holders, handle)) {
+        return TM_ABSENT;
+    }
+    return table->class->covered != NULL ? table->class->covered(table->engine, handle, handles, capacity, count)
+                                         : TM_MISUSED;
+}
+
 int tm_table_validate(const tm_table *table, const char **reason) {
     if (table == NULL || reason == NULL) {
         return TM_MISUSED;

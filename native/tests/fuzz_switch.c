@@ -9,6 +9,10 @@
 
 #include "model/wire.h"
 
+#define STRANGER UINT64_C(0x0807060504030201) /* its number, as a client or as a router */
+#define NEIGHBOUR 9U
+#define GROUP 7U
+
 static const uint8_t EVERYTHING[] = {20,   0,    0, 0,    0x20, 0, 0,    0,    0x95, 1,
                                      0x91, 0x92, 1, 0x91, 0xc4, 1, 0x90, 0xc2, 0,    0xc2};
 
@@ -48,6 +52,7 @@ static void handle(tm_switch *sw, const tm_event *events, size_t count) {
             tm_subscribe_open(events[i].frame, events[i].size, &job) != TM_OK) {
             continue;
         }
+        job.group_number = job.group_size > 0 ? GROUP : 0;
         static tm_refusal refusals[10000];
         uint32_t refused;
         uint32_t subscriber = tm_switch_subscriber_of(sw, events[i].connection);
@@ -57,8 +62,17 @@ static void handle(tm_switch *sw, const tm_event *events, size_t count) {
     }
 }
 
-#define STRANGER UINT64_C(0x0807060504030201) /* its number, as a client or as a router */
-#define NEIGHBOUR 9U
+/* A neighbour has members of a worker group. */
+static void share_with_others(tm_switch *sw, tm_table *shared) {
+    static const uint8_t everything[] = {0x90};
+    static const uint64_t offsets[] = {0, sizeof everything};
+    const uint64_t id = 2;
+    const tm_shared_filter row = {.group = GROUP, .members = 4};
+    uint8_t refused;
+    check(tm_switch_share(sw, shared) == TM_OK);
+    check(tm_switch_install_shared(sw, NEIGHBOUR, everything, offsets, &id, &row, 1, &refused) == TM_OK);
+    check(refused == TM_OK);
+}
 
 /* One of several: a neighbour that wants everything, and routes for messages of two sources. */
 static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission) {
@@ -118,12 +132,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                               .policy = bytes[0] & 3};
     tm_table *table;
     tm_table *network;
+    tm_table *shared;
     tm_switch *sw;
     uint32_t stranger;
     uint32_t other;
     uint32_t link = UINT32_MAX;
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &table) == TM_OK);
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &network) == TM_OK);
+    check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &shared) == TM_OK);
     check(tm_switch_new(&options, table, &sw) == TM_OK);
     check(tm_switch_open(sw, -1, &stranger) == TM_OK);
     check(tm_switch_open(sw, -1, &other) == TM_OK);
@@ -131,6 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     subscribe_to_everything(sw, other);
     if (bytes[0] & 8) {
         link = join_others(sw, network, admission);
+        if (bytes[0] & 128) {
+            share_with_others(sw, shared);
+        }
     }
     if (bytes[0] & 4) {
         admission.number = STRANGER;
@@ -174,5 +193,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     tm_switch_free(sw);
     tm_table_free(table);
     tm_table_free(network);
+    tm_table_free(shared);
     return 0;
 }

@@ -21,7 +21,7 @@ fuzz_turn fuzz_turn_of(const uint8_t *bytes, size_t size) {
 static void build(uint32_t engine, unsigned variant) {
     static wire filter;
     dice d = {5};
-    tables[engine][variant] = new_table(engine); /* with other options and the standard ones by turns */
+    tables[engine][variant] = new_table(engine); /* with other options first, then with the standard ones */
     for (uint32_t i = 0; i < FUZZ_FILTERS; i++) {
         uint32_t handle = 0;
         random_filter(&d, &filter);
@@ -32,8 +32,8 @@ static void build(uint32_t engine, unsigned variant) {
 }
 
 tm_table *fuzz_table(uint32_t engine, unsigned variant) {
-    for (unsigned i = 0; i < VARIANTS && tables[engine][variant] == NULL; i++) {
-        build(engine, i);
+    for (unsigned i = 0; i < VARIANTS && tables[engine][0] == NULL; i++) { /* both at once, always in this order */
+        build(engine, VARIANTS - 1 - i);
     }
     return tables[engine][variant];
 }

@@ -164,56 +164,59 @@ static bool covers(const profile *a, const profile *b) {
     return true;
 }
 
-static void draw_profile(dice *d, profile *p, tm_constraint constraints[2], tm_value operands[4], tm_filter *out) {
+/* A profile, and its filter. */
+static void draw_profile(dice *d, profile *p, wire *out) {
     static const char *const names[] = {"x", "y"};
-    *out = (tm_filter){.count = 0};
     for (uint32_t axis = 0; axis < 2; axis++) {
         p->has[axis] = below(d, 4) != 0;
         p->low[axis] = below(d, 5);
         p->high[axis] = p->low[axis] + below(d, 3);
+    }
+    out->size = 0;
+    put_array(out, (uint32_t)p->has[0] + p->has[1]);
+    for (uint32_t axis = 0; axis < 2; axis++) {
         if (p->has[axis]) {
-            operands[2 * axis] = (tm_value){.integer = (int64_t)p->low[axis], .kind = TM_KIND_INTEGER};
-            operands[2 * axis + 1] = (tm_value){.integer = (int64_t)p->high[axis], .kind = TM_KIND_INTEGER};
-            constraints[axis] = (tm_constraint){.name = (const uint8_t *)names[axis],
-                                                .name_length = 1,
-                                                .operands = &operands[2 * axis],
-                                                .operand_count = 2,
-                                                .op = TM_OP_BETWEEN};
-            out->constraints[out->count++] = constraints[axis];
+            put_array(out, 4);
+            put_string(out, names[axis], 1);
+            put_integer(out, TM_OP_BETWEEN);
+            put_integer(out, (int64_t)p->low[axis]);
+            put_integer(out, (int64_t)p->high[axis]);
         }
     }
 }
 
-static void check_covering(uint64_t seed, uint32_t dense_from) {
+static void check_covering(uint64_t seed, uint64_t dense_from) {
     static profile profiles[PROFILES];
-    static uint32_t seats[PROFILES];
-    static tm_filter parsed;
+    static wire filter;
     dice d = {seed};
-    tm_memory memory = {.key = {1, 2, 3}};
-    tm_interval_store store = {.memory = &memory, .grow = 25, .spare = 25};
-    tm_interval_ways ways = {.dense_from = dense_from, .order = TM_ORDER_FILTERS};
-    tm_intern names;
-    tm_intern_init(&names, &memory, TM_HOT);
-    tm_structure *structure = tm_structure_new(&store, 0);
+    tm_table *table = NULL;
+    tm_option named = {"dense_from", dense_from};
+    tm_options options = {.named = &named, .named_count = 1};
+    uint32_t handles[PROFILES];
+    uint32_t told[PROFILES];
+    size_t count = 0;
+    CHECK(tm_table_new(engine_number(), &options, &table) == TM_OK, "new");
     for (uint32_t i = 0; i < PROFILES; i++) {
-        static tm_interval_draft draft;
-        tm_constraint constraints[2];
-        tm_value operands[4];
-        draw_profile(&d, &profiles[i], constraints, operands, &parsed);
-        CHECK(tm_interval_draft_of(&parsed, true, &draft) && tm_structure_takes(structure, &names, &draft), "draft");
-        CHECK(tm_structure_add(structure, &store, &ways, &names, &draft, i, &seats[i]) == TM_OK, "add");
+        draw_profile(&d, &profiles[i], &filter);
+        CHECK(tm_table_add(table, filter.bytes, filter.size, i, &handles[i]) == TM_OK, "add");
     }
     for (uint32_t a = 0; a < PROFILES; a++) {
-        uint64_t covered[(PROFILES + 63) / 64];
-        tm_structure_covered(structure, seats[a], covered);
+        tm_table_fail_allocation(table, 1);
+        CHECK(tm_table_covered(table, handles[a], told, PROFILES, &count) == TM_NO_MEMORY, "without memory");
+        tm_table_fail_allocation(table, 0);
+        CHECK(tm_table_covered(table, handles[a], told, PROFILES, &count) == TM_OK, "covered");
         for (uint32_t b = 0; b < PROFILES; b++) {
+            bool is_told = false;
+            for (size_t i = 0; i < count; i++) {
+                is_told |= told[i] == handles[b];
+            }
             bool expected = a != b && covers(&profiles[a], &profiles[b]);
-            CHECK(tm_bit_at(covered, seats[b]) == expected, "%u covers %u: %d", a, b, expected);
+            CHECK(is_told == expected, "%u covers %u: %d", a, b, expected);
         }
     }
-    tm_structure_free(structure, &store, &names);
-    tm_intern_free(&names);
-    CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
+    CHECK(tm_table_remove(table, handles[0]) == TM_OK, "remove");
+    CHECK(tm_table_covered(table, handles[0], told, PROFILES, &count) == TM_ABSENT, "of a handle that is gone");
+    tm_table_free(table);
 }
 
 int main(void) {

@@ -32,21 +32,28 @@ from tamis.protocol.spaces import NO_SPACES, SpaceSet
 __all__ = ["parse", "compile_text", "Compiled", "format_predicate", "format_filter", "format_constraint"]
 
 
-def parse(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX, spaces: SpaceSet = NO_SPACES) -> Predicate:
-    return compile_text(text, disjuncts_max, spaces).predicate
+def parse(
+    text: str, disjuncts_max: int = limits.DISJUNCTS_MAX, spaces: SpaceSet = NO_SPACES, space: str | None = None
+) -> Predicate:
+    return compile_text(text, disjuncts_max, spaces, space).predicate
 
 
-def compile_text(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX, spaces: SpaceSet = NO_SPACES) -> Compiled:
-    """Like `parse`, with the warnings about alternatives that can never match. `spaces` are those that a text may
-    name."""
+def compile_text(
+    text: str, disjuncts_max: int = limits.DISJUNCTS_MAX, spaces: SpaceSet = NO_SPACES, space: str | None = None
+) -> Compiled:
+    """Like `parse`, with the warnings about alternatives that can never match. `spaces` are those that a text may name;
+    with `space` it is about messages of that one, and names none."""
     try:
+        if space is not None:
+            within = in_space.named(spaces, space, 0)
+            return in_space.compile_in(within, parse_tree(text), disjuncts_max, spaces.naming, 0)
         prefix = in_space.prefix_of(text)
         if prefix is None:
             return compile_tree(parse_tree(text), disjuncts_max)
-        space = in_space.named(spaces, prefix.name, prefix.at)
+        within = in_space.named(spaces, prefix.name, prefix.at)
         if not text[prefix.end :].strip():
             raise SyntaxMistake(prefix.end, "expected a condition behind the space, but the text ends here")
         tree = parse_tree(" " * prefix.end + text[prefix.end :])  # so that offsets stay those of the text
-        return in_space.compile_in(space, tree, disjuncts_max, spaces.naming, prefix.at)
+        return in_space.compile_in(within, tree, disjuncts_max, spaces.naming, prefix.at)
     except SyntaxMistake as mistake:
         raise refused(PredicateError, text, mistake) from None

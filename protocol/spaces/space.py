@@ -134,6 +134,9 @@ class SpaceSet:
                 )
         object.__setattr__(self, "spaces", MappingProxyType(dict(self.spaces)))
 
+    def __hash__(self) -> int:
+        return hash((self.naming, self.refuses_unknown, *self.spaces.values()))
+
     def __bool__(self) -> bool:
         """Is there anything to check?"""
         return bool(self.spaces) or self.refuses_unknown

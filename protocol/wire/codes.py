@@ -69,6 +69,7 @@ class RefusalCode(enum.IntEnum):
     NOT_IN_STEP = 17
     TOO_COSTLY = 18
     OVER_QUOTA = 19
+    NOT_IN_SPACE = 20
 
 
 class LossReason(enum.IntEnum):

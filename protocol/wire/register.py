@@ -210,9 +210,9 @@ REFUSALS: Final = Register(
         RefusalCode.NOT_IN_STEP: Meaning("a link was not in step in time", since=2),
         RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
         RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
+        RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
     },
     (
-        Reserved(20, "NOT_IN_SPACE", "the message or the filter does not fit the information space that it names"),
         Reserved(21, "NO_SUCH_KEEP", "no kept subscription has this name"),
         Reserved(22, "KEEP_DIFFERS", "a kept subscription of this name has other terms"),
         Reserved(23, "LOG_FULL", "a kept subscription that refuses rather than drops is full"),

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tamis.native import SwitchFigures, TableStats
+from tamis.native.switch import SpaceFigures
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
@@ -29,6 +31,7 @@ def metrics(running: RouterView, version: str) -> str:
     figures = running.connections.switch.figures()
     _about(page, running, version)
     _traffic(page, figures)
+    _spaces(page, running.connections.switch.spaces())
     _matching(page, figures)
     _clients(page, running)
     _admissions(page, running)
@@ -51,6 +54,15 @@ def _about(page: Exposition, running: RouterView, version: str) -> None:
     page.counter("tamis_alarms", "Times that somebody should have looked.", health.alarms)
     page.counter("tamis_exceptions", "Exceptions that nobody expected: bugs.", health.exceptions)
     page.gauge("tamis_clients", "Clients that are let in.", len(running.clients.names))
+
+
+def _spaces(page: Exposition, spaces: Mapping[str, SpaceFigures]) -> None:
+    for name, meaning, column in (
+        ("checked", "Messages that named the space where they entered.", 0),
+        ("refused", "Of these, those that did not fit it.", 1),
+    ):
+        samples = [({"space": space}, row[column]) for space, row in spaces.items()]
+        page.family(f"tamis_space_messages_{name}_total", "counter", meaning, samples)
 
 
 def _traffic(page: Exposition, figures: SwitchFigures) -> None:
@@ -109,7 +121,11 @@ def _matching(page: Exposition, figures: SwitchFigures) -> None:
     bounds = [2 ** (MATCH_BUCKET_LEAST + index) / 1e9 for index in range(len(figures.match_ns) - 1)]
     meaning = "Time to match a message; one in 256 is measured."
     page.histogram("tamis_match_duration_seconds", meaning, bounds, figures.match_ns, figures.match_ns_sum / 1e9)
-    page.counter("tamis_match_steps", "Steps that matching took in all tables; what a step is depends on the engine.", figures.steps)
+    page.counter(
+        "tamis_match_steps",
+        "Steps that matching took in all tables; what a step is depends on the engine.",
+        figures.steps,
+    )
 
 
 def _tables(page: Exposition, figures: SwitchFigures, table: TableStats) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.spaces import digest, space_to_mapping
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
@@ -210,6 +211,22 @@ def _network(running: RouterView) -> Network:
     return running.network
 
 
+def _spaces(request: Request, running: RouterView) -> Answer:
+    """List the spaces that are checked, in their order, from `cursor` on, with what was counted of each."""
+    limit, cursor = _page_of(request)
+    known, figures = running.settings.spaces, running.connections.switch.spaces()
+    names = [*known.spaces]
+    items = Items(limit, Budget())
+    while cursor < len(names) and not items.is_full:
+        space = known.spaces[names[cursor]]
+        form = {"name": space.name, **space_to_mapping(space), "digest": digest(space).hex()}
+        if not items.add({**form, **figures[space.name]._asdict()}):
+            break
+        cursor += 1
+    around = {"attribute": known.naming, "unknown": "refuse" if known.refuses_unknown else "allow"}
+    return items.page("spaces", **around, next=cursor if cursor < len(names) else None)
+
+
 def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
     return request.number("limit", LIMIT, 1, LIMIT_MAX), request.number("cursor", 0, 0, cursor_max)
 
@@ -245,6 +262,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/status": Page("GET", _status),
     "/connections": Page("GET", _connections),
     "/filters": Page("GET", _filters),
+    "/spaces": Page("GET", _spaces),
     "/unmatched": Page("GET", _unmatched),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),

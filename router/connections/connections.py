@@ -58,6 +58,7 @@ class Connections:
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
+        self.switch.know_spaces(settings.spaces)
         keep_unmatched_of(self.switch, settings)
         self._ends: dict[int, OtherEnd] = {}
         self.network: WiderNetwork = NoNetwork()

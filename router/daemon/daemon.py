@@ -273,6 +273,7 @@ class Daemon:
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
+        connections.switch.know_spaces(new.spaces)
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
         connections.settings, clients.tokens, self._settings = new, held.tokens, new

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.bench_load import pub, route, sub
-from tamis.cli.engines import list_if_asked
+from tamis.cli.engines import listed_if_asked
 
 if TYPE_CHECKING:
     from tamis.bench.matching.contenders import Setup
@@ -54,7 +54,7 @@ for _load in (pub, sub, route):
     default="sff,tamis",
     show_default=True,
     is_eager=True,
-    callback=lambda ctx, _param, value: list_if_asked(ctx, value) or value,
+    callback=listed_if_asked,
     help="Engines, with options (sff:circuit=each,counters=hash,tamis are two) or without, or library:NAME (peer:NAME "
     "is the same); ratios are to the first one. `help` lists engines and options.",
 )

@@ -92,11 +92,12 @@ def listing() -> str:
     return "\n".join(lines)
 
 
-def list_if_asked(ctx: click.Context | None, value: object) -> None:
-    """Print the engines and end the command, where `help` is given in place of one."""
+def listed_if_asked(ctx: click.Context | None, _param: click.Parameter | None, value: str) -> str:
+    """`value`; where it is `help`, in place of an engine, the engines are printed and the command ends."""
     if value == HELP and ctx is not None:
         click.echo(listing())
         ctx.exit()
+    return value
 
 
 class EngineName(click.ParamType):  # type: ignore[type-arg] # it takes no argument before click 8.5
@@ -107,9 +108,8 @@ class EngineName(click.ParamType):  # type: ignore[type-arg] # it takes no argum
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value == PLAIN:
             return PLAIN
-        list_if_asked(ctx, value)
         try:
-            return checked(str(value))
+            return checked(listed_if_asked(ctx, param, str(value)))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

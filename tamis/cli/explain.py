@@ -9,10 +9,12 @@ import click
 
 from tamis.cli.admin import admin_token_option
 from tamis.cli.connecting import refusals
+from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.verdicts import constraint_lines, yes_or_no
 from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
 from tamis.protocol.json_form import encode_constraint, encode_filter
 from tamis.protocol.language import compile_text, format_constraint, format_filter
+from tamis.protocol.language.das import compile_profile
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 
@@ -20,6 +22,7 @@ _EXAMPLE = """\b
 Examples:
   tamis explain 'severity > 2 and device ^= "web"' severity=6 device=web-3
   tamis explain 'price < 500' '{"price": 300, "dest": "MXP"}'
+  tamis explain 'trades: side > "buy"' type=trades side=sell --spaces network.yaml
   tamis explain --router 127.0.0.1:7600 class=alert severity=6
 """
 
@@ -33,15 +36,21 @@ Examples:
     metavar="TARGET",
     help="Whom the message would reach by the live tables of these.",
 )
+@spaces_option
+@click.option("--das", "is_das", is_flag=True, help="PREDICATE is a profile: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
-def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
+def command(words: tuple[str, ...], target: str | None, declared: str | None, is_das: bool, as_json: bool) -> int:
     """Show why PREDICATE matches a message, or not; or why a message goes where.
 
     For each filter of the predicate: whether it matches, and what each of its constraints saw.
 
     The message is attributes, one a word (class=alert severity=6 'note="two words"'), or one JSON object. The exit
     code is 0 whether or not it matches.
+
+    A predicate may name a space (`trades: price < 120`): the filters are then those that it becomes, and with --spaces
+    it is also said whether the message fits the space that it names. Without it the administration of the router is
+    asked what the space says.
 
     With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
     that would receive the message is shown with what it satisfies. In a network each router also says to which
@@ -56,12 +65,19 @@ def command(words: tuple[str, ...], target: str | None, as_json: bool) -> int:
     if not words:
         raise click.UsageError("Missing argument 'PREDICATE'")
     with refusals():
-        compiled = compile_text(words[0])
+        known = told_spaces(declared, not is_das and names_space(words[0]))
+        compiled = compile_profile(words[0], known) if is_das else compile_text(words[0], spaces=known)
         attributes = parse_message(words[1:])
     for warning in compiled.warnings:
         click.echo(warning, err=True)
     explanation = explain(compiled.predicate, attributes)
-    click.echo(json.dumps(_as_form(explanation)) if as_json else "\n".join(map(shown, _as_text(explanation))))
+    refusal = known.check(attributes)
+    if as_json:
+        form = _as_form(explanation)
+        click.echo(json.dumps(form | {"refused": str(refusal)} if refusal is not None else form))
+        return 0
+    lines = [*_as_text(explanation), *([] if refusal is None else [f"a router would refuse it: {refusal}"])]
+    click.echo("\n".join(map(shown, lines)))
     return 0
 
 

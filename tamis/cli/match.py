@@ -56,7 +56,7 @@ def command(filters: str, messages: str, engine: str, with_stats: bool, as_json:
     null, the rest is matched, and the exit code is 1.
 
     --stats prints filters, messages, and for engines but `plain` the constraints, the steps of all messages and
-    the bytes of the table. A step is a piece of counted work, the same in every run (docs/design/matcher.md says what
+    the bytes of the table. A step is a piece of counted work, the same in every run (docs/design/engines.md says what
     it is for each engine).
     """
     if filters == messages == "-":

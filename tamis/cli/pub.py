@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ import click
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.pace import Pace
 from tamis.cli.progress import Progress
+from tamis.cli.spaces_at import spaces_option, told_spaces
 from tamis.cli.tables import duration
 
 if TYPE_CHECKING:
     from tamis.blocking import Client
-    from tamis.cli.publications import InputMessages, Made
+    from tamis.cli.publications import InputMessages, Made, Publication
+    from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
 Examples:
@@ -41,6 +44,8 @@ Examples:
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="At most so many a second.")
 @click.option("--confirm", is_flag=True, help="Wait until the router has taken each message.")
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
+@click.option("--space", metavar="NAME", help="The messages are of this space, and name it.")
+@spaces_option
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
 def command(
@@ -51,6 +56,8 @@ def command(
     rate: float | None,
     confirm: bool,
     seed: int | None,
+    space: str | None,
+    declared: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
@@ -68,16 +75,21 @@ def command(
     An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. A router whose
     administration is named (http://host:port) is asked where clients connect. Without one, those of TAMIS_URL
     (several, with blanks or commas between them), those of the context in use (`tamis context`), or
-    tamis://127.0.0.1:7400. The exit code is 1 if a message was not published.
+    tamis://127.0.0.1:7400.
+
+    With --space the router refuses what does not fit, and says why with --confirm; with --spaces it is said before
+    anything is sent. The exit code is 1 if a message was not published.
     """
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
         source = _source(attributes, payload, payload_file, count, seed)
+        known = told_spaces(declared, is_needed=False)
+        of_space = source if space is None else _of_space(source, space, known)
         with told.blocking_client() as client:
             tally = _Tally()
             try:
-                _publish(client, source, Pace(rate) if rate else None, confirm, tally)
+                _publish(client, of_space, Pace(rate) if rate else None, confirm, tally)
             finally:
                 tally.sum_up(source.refused, as_json)
     return 1 if source.refused else 0
@@ -118,6 +130,14 @@ def _source(
     return InputMessages()
 
 
+def _of_space(source: Iterable[list[Publication]], space: str, known: SpaceSet) -> Iterator[list[Publication]]:
+    """The batches with the name of their space; Refused where a message does not fit."""
+    from tamis.client.in_space import message_of
+
+    for batch in source:
+        yield [(message_of(attributes, space, known), payload) for attributes, payload in batch]
+
+
 def _content(file: str | None) -> bytes:
     if file is None:
         return b""
@@ -126,7 +146,9 @@ def _content(file: str | None) -> bytes:
     return content
 
 
-def _publish(client: Client, source: Made | InputMessages, pace: Pace | None, confirm: bool, tally: _Tally) -> None:
+def _publish(
+    client: Client, source: Iterable[list[Publication]], pace: Pace | None, confirm: bool, tally: _Tally
+) -> None:
     for batch in source:
         # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.
         for part in [batch] if pace is None else ([message] for message in batch):

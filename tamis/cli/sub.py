@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from tamis.cli.admin import admin_token_option
 from tamis.cli.connecting import Access, access, access_options, refusals, split_addresses
+from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 
 if TYPE_CHECKING:
     import tamis
+    from tamis.protocol.filters import Predicate
+    from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
 Examples:
   tamis sub 'severity > 2 and class = "alert"'
   tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
+  tamis sub --space trades 'price < 120 and side > "buy"'
   tamis sub 'class = "job"' --group workers
   tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
   tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
@@ -36,6 +41,10 @@ Examples:
     show_default=True,
     help="Say that it is subscribed when the router has it, or when every router within reach has.",
 )
+@click.option("--space", metavar="NAME", help="The predicates are about messages of this space.")
+@spaces_option
+@click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
+@admin_token_option
 @click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
 @access_options
 @click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
@@ -46,6 +55,9 @@ def command(
     form: str | None,
     own: bool,
     wait: Literal["home", "network"],
+    space: str | None,
+    declared: str | None,
+    is_das: bool,
     group: str | None,
     name: str | None,
     token_file: str | None,
@@ -61,6 +73,9 @@ def command(
     attribute by its name, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; what a message lacks is printed as
     nothing. In a terminal what would control it is escaped; into a file or a pipe everything goes as it is.
 
+    A predicate may name a space (`trades: price < 120`), and --space names one for all of them. Where neither --spaces
+    nor a profile says otherwise, the administration of the router is asked what the space says.
+
     Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
     {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
     """
@@ -73,14 +88,28 @@ def command(
         raise click.UsageError(f"--json is --format json, and --format {form} something else: leave one out")
     with refusals():
         told = access(addresses, name, token_file, ca)
-        receiver = _Receiver(predicates, "json" if as_json else form or "text", count, own, wait, group)
+        known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
+        read = [_read(text, known, space, is_das) for text in predicates]
+        receiver = _Receiver(predicates, read, "json" if as_json else form or "text", count, own, wait, group)
         return run(receiver.run(told, timeout))
 
 
+def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predicate:
+    from tamis.protocol.language import parse
+    from tamis.protocol.language.das import compile_profile
+
+    if is_das and space is not None:
+        raise click.UsageError("a profile names its own type: leave out --space")
+    return compile_profile(text, known).predicate if is_das else parse(text, spaces=known, space=space)
+
+
 class _Receiver:
+    """Prints what satisfies one of `predicates`, which were written as `texts`."""
+
     def __init__(
         self,
-        predicates: tuple[str, ...],
+        texts: tuple[str, ...],
+        predicates: list[Predicate],
         form: str,
         count: int | None,
         own: bool,
@@ -88,8 +117,8 @@ class _Receiver:
         group: str | None,
     ) -> None:
         from tamis.cli.received import writer
-        from tamis.protocol.language import parse
 
+        self._texts = texts
         self._predicates = predicates
         self._form = form
         self._count = count
@@ -98,8 +127,6 @@ class _Receiver:
         self._group = group
         self._received = 0
         writer(form, {})  # what is wrong is said before anything is connected
-        for predicate in predicates:
-            parse(predicate)
 
     async def run(self, told: Access, timeout_s: float | None) -> int:
         import asyncio
@@ -120,7 +147,7 @@ class _Receiver:
             client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
         ):
             click.echo(f"subscribed as {client.name}", err=True)
-            write = writer(self._form, dict(zip(items.ids, self._predicates, strict=True)))
+            write = writer(self._form, dict(zip(items.ids, self._texts, strict=True)))
             write = for_a_terminal(write) if sys.stdout.isatty() else write
             async for item in items:
                 if isinstance(item, tamis.Gap):

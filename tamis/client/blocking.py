@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Literal, Self, cast
 
+from tamis.client.about import AboutClient
 from tamis.client.blocking_pump import BlockingPump
 from tamis.client.blocking_responder import Responder
 from tamis.client.blocking_subscription import Subscription
@@ -26,17 +27,19 @@ from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
+from tamis.client.in_space import message_of
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
 from tamis.client.redial import REDIAL_S
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
+from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
@@ -54,6 +57,7 @@ def connect(
     on_connected: Callable[[str], object] | None = None,
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
+    spaces: SpaceSet | Mapping[str, object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
@@ -73,39 +77,19 @@ def connect(
         redial_s=redial_s,
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
+        spaces=spaces,
     )
     return Client(settings)
 
 
-class Client:
+class Client(AboutClient):
     """A client, made by `connect`."""
+
+    _MODULE = "tamis.blocking"
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: BlockingPump | None = None
-
-    @property
-    def name(self) -> str:
-        """The client's name, which is its identity as a publisher."""
-        return self._settings.name
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection over which a router has let this client in."""
-        return self._running is not None and self._running.core.is_connected
-
-    @property
-    def router(self) -> str | None:
-        """The name of the router that the client is connected to; None while it is not connected."""
-        return self._running.core.router if self._running is not None and self.is_connected else None
-
-    @property
-    def address(self) -> str | None:
-        """The address at which the client is connected; None while it is not connected."""
-        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
-
-    def __repr__(self) -> str:
-        return f"<tamis.blocking.Client {described(self.name, self.router, self.address)}>"
 
     def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""
@@ -144,8 +128,11 @@ class Client:
         json: object = ABSENT,
         confirm: bool = False,
         retry: bool = False,
+        space: str | None = None,
     ) -> MessageId:
         """Publish a message, and return its id; see `tamis.Client.publish`."""
+        if space is not None:
+            attributes = message_of(attributes, space, self._settings.spaces)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._try(attributes, payload)
@@ -224,7 +211,7 @@ class Client:
 
     def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
-        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
 
     def subscribe(
@@ -233,9 +220,11 @@ class Client:
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
         group: str | None = None,
+        space: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
-        return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
+        options = options_of(own_messages, wait, group, self._settings.spaces, space)
+        return Subscription(self._pump, predicates, options)
 
     def drain(self) -> None:
         """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""

@@ -19,23 +19,26 @@ from time import time_ns
 from types import TracebackType
 from typing import Final, Literal, Self, cast
 
+from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
+from tamis.client.in_space import message_of
 from tamis.client.message import Message
 from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
 from tamis.client.redial import REDIAL_S
 from tamis.client.responder import Responder
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
+from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
+from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
@@ -57,13 +60,15 @@ def connect(
     on_connected: Callable[[str], object] | None = None,
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
+    spaces: SpaceSet | Mapping[str, object] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `async with connect(...) as client`, or `await
     connect(...)`.
 
     `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
     of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
-    with each Gap, in the loop's thread.
+    with each Gap, in the loop's thread. `spaces` says what may be named by `space=` and before predicates: a mapping of
+    names to what a topology file says of each.
     """
     settings = settings_of(
         addresses,
@@ -76,39 +81,17 @@ def connect(
         redial_s=redial_s,
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
+        spaces=spaces,
     )
     return Client(settings)
 
 
-class Client:
+class Client(AboutClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._running: Pump | None = None
-
-    @property
-    def name(self) -> str:
-        """The client's name, which is its identity as a publisher."""
-        return self._settings.name
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection over which a router has let this client in."""
-        return self._running is not None and self._running.core.is_connected
-
-    @property
-    def router(self) -> str | None:
-        """The name of the router that the client is connected to; None while it is not connected."""
-        return self._running.core.router if self._running is not None and self.is_connected else None
-
-    @property
-    def address(self) -> str | None:
-        """The address at which the client is connected; None while it is not connected."""
-        return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
-
-    def __repr__(self) -> str:
-        return f"<tamis.Client {described(self.name, self.router, self.address)}>"
 
     async def open(self) -> Self:
         """Connect; ConnectFailed or NotAdmitted if that fails."""
@@ -153,14 +136,18 @@ class Client:
         json: object = ABSENT,
         confirm: bool = False,
         retry: bool = False,
+        space: str | None = None,
     ) -> MessageId:
         """Publish a message, with a payload of bytes or of something to say in JSON, and return its id.
 
         Without `confirm` return when the message is on its way, which may wait for the router's credit. With it, return
         when the router has taken the message: PublishRefused if it refuses, PublishUnknown if the connection was cut
         before it answered. With `retry` the message is then sent again, under the same id, until there is an answer.
+        With `space` the message is one of that space: Refused if it does not fit, as far as the space is known here.
         """
         pump = self._running or self._pump
+        if space is not None:
+            attributes = message_of(attributes, space, self._settings.spaces)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._outbox.try_publish(attributes, payload, time_ns())
@@ -247,7 +234,7 @@ class Client:
         """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
         questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, each
         question to one responder."""
-        wanted = tuple(questions_in(predicate) for predicate in predicates)
+        wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
 
     def subscribe(
@@ -256,15 +243,18 @@ class Client:
         own_messages: bool = False,
         wait: Literal["home", "network"] = "home",
         group: str | None = None,
+        space: str | None = None,
     ) -> Subscription:
         """Make a subscription to messages that satisfy one of `predicates`, each of which gets an id: `async with
         client.subscribe(...) as messages`.
 
         `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router has
         the subscription, or every router within reach. `group`: of each message that satisfies them, one of the
-        subscriptions that name this group, at whatever routers, gets a copy.
+        subscriptions that name this group, at whatever routers, gets a copy. `space`: what the predicates are about,
+        one of those that `connect` was told of.
         """
-        return Subscription(self._pump, predicates, options_of(own_messages, wait, group))
+        options = options_of(own_messages, wait, group, self._settings.spaces, space)
+        return Subscription(self._pump, predicates, options)
 
     async def drain(self) -> None:
         """Begin nothing new, and finish what was begun. On return the router has read all that was published and

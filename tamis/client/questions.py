@@ -26,6 +26,7 @@ from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Reach
 
@@ -200,10 +201,10 @@ def is_question(item: Message | Gap) -> bool:
         return False
 
 
-def questions_in(predicate: str | Predicate) -> Predicate:
+def questions_in(predicate: str | Predicate, spaces: SpaceSet = NO_SPACES) -> Predicate:
     """Return the predicate for those messages that satisfy `predicate` and want an answer."""
     if isinstance(predicate, str):
-        predicate = parse(predicate)
+        predicate = parse(predicate, spaces=spaces)
     if not isinstance(predicate, Predicate):
         raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}")
     wants_answer = Constraint(REPLY_TO, Op.EXISTS)

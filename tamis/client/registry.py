@@ -90,7 +90,9 @@ class Registry:
         router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        packed = tuple(packed_subscription(next(self._ids), predicate) for predicate in predicates)
+        packed = tuple(
+            packed_subscription(next(self._ids), predicate, options.spaces, options.space) for predicate in predicates
+        )
         for subscription in packed:
             self._check_size(subscription)
         texts = tuple(text_of(predicate) for predicate in predicates)

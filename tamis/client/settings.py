@@ -6,17 +6,20 @@ Law: a Settings that exists can be put into a HELLO and an AUTH frame.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import TYPE_CHECKING, Final
 
 from tamis.client.address import Endpoint, parse_addresses
 from tamis.client.callbacks import NO_CALLBACKS, Callbacks
+from tamis.client.in_space import spaces_of
 from tamis.client.inbox import InboxBounds
 from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
 
 if TYPE_CHECKING:
     import ssl
@@ -45,6 +48,7 @@ class Settings:
     redial_s: float = REDIAL_S
     callbacks: Callbacks = NO_CALLBACKS
     patience_s: float = 0.0
+    spaces: SpaceSet = NO_SPACES
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -84,6 +88,7 @@ def settings_of(
     redial_s: float = REDIAL_S,
     patience_s: float = 0.0,
     callbacks: Callbacks = NO_CALLBACKS,
+    spaces: SpaceSet | Mapping[str, object] | None = None,
 ) -> Settings:
     """Check what `connect` was given and return it; a client without a name gets one that no other client has."""
     return Settings(
@@ -96,6 +101,7 @@ def settings_of(
         redial_s=redial_s,
         patience_s=patience_s,
         callbacks=callbacks,
+        spaces=spaces_of(spaces),
     )
 
 

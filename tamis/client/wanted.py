@@ -17,6 +17,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse
 from tamis.protocol.limits import DISJUNCTS_MAX, NAME_BYTES_MAX, SUBSCRIPTIONS_PER_FRAME_MAX
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.client_bodies import Reach, Refusal, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter
 
@@ -36,12 +37,16 @@ class SubscriptionState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SubscribeOptions:
-    """What a SUBSCRIBE frame says of all of its subscriptions."""
+    """What a SUBSCRIBE frame says of all of its subscriptions, and how their texts are read."""
 
     own_messages: bool
     wait: Reach
     group: str = ""
     """Which group shares the messages; empty: none."""
+    spaces: SpaceSet = field(default=NO_SPACES, compare=False)
+    """Those that predicates may name."""
+    space: str | None = field(default=None, compare=False)
+    """The one that all predicates are about; None: each may name one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,10 +78,14 @@ class Wishes:
         return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another
 
 
-def packed_subscription(id_: int, predicate: str | Predicate) -> SubscriptionItem:
+def packed_subscription(
+    id_: int, predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
+) -> SubscriptionItem:
     """Return a predicate as it travels; PredicateError or Refused says what is wrong with it."""
     if isinstance(predicate, str):
-        predicate = parse(predicate)
+        predicate = parse(predicate, spaces=spaces, space=space)
+    elif space is not None:
+        raise Refused("space= is for predicates as text; a Predicate says all by itself")
     if not isinstance(predicate, Predicate):
         hint = (
             "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
@@ -124,7 +133,13 @@ def id_batches(ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield tuple(ids[start : start + SUBSCRIPTIONS_PER_FRAME_MAX])
 
 
-def options_of(own_messages: bool, wait: str, group: str | None = None) -> SubscribeOptions:
+def options_of(
+    own_messages: bool,
+    wait: str,
+    group: str | None = None,
+    spaces: SpaceSet = NO_SPACES,
+    space: str | None = None,
+) -> SubscribeOptions:
     reaches = {reach.name.lower(): reach for reach in Reach}
     if wait not in reaches:
         raise Refused(f"wait is {' or '.join(reaches)}, not {wait!r}")
@@ -132,4 +147,4 @@ def options_of(own_messages: bool, wait: str, group: str | None = None) -> Subsc
         raise Refused(f"group is text, not {type(group).__name__}")
     if group is not None and not 1 <= len(group.encode(errors="replace")) <= NAME_BYTES_MAX:
         raise Refused(f"the name of a group has 1 to {NAME_BYTES_MAX} bytes")
-    return SubscribeOptions(own_messages, reaches[wait], group or "")
+    return SubscribeOptions(own_messages, reaches[wait], group or "", spaces, space)

@@ -39,14 +39,14 @@ def test_every_plot_is_drawn_and_nothing_is_said_on_the_console(answered: Path, 
 
 
 def plots_are_drawn(page: Page) -> None:
-    plots = page.locator("svg").all()
+    plots = page.locator("svg[role=img]").all()
     assert len(plots) >= 4
     for plot in plots:
         box = plot.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) > 100
         marks = [mark.bounding_box() for mark in plot.locator("circle").all()]
-        assert marks
+        assert marks or plot.locator("polyline").count()
         for mark in marks:
             assert mark is not None
             assert mark["width"] > 0

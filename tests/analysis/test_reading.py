@@ -27,7 +27,9 @@ def parsed(folder: Path, family: str, text: bytes, ending: str = "") -> dict[str
     file = folder / f"{family}-7-000000.jsonl{ending}"
     file.write_bytes(gzip.compress(text) if ending else text)
     reading.parse(str(file), family, str(store), "0")
-    found = {each: pq.ParquetFile(store / each / "0.parquet") for each in reading.FOLDERS if any((store / each).iterdir())}
+    found = {
+        each: pq.ParquetFile(store / each / "0.parquet") for each in reading.FOLDERS if any((store / each).iterdir())
+    }
     return {each: file.read().to_pylist() for each, file in found.items()}
 
 
@@ -48,8 +50,11 @@ def rows_of(folder: Path, *records: dict[str, Any] | str) -> list[dict[str, Any]
 def test_a_record_has_its_fields_and_no_other(tmp_path: Path) -> None:
     (row,) = rows_of(tmp_path, message(0, to_neighbours=["b"], to_connections=[3, 4], attributes="{}", hue="red"))
     assert row == HEAD | {
-        **{"kind": "message", "n": 0, "to_neighbours": ["b"]},
-        **{"to_connections": [3, 4], "attributes": "{}"},
+        "kind": "message",
+        "n": 0,
+        "to_neighbours": ["b"],
+        "to_connections": [3, 4],
+        "attributes": "{}",
     }
 
 
@@ -77,7 +82,11 @@ def test_a_line_that_is_no_record_is_kept_as_text(tmp_path: Path, wrong: str) ->
 
 def test_both_parsers_read_the_same(tmp_path: Path) -> None:
     """One broken line sends its block to the other parser."""
-    records = [message(0, hop=-5, bytes=1 << 62), message(1, origin="e\u0301\U0001f600\u2028", to_neighbours=[]), message(2)]
+    records = [
+        message(0, hop=-5, bytes=1 << 62),
+        message(1, origin="e\u0301\U0001f600\u2028", to_neighbours=[]),
+        message(2),
+    ]
     quick = rows_of(tmp_path / "quick", *records)
     slow = rows_of(tmp_path / "slow", *records, HALF)
     assert slow == [*quick, {"corrupt": HALF}]
@@ -109,7 +118,11 @@ def test_events_are_kept_by_kind(tmp_path: Path) -> None:
     assert [row["n"] for row in found["events"]] == [0, 1, 2, 3, None, 4]
     assert found.keys() == {"events", "kinds/interface", "kinds/life", "kinds/link"}
     first, second = found["kinds/interface"]
-    assert (dict(first["dropped"]), first["refused"], second["dropped"]) == ({"queue full": 2, "link down": 1}, None, None)
+    assert (dict(first["dropped"]), first["refused"], second["dropped"]) == (
+        {"queue full": 2, "link down": 1},
+        None,
+        None,
+    )
     assert [row["what"] for row in found["kinds/life"]] == ["started"]
     (link,) = found["kinds/link"]
     assert (link["n"], link["what"], link["cost"]) == (4, "up", None)

@@ -14,34 +14,14 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tamis.analysis.remarks import remarks
-from tamis.analysis.report import OPEN_ROWS_MAX, page, read, shown
+from tamis.analysis.remarks import remarks, undelivered
+from tamis.analysis.report import page, read
 from tamis.analysis.svg import Axis
+from tamis.analysis.table_view import OPEN_ROWS_MAX, heading, shown
+from tests.analysis.page_outline import PageElement, outline
+from tests.analysis.sample_tables import ALL, DELIVERY, LOGS, ODD, START_US, TRAFFIC, Rows, life, lines
 
-START_US = 1_700_000_000_000_000
-
-
-def _life(router: str, end: str, last_s: int) -> dict[str, Any]:
-    return {"router": router, "epoch": 1, "first_us": START_US, "last_us": START_US + last_s * 1_000_000, "end": end}
-
-
-def _lines(**counts: int) -> dict[str, Any]:
-    return {"family": "messages", "lines": 100, "broken": 0, "newer": 0, "versions": [1]} | counts
-
-
-WHOLE: dict[str, list[dict[str, Any]]] = {
-    "logs/lines": [_lines()],
-    "logs/lives": [_life("a", "stopped", 600)],
-    "logs/holes": [],
-    "logs/clocks": [{"router": "a", "reference": "a", "offset_us": 0, "error_us": 0}],
-}
-TRAFFIC: dict[str, list[dict[str, Any]]] = {
-    "traffic/by_router": [{"router": "<a>", "messages_in": 30}],
-    "traffic/over_time": [
-        {"router": "<a>", "from_us": START_US + second * 1_000_000, "messages_in": 10 * second, "bytes_out": 7}
-        for second in range(3)
-    ],
-}
+WHOLE = LOGS | {"logs/lives": [life("a", "stopped", 120)]}
 
 
 @pytest.mark.slow
@@ -59,12 +39,12 @@ def test_nothing_is_said_of_logs_that_are_whole() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"logs/lines": [_lines(lines=0)]}, "There were no records"),
-        ({"logs/lines": [_lines(broken=2)]}, "2 of 100 lines of messages are no records"),
-        ({"logs/lines": [_lines(newer=7)]}, "7 lines of messages are of a newer version"),
+        ({"logs/lines": [lines(lines=0)]}, "There were no records"),
+        ({"logs/lines": [lines(broken=2)]}, "2 of 100 lines of messages are no records"),
+        ({"logs/lines": [lines(newer=7)]}, "7 lines of messages are of a newer version"),
         ({"logs/holes": [{"records": 5}, {"records": 2}]}, "7 records are missing in 2 holes"),
-        ({"logs/lives": [_life("a", "broke off", 9), _life("a", "open", 600)]}, "1 life of a router broke off"),
-        ({"logs/lives": [_life("a", "open", 600), _life("b", "open", 100)]}, "The log of b ends 500 s before"),
+        ({"logs/lives": [life("a", "broke off", 9), life("a", "open", 600)]}, "1 life of a router broke off"),
+        ({"logs/lives": [life("a", "open", 600), life("b", "open", 100)]}, "The log of b ends 500 s before"),
         (
             {"logs/clocks": [{"router": each, "reference": each, "error_us": None} for each in "ab"]},
             "Nobody compared clocks with a, b",
@@ -76,34 +56,110 @@ def test_what_the_logs_lack_is_said(change: dict[str, list[dict[str, Any]]], wor
     assert words in found
 
 
-def test_faults_and_vain_frames_are_counted() -> None:
-    counts = [("delivered", 90), ("missing", 2), ("stray", 1), ("dropped", 3), ("undecided", 4)]
-    tables = WHOLE | {
-        "delivery/counts": [{"verdict": verdict, "deliveries": count} for verdict, count in counts],
-        "delivery/in_vain": [{"frames": 40, "in_vain": 10}],
-    }
-    first, dropped, undecided, vain = remarks(tables)
-    assert first.endswith("90 are right; 2 missing, 0 duplicate, 1 stray.")
-    assert (dropped[0], undecided[0]) == ("3", "4")
+def test_deliveries_and_vain_frames_are_counted() -> None:
+    first, vain = remarks(WHOLE | DELIVERY)
+    assert first == "Of 100 deliveries that the subscriptions speak of, 90 are right; 2 missing, 0 duplicate, 1 stray."
     assert "10 of 40 frames between routers (25.0%)" in vain
 
 
+def test_what_was_not_delivered_is_said_with_the_reason() -> None:
+    assert list(undelivered(WHOLE | DELIVERY | TRAFFIC)) == [
+        f"2 are missing: {ODD} at a (2).",
+        f"3 were dropped, and counted as such by a router on the way: queue full at a towards {ODD} (3).",
+        "1 went to clients that had not asked.",
+        "4 cannot be decided: the router was out of reach (4).",
+    ]
+    assert list(undelivered(WHOLE | {"delivery/counts": DELIVERY["delivery/counts"][:1]})) == []
+
+
+def test_it_comes_first_on_the_page() -> None:
+    written = page(ALL)
+    places = [written.index(words) for words in ("2 are missing", "What went wrong", "messages in, per second")]
+    assert places == sorted(places)
+    assert [f"{next(tile.every('strong')).text}{tile.texts[0]}" for tile in tiles(written)] == [
+        *("90 delivered", "2 missing", "0 duplicate", "1 stray", "3 dropped", "4 undecided")
+    ]
+
+
+def tiles(written: str) -> list[PageElement]:
+    (tiles,) = (each for each in outline(written).every("ul") if each.get("class") == "tiles")
+    return tiles.children
+
+
+def test_the_head_says_which_network_and_when() -> None:
+    (facts,) = outline(page(ALL)).every("dl")
+    told = dict(zip((each.text for each in facts.every("dt")), (each.text for each in facts.every("dd")), strict=True))
+    assert told["network"] == f"2 routers: {ODD}, a"
+    assert told["time"] == "2023-11-14 22:13:20 to 22:15:20 UTC (2 min)"
+    assert told["published"] == "12.3k messages recorded, 103 a second"
+
+
+def test_the_network_is_drawn_with_its_traffic() -> None:
+    network = next(outline(page(ALL)).every("svg"))
+    assert [each.text for each in network.every("circle")] == ["", ""]
+    assert network.children[1].text == (
+        f"{ODD} to a 60 messages (0.5/s), 99 kB; a to {ODD} 240 messages (2/s), 99 kB; went down once."
+    )
+    assert [each["class"] for each in network.every("path")] == ["link", "was-down"]
+    assert [each["class"] for each in network.every("circle")] == ["router broke", "router"]
+    assert "2.5/s" in [each.text for each in network.every("text")]
+
+
+def test_without_traffic_links_are_those_that_messages_crossed() -> None:
+    network = next(outline(page(LOGS | DELIVERY)).every("svg"))
+    assert f"{ODD} to a 40 messages" in network.children[1].text
+    assert "<svg" not in page(LOGS)
+
+
 def test_plots_are_svg_and_names_are_escaped() -> None:
-    written = page(WHOLE | TRAFFIC)
+    written = page(ALL)
     drawings = re.findall(r"<svg.*?</svg>", written, re.DOTALL)
-    assert len(drawings) == 2
     for drawing in drawings:
         assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314 - our own text
-    assert "<a>" not in written
-    assert "&lt;a&gt;" in written
+    assert ODD not in written
+    assert "<i>" not in written
+    titles = [each.children[0].text for each in outline(written).every("svg") if each.get("role")]
+    assert titles[1:] == [
+        "messages in, per second",
+        "bytes written per second, control included",
+        "time from source to router, by links between them",
+        "mean time to match a message, by filters in the table",
+        "how long a statement took to reach all",
+        "messages that satisfy each filter, the widest first",
+    ]
 
 
-def test_long_tables_are_folded() -> None:
-    rows = [{"router": f"r{number}", "messages_in": number} for number in range(OPEN_ROWS_MAX)]
-    tables: dict[str, list[dict[str, Any]]] = WHOLE | {"traffic/by_router": rows, "traffic/over_time": []}
+def rates() -> PageElement:
+    return next(
+        each for each in outline(page(ALL)).every("svg") if each.get("aria-labelledby").startswith("rates-mess")
+    )
+
+
+def test_rates_are_per_second_over_absolute_time() -> None:
+    drawn = rates()
+    words = [each.text for each in drawn.every("text")]
+    assert [word for word in words if word.startswith("22:")] == ["22:13:30", "22:14:00", "22:14:30", "22:15:00"]
+    assert "2023-11-14, UTC" in words
+    assert drawn.children[1].text.startswith(f"a at most 55, {ODD} at most 55.")
+    (first, _) = (line["points"].split() for line in drawn.every("polyline"))
+    heights = [float(point.partition(",")[2]) for point in first]
+    assert len(heights) == 12
+    assert heights[4] == heights[0], "a span without a record had no traffic"
+
+
+def test_faults_are_marked() -> None:
+    told = [each.children[0].text for each in rates().every("g")]
+    assert told == [f"22:14:30 link {ODD} - a down, {ODD} broke off"]
+    calm = ALL | {"logs/changes": [], "logs/lives": [life("a", "stopped", 120)]}
+    assert 'class="mark"' not in page(calm)
+
+
+def test_long_tables_are_folded_but_for_that_of_faults() -> None:
+    rows: Rows = [{"router": f"r{number}", "messages_in": number} for number in range(OPEN_ROWS_MAX)]
+    tables = LOGS | DELIVERY | {"traffic/by_router": rows, "traffic/over_time": []}
     assert "<details>" not in page(tables)
     tables["traffic/by_router"] = [*rows, {"router": "more", "messages_in": 1}]
-    assert page(tables).count("<details><summary><h3>by router</h3> 25 rows</summary>") == 1
+    assert page(tables).count("<details><summary><h3>By router</h3>") == 1
 
 
 def test_what_is_counted_has_no_ticks_between() -> None:
@@ -111,10 +167,28 @@ def test_what_is_counted_has_no_ticks_between() -> None:
     assert Axis.over("ms", [0.0, 3.0], log=False).ticks == [0, 0.5, 1, 1.5, 2, 2.5, 3]
 
 
-def test_cells_are_read_by_people() -> None:
-    assert shown("at_us", START_US) == "2023-11-14 22:13:20.000"
-    assert shown("messages", 1_234_567) == "1,234,567"
-    assert shown("epoch", 1_700_000_000_005) == "1700000000005"
-    assert shown("share", 0.123456) == "0.1235"
-    assert shown("seen_at", ["a", "b"]) == "a, b"
-    assert shown("cause", None) == ""
+@pytest.mark.parametrize(
+    ("column", "value", "text", "exact"),
+    [
+        ("at_us", START_US, "2023-11-14 22:13:20.000", ""),
+        ("messages", 1_234_567, "1,234,567", ""),
+        ("epoch", 1_700_000_000_005, "1700000000005", ""),
+        ("share", 0.123456, "12.3%", "0.123456"),
+        ("took_us", 3_609_673, "3.61 s", "3,609,673 µs"),
+        ("match_ns_mean", 12_428.5, "12.4 µs", "12,428.5 ns"),
+        ("bytes_out", 43_537, "43.5 kB", "43,537 B"),
+        ("seen_at", ["a", "b"], "a, b", ""),
+        ("whats", ["b link up", "a link up", "a life"], "link up: a, b; life: a", ""),
+        ("form", '[["price", "<", 5]]', "price < 5", ""),
+        ("attributes", '{"price": 5}', "price=5", ""),
+        ("cause", None, "", ""),
+    ],
+)
+def test_cells_are_read_by_people(column: str, value: object, text: str, exact: str) -> None:
+    assert shown(column, value) == (text, exact)
+
+
+def test_headings_have_no_units() -> None:
+    assert [heading(each) for each in ("p50_us", "match_ns_mean", "from_us", "whats", "in_vain")] == [
+        *("p50", "match mean", "from", "what changed", "in vain")
+    ]

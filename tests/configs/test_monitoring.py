@@ -41,8 +41,8 @@ def queries() -> list[str]:
 
 @pytest.fixture(name="pages", scope="module")
 def _pages(tmp_path_factory) -> Iterator[list[str]]:
-    """The metrics of two routers that are linked."""
-    with running_line(tmp_path_factory.mktemp("line"), "ab", over_tcp=True) as routers:
+    """The metrics of two routers that are linked, those by client included."""
+    with running_line(tmp_path_factory.mktemp("line"), "ab", "limits: {client_series: 1}", over_tcp=True) as routers:
         while any(b'state": "up"' not in asked(router.admin, "GET", "/status", None)[1] for router in routers):
             pass
         yield [asked(router.admin, "GET", "/metrics", None)[1].decode() for router in routers]

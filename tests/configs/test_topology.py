@@ -92,6 +92,7 @@ def test_summary_is_plain_data():
         "admin_addresses": 0,
         "broadcast": "source-trees",
         "strategy": "advertise",
+        "spaces": 0,
         "engines": ["counting", "sff"],
     }
 
@@ -167,14 +168,14 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 def test_every_number_names_its_unit_or_counts_things():
     units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent")
-    units += ("connections", "publishers", "cost", "rounds")
+    units += ("connections", "publishers", "cost", "rounds", "version", "digits")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
             assert (
                 field.annotation not in (int, int | None)
                 or name.endswith(units)
-                or name in ("bytes", "seconds", "keep", "dense_from")
+                or name in ("bytes", "seconds", "keep", "dense_from", "delay", "client_series")
             ), name
 
 

@@ -19,6 +19,7 @@ from tests.stranger.predicates import NOTHING, number, packed, parts
 ODD = (0, 1, 7, 8, 63, 64, 127, 128, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**32 - 1)
 BYTES_LEAST = 9
 NAMES = ("a", "b", "c", "nobody")
+WORKERS = number("workers") & 0xFFFF_FFFF
 
 
 def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
@@ -41,9 +42,9 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
                 [chance.randrange(50), [packed(each) for each in chance.disjunction()]]
                 for _ in range(chance.choice((1, 1, 3, 20)))
             ]
-            yield frame(
-                frames.SUBSCRIBE, [chance.getrandbits(31), batch, chance.random() < 0.5, chance.randrange(2), False]
-            )
+            group = chance.choice(((), (), ("",), ("workers",)))
+            options = [chance.random() < 0.5, chance.randrange(2), False, *group]
+            yield frame(frames.SUBSCRIBE, [chance.getrandbits(31), batch, *options])
         elif kind == 7:
             ids = list({chance.randrange(50) for _ in range(chance.randrange(1, 30))})
             yield frame(frames.UNSUBSCRIBE, [chance.getrandbits(31), ids])
@@ -72,7 +73,8 @@ def _version(chance: Chance) -> tuple[int, int, int]:
 
 
 def _filters(chance: Chance) -> list[object]:
-    return [[chance.randrange(1_000), packed(chance.filter())] for _ in range(chance.choice((0, 1, 3, 30)))]
+    of_group = chance.choice(((), (), ("workers", 4)))
+    return [[chance.randrange(1_000), packed(chance.filter()), *of_group] for _ in range(chance.choice((0, 1, 3, 30)))]
 
 
 def _state(chance: Chance, me: int) -> list[bytes]:
@@ -114,8 +116,14 @@ def _report(chance: Chance, me: int) -> list[bytes]:
 def _message(chance: Chance, me: int) -> list[bytes]:
     issuer, epoch, _ = _version(chance)
     header = Header(issuer, epoch, chance.getrandbits(20), me, chance.getrandbits(60), 0)
-    trace = [extension(frames.TRACE, chance.randbytes(8))] if chance.random() < 0.3 else []
-    data = data_frame(header, chance.attributes(), b"x", trace, frames.PUBLISH, frames.TRACED if trace else 0, 9)
+    is_traced = chance.random() < 0.3
+    extensions = [extension(frames.TRACE, chance.randbytes(8))] if is_traced else []
+    if chance.random() < 0.4:
+        extensions.append(extension(10, struct.pack("<IQ", WORKERS, chance.choice((me, number(chance.choice(NAMES)))))))
+        extensions += [extension(12, b"")] * (chance.random() < 0.5)
+    data = data_frame(
+        header, chance.attributes(), b"x", extensions, frames.PUBLISH, frames.TRACED if is_traced else 0, 9
+    )
     return [data, frame(frames.PING, [chance.getrandbits(64)])]
 
 

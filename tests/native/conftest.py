@@ -33,6 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made anew for each.
-@pytest.fixture(params=[*ENGINES, *OTHERWISE], scope="session")
+@pytest.fixture(params=[*ENGINES, *OTHERWISE], ids=[*ENGINES, *OTHERWISE], scope="session")
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -231,7 +231,7 @@ def test_ranges_are_told_by_where_a_filter_has_more_names_than_a_box() -> None:
 
 @pytest.mark.parametrize("is_client", [False, True])
 def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
-    """A box has its ends itself: its numbers take no place among those in order, until its filter is no box any more."""
+    """A box has its ends itself: its numbers take no place among those in order until its filter is no box."""
     table, plain = Table("tamis"), Table("linear")
     dice = random.Random(5)
     kind = InterfaceKind.CLIENT if is_client else InterfaceKind.LINK
@@ -249,7 +249,7 @@ def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
         chosen = rectangle()
         held.append([each.add(chosen, number) for each in (table, plain)])
     table.validate()
-    assert table.stats().memory_bytes - empty < 2_000 * 400
+    assert table.stats().memory_bytes - empty < 2_000 * 425  # labels and their order would be 48 each
     assert table.match({"x": 50.5, "y": 50.25}) == plain.match({"x": 50.5, "y": 50.25})
     for number in range(1_980):
         table.remove(held[number][0])
@@ -260,7 +260,7 @@ def test_fractions_of_boxes_have_no_labels(is_client: bool) -> None:
 
 
 TEXTS: dict[str, Callable[[int], tuple[tuple[str, str], tuple[str, str]]]] = {
-    "equal": lambda number: (("0000000", "1000000"), ("0500001", "1000000")),
+    "equal": lambda _: (("0000000", "1000000"), ("0500001", "1000000")),
     "differ late": lambda number: (("0000000", "1000000"), (f"0500000 or {number:05d}", "1000000")),
     "nested": lambda number: (
         (f"the same {5_000 - number:05d}", f"the same {5_001 + number:05d}"),

@@ -199,6 +199,6 @@ def test_filters_that_share_twelve_values_gather_under_one(by: str) -> None:
     table.validate()
     before = table.stats().steps
     assert table.match(message) == plain.match(message) == []
-    assert table.stats().steps - before < STEPS
+    assert table.stats().steps - before < 2 * STEPS
     for other in (message | {"m": "the"}, message | {"m": "x"}, {k: v for k, v in message.items() if k != "a03"}):
         assert sorted(table.match(other)) == sorted(plain.match(other))

@@ -45,6 +45,16 @@ static inline double *greatest_of(const tm_box_node *node, uint32_t end) {
     return column_of(node, ends_of(node) + end);
 }
 
+/* Ask for the memory of a node before anything is read in it: columns of two names are one kilobyte. */
+#define ASKED_BYTES 1536U
+#define LINE_BYTES 64U
+
+static inline void tm_box_node_ask(const tm_box_node *node) {
+    for (uint32_t at = 0; at < ASKED_BYTES; at += LINE_BYTES) {
+        __builtin_prefetch((const uint8_t *)node + at);
+    }
+}
+
 static inline bool is_labelled(const tm_box_node *node, uint32_t end) {
     return node->tree->labelled >> end & 1;
 }
@@ -106,6 +116,9 @@ void tm_box_row_move(tm_box_node *target, uint32_t to, const tm_box_node *source
 void tm_box_child_append(tm_box_node *inner, tm_box_node *child);
 
 /* ---- tree_shape.c ---- */
+
+/* A box has come: by what the tree has seen ends are compared. */
+void tm_box_widen_scales(tm_boxes *tree, const tm_box *box);
 
 /* The row of an inner node to which a box is closest. */
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends);

@@ -3,8 +3,6 @@
  * An insertion finds its leaf before it changes anything, takes all nodes that splits on the way up will need, and
  * cannot fail from there on.
  */
-#include <math.h>
-
 #include "engines/boxes/node.h"
 
 void tm_boxes_init(tm_boxes *tree, tm_memory *memory, uint32_t names, tm_box_moved moved, void *owner) {
@@ -24,6 +22,10 @@ void tm_boxes_clear(tm_boxes *tree) {
     }
     tree->root = NULL;
     tree->count = 0;
+}
+
+void tm_boxes_ask(const tm_box_node *leaf) {
+    tm_box_node_ask(leaf);
 }
 
 tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
@@ -81,18 +83,6 @@ static void append_box(tm_box_node *leaf, const tm_box *box) {
     stricts_of(leaf)[row] = box->strict;
     tracks_of(leaf)[row] = box->track;
     leaf->tree->moved(leaf->tree->owner, box->id, leaf);
-}
-
-static void widen_scales(tm_boxes *tree, const tm_box *box) {
-    for (uint32_t end = 0; end < 2 * tree->names; end++) {
-        tm_box_scale *scale = &tree->scales[end];
-        double at = measure_of(tree, end, box->ends[end]);
-        bool is_new = scale->least == 0 && scale->greatest == 0;
-        if (isfinite(box->ends[end])) {
-            scale->least = is_new || at < scale->least ? at : scale->least;
-            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
-        }
-    }
 }
 
 /* The only leaf becomes one of twice the room. */
@@ -192,6 +182,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     tm_box_node *leaf = tree->root;
     while (leaf->level > 0) {
         leaf = children_of(leaf)[tm_box_closest(leaf, box->ends)];
+        tm_box_node_ask(leaf);
     }
     if (leaf->count < leaf->capacity) {
         append_box(leaf, box);
@@ -199,7 +190,7 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     } else if (!insert_split(tree, leaf, box)) {
         return false;
     }
-    widen_scales(tree, box);
+    tm_box_widen_scales(tree, box);
     tree->count++;
     return true;
 }

@@ -47,6 +47,7 @@ typedef void (*tm_box_moved)(void *owner, uint32_t id, tm_box_node *leaf);
 typedef struct tm_box_scale {
     double least;
     double greatest;
+    double weight; /* of a distance along the end: see tree_shape.c */
 } tm_box_scale;
 
 typedef struct tm_boxes {
@@ -67,6 +68,8 @@ void tm_boxes_clear(tm_boxes *tree);
 
 bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false: no memory, nothing changed */
 void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box is there */
+/* Ask for the memory of a leaf, of which a box is to be removed soon. */
+void tm_boxes_ask(const tm_box_node *leaf);
 tm_boxes *tm_boxes_of(const tm_box_node *leaf);
 /* A box of the leaf. */
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);

@@ -3,6 +3,8 @@
  * Law: only speed depends on what is chosen here. Ends are compared as shares of the range that the tree has seen of
  * the name or, for a quarter of it, of the end; a missing bound counts as the edge of that of the end.
  */
+#include <math.h>
+
 #include "engines/boxes/node.h"
 
 #define SIZE_SHARE (1.0 / 64) /* between two rows that grow alike the smaller one is taken */
@@ -27,15 +29,35 @@ static double inverse(double range) {
 }
 
 /* What a share of a range weighs: that of the name, of its lows and its highs together, or of the end alone. */
-static double weight_of(const tm_box_node *node, uint32_t end) {
-    uint32_t names = node->tree->names;
-    tm_box_scale own = scale_of(node, end);
-    tm_box_scale other = scale_of(node, end < names ? end + names : end - names);
+static double weigh(const tm_boxes *tree, uint32_t end) {
+    tm_box_scale own = tree->scales[end];
+    tm_box_scale other = tree->scales[end < tree->names ? end + tree->names : end - tree->names];
     double least = own.least < other.least ? own.least : other.least;
     double greatest = own.greatest > other.greatest ? own.greatest : other.greatest;
     double by_name = inverse(greatest - least);
     double by_end = inverse(own.greatest - own.least) * OWN_SHARE;
     return by_name > by_end ? by_name : by_end;
+}
+
+static double weight_of(const tm_box_node *node, uint32_t end) {
+    return node->tree->scales[end].weight;
+}
+
+void tm_box_widen_scales(tm_boxes *tree, const tm_box *box) {
+    bool is_wider = false;
+    for (uint32_t end = 0; end < 2 * tree->names; end++) {
+        tm_box_scale *scale = &tree->scales[end];
+        double at = measure_of(tree, end, box->ends[end]);
+        bool is_new = scale->least == 0 && scale->greatest == 0;
+        if (isfinite(box->ends[end]) && (is_new || at < scale->least || at > scale->greatest)) {
+            scale->least = is_new || at < scale->least ? at : scale->least;
+            scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
+            is_wider = true;
+        }
+    }
+    for (uint32_t end = 0; is_wider && end < 2 * tree->names; end++) {
+        tree->scales[end].weight = weigh(tree, end);
+    }
 }
 
 static uint32_t least_of(const double *scores, uint32_t count) {
@@ -46,19 +68,42 @@ static uint32_t least_of(const double *scores, uint32_t count) {
     return best;
 }
 
+/* Add what taking in a box costs the rows of a node along one end, at which the box has `at`: how far they grow, and a
+ * share of how wide they are. Rows behind the last are computed as well. A function of its own: inlined, compilers take
+ * one row at a time. */
+static __attribute__((noinline)) void add_scores(const double *restrict leasts, const double *restrict greatests,
+                                                 double at, double weight, tm_box_scale scale,
+                                                 double *restrict scores) {
+    for (uint32_t row = 0; row < INNER_ROWS; row++) {
+        double least = leasts[row] < scale.greatest ? leasts[row] : scale.greatest;
+        double greatest = greatests[row] < scale.greatest ? greatests[row] : scale.greatest;
+        least = least > scale.least ? least : scale.least;
+        greatest = greatest > scale.least ? greatest : scale.least;
+        double from = least > at ? least : at;
+        double to = greatest < at ? greatest : at;
+        scores[row] += ((from - to) + (greatest - least) * SIZE_SHARE) * weight;
+    }
+}
+
+static void measure(const tm_box_node *inner, uint32_t end, const double *column, double out[INNER_ROWS]) {
+    for (uint32_t row = 0; row < inner->count; row++) {
+        out[row] = measure_of(inner->tree, end, column[row]);
+    }
+}
+
 uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     double scores[INNER_ROWS] = {0};
     for (uint32_t end = 0; end < ends_of(inner); end++) {
-        double weight = weight_of(inner, end);
         double at = clamp(inner, end, ends[end]);
-        const double *leasts = column_of(inner, end);
-        const double *greatests = greatest_of(inner, end);
-        for (uint32_t row = 0; row < INNER_ROWS; row++) {
-            double least = clamp(inner, end, leasts[row]);
-            double greatest = clamp(inner, end, greatests[row]);
-            double below = least - at > 0 ? least - at : 0;
-            double above = at - greatest > 0 ? at - greatest : 0;
-            scores[row] += (below + above + (greatest - least) * SIZE_SHARE) * weight;
+        if (is_labelled(inner, end)) {
+            double leasts[INNER_ROWS] = {0};
+            double greatests[INNER_ROWS] = {0};
+            measure(inner, end, column_of(inner, end), leasts);
+            measure(inner, end, greatest_of(inner, end), greatests);
+            add_scores(leasts, greatests, at, weight_of(inner, end), scale_of(inner, end), scores);
+        } else {
+            add_scores(column_of(inner, end), greatest_of(inner, end), at, weight_of(inner, end), scale_of(inner, end),
+                       scores);
         }
     }
     return least_of(scores, inner->count);

@@ -218,10 +218,11 @@ bool tm_axis_clear(tm_part *part, tm_interval_store *store, uint32_t seat, tm_de
     }
     uint32_t first = tm_part_first(part);
     uint32_t left = tm_part_last(part) + 1 - first;
-    uint32_t count = left < *steps ? left : (uint32_t)*steps;
-    *steps -= count;
-    for (uint32_t place = first; place < first + count; place++) {
-        remove_from(axis, store, place, seat, density);
+    uint32_t count = 0;
+    for (; count < left && *steps > 0; count++) {
+        uint64_t cost = 1 + tm_set_remove_bytes(&axis->edges[first + count]->set, density) / TM_STEP_BYTES;
+        *steps -= cost < *steps ? cost : *steps;
+        remove_from(axis, store, first + count, seat, density);
     }
     tm_edge *low = part->low;
     if (count < left) {

@@ -70,8 +70,9 @@ static inline uint64_t tm_axis_care_word(const tm_axis *axis, uint32_t index) {
  * has changed. */
 bool tm_axis_place(tm_axis *axis, tm_interval_store *store, const tm_span *span, uint32_t seat, tm_density density,
                    tm_part *out);
-/* Take a filter from the edges of its part, as many as `*steps` says, which falls. true: all are done and the part is
- * no more. Otherwise it has become shorter. */
+/* Take a filter from the edges of its part, as many as `*steps` says, which falls: by one for each, and for each so
+ * many bytes that are written. true: all are done and the part is no more. Otherwise it has become shorter. */
+#define TM_STEP_BYTES 2048U
 bool tm_axis_clear(tm_part *part, tm_interval_store *store, uint32_t seat, tm_density density, uint64_t *steps);
 
 #endif

@@ -1,5 +1,6 @@
 /* engine.c - filters come to the engine `interval` and go, and what is said of them. Law: see engine.h. */
 #include "base/grow.h"
+#include "engines/interval/covered.h"
 #include "engines/interval/match.h"
 #include "engines/registry.h"
 
@@ -172,7 +173,7 @@ static int add(tm_engine *engine, const tm_filter *filter, uint32_t interface, u
     if (structure == NULL) {
         return TM_NO_MEMORY;
     }
-    bool is_taken = tm_structure_takes(structure, &engine->names, &draft);
+    bool is_taken = tm_structure_takes(structure, &engine->ways, &engine->names, &draft);
     int result = is_taken ? add_to_structure(engine, structure, &draft, handle)
                           : tm_counting_add(&engine->core, filter, interface, handle);
     drop_structure_if_empty(engine, structure);
@@ -280,4 +281,5 @@ const tm_engine_class tm_engine_interval = {
     .stats = stats,
     .used = used,
     .probes = probes,
+    .covered = tm_interval_covered,
 };

@@ -60,6 +60,29 @@ static inline bool tm_set_has(const tm_interval_set *set, uint32_t id) {
 static inline uint64_t tm_set_word(const tm_interval_set *set, uint32_t index) {
     return index < set->capacity ? tm_set_words(set)[index] : 0;
 }
+
+/* Bytes that are written where an id comes or goes, at most: those behind it, or all where the form or the room
+ * changes. `is_last`: the id that comes is above all others. */
+#define TM_SET_BIT_BYTES 64U /* a bit is a line of memory */
+static inline uint64_t tm_set_add_bytes(const tm_interval_set *set, tm_density density, bool is_last) {
+    uint64_t ids = (uint64_t)set->count * sizeof(uint32_t);
+    if (set->is_bits) {
+        return TM_SET_BIT_BYTES;
+    }
+    if (tm_density_is_dense(density, set->count + 1)) {
+        return ids + density.filters / 8;
+    }
+    return is_last && set->count < set->capacity ? TM_SET_BIT_BYTES : ids + TM_SET_BIT_BYTES;
+}
+static inline uint64_t tm_set_remove_bytes(const tm_interval_set *set, tm_density density) {
+    uint64_t ids = (uint64_t)set->count * sizeof(uint32_t);
+    if (!set->is_bits) {
+        return ids;
+    }
+    bool is_changed = tm_density_is_sparse(density, set->count - 1);
+    return is_changed ? ids + (uint64_t)set->capacity * sizeof(uint64_t) : TM_SET_BIT_BYTES;
+}
+
 bool tm_set_equals(const tm_interval_set *a, const tm_interval_set *b);
 
 #endif

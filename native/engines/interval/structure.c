@@ -82,9 +82,23 @@ static void drop_axis_if_unused(tm_structure *structure, tm_interval_store *stor
     free_axis(axis, store, names);
 }
 
-bool tm_structure_takes(const tm_structure *structure, const tm_intern *names, const tm_interval_draft *draft) {
+/* Bytes that the next filter would have written in the sets that the span reaches across, at most. */
+static uint64_t bytes_to_write(const tm_structure *structure, const tm_interval_ways *ways, const tm_axis *axis,
+                               const tm_span *span) {
+    tm_density density = {ways->dense_from, structure->filters + 1};
+    uint32_t last = tm_axis_find(axis, &span->high);
+    uint64_t bytes = 0;
+    for (uint32_t place = tm_axis_find(axis, &span->low); place <= last && place < axis->count; place++) {
+        bytes += tm_set_add_bytes(&axis->edges[place]->set, density, structure->free == TM_SEAT_NONE);
+    }
+    return bytes;
+}
+
+bool tm_structure_takes(const tm_structure *structure, const tm_interval_ways *ways, const tm_intern *names,
+                        const tm_interval_draft *draft) {
     uint32_t axes = structure->axis_count;
     uint64_t reach = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < draft->axis_count; i++) {
         const tm_draft_axis *drafted = &draft->axes[i];
         const tm_axis *axis = find_axis(structure, tm_intern_find(names, drafted->name, drafted->name_length));
@@ -92,11 +106,13 @@ bool tm_structure_takes(const tm_structure *structure, const tm_intern *names, c
         if (axis != NULL && axis->count + 2 * drafted->count > TM_EDGES_MAX) {
             return false;
         }
-        for (uint32_t k = 0; k < drafted->count && axis != NULL; k++) {
-            reach += tm_axis_reach(axis, &draft->spans[drafted->first + k]);
+        for (uint32_t k = 0; k < drafted->count && axis != NULL && reach <= TM_REACH_MAX; k++) {
+            const tm_span *span = &draft->spans[drafted->first + k];
+            reach += tm_axis_reach(axis, span);
+            bytes += reach <= TM_REACH_MAX ? bytes_to_write(structure, ways, axis, span) : 0;
         }
     }
-    return axes <= TM_AXES_MAX && reach <= TM_REACH_MAX;
+    return axes <= TM_AXES_MAX && reach <= TM_REACH_MAX && bytes <= TM_PLACE_BYTES_MAX;
 }
 
 /* ---- seats ---- */
@@ -227,42 +243,4 @@ uint32_t tm_structure_sweep(tm_structure *structure, tm_interval_store *store, c
     structure->removed = next;
     tm_structure_note_change(structure, ways);
     return handle;
-}
-
-/* ---- covering ---- */
-
-/* Leave of `out` those whose intervals on the axis lie inside the parts of the filter. */
-static void keep_inside(const tm_structure *structure, const tm_interval_seat *row, uint32_t first, uint64_t *out) {
-    const tm_axis *axis = row->parts[first].axis;
-    uint32_t words = tm_structure_words(structure);
-    for (uint32_t index = 0; index < words; index++) {
-        out[index] &= tm_axis_care_word(axis, index);
-    }
-    uint32_t at = first + 1; /* the first part has no edges */
-    for (uint32_t place = 0; place < axis->count; place++) {
-        while (at < row->part_count && row->parts[at].axis == axis && tm_part_last(&row->parts[at]) < place) {
-            at++;
-        }
-        if (at < row->part_count && row->parts[at].axis == axis && tm_part_first(&row->parts[at]) <= place) {
-            continue;
-        }
-        const tm_interval_set *set = &axis->edges[place]->set;
-        for (uint32_t index = 0; index < words && set->is_bits; index++) {
-            out[index] &= ~tm_set_word(set, index);
-        }
-        for (uint32_t i = 0; i < set->count && !set->is_bits; i++) {
-            tm_bit_clear(out, tm_set_ids(set)[i]);
-        }
-    }
-}
-
-void tm_structure_covered(const tm_structure *structure, uint32_t seat, uint64_t *out) {
-    const tm_interval_seat *row = &structure->seats[seat];
-    memcpy(out, structure->used, sizeof *out * tm_structure_words(structure));
-    tm_bit_clear(out, seat);
-    for (uint32_t i = 0; i < row->part_count; i++) {
-        if (row->parts[i].high == NULL) {
-            keep_inside(structure, row, i, out);
-        }
-    }
 }

@@ -15,6 +15,8 @@
 #define TM_AXES_MAX 32U     /* of a structure */
 #define TM_EDGES_MAX 65536U /* of an axis */
 #define TM_REACH_MAX 4096U  /* edges that a filter may reach across when it comes, on all its axes together */
+#define TM_PLACE_BYTES_MAX                                                                                             \
+    8388608U /* of the sets of those edges that it may have written, so that an addition takes milliseconds at most */
 
 #define TM_SEAT_NONE UINT32_MAX
 
@@ -69,7 +71,8 @@ tm_structure *tm_structure_new(tm_interval_store *store, uint32_t type); /* NULL
 void tm_structure_free(tm_structure *structure, tm_interval_store *store, tm_intern *names);
 
 /* Does the filter stay within the limits above? */
-bool tm_structure_takes(const tm_structure *structure, const tm_intern *names, const tm_interval_draft *draft);
+bool tm_structure_takes(const tm_structure *structure, const tm_interval_ways *ways, const tm_intern *names,
+                        const tm_interval_draft *draft);
 /* Put a filter that it takes on a seat. TM_NO_MEMORY: nothing that can be seen has changed. */
 int tm_structure_add(tm_structure *structure, tm_interval_store *store, const tm_interval_ways *ways, tm_intern *names,
                      const tm_interval_draft *draft, uint32_t handle, uint32_t *seat);
@@ -88,10 +91,6 @@ static inline tm_density tm_structure_density(const tm_structure *structure, con
 bool tm_structure_order(tm_structure *structure, const tm_interval_ways *ways);
 /* A filter has come or gone, and there is no tree: put the axes in order if these have been many. */
 void tm_structure_note_change(tm_structure *structure, const tm_interval_ways *ways);
-
-/* Filters that the one on `seat` covers as far as this structure tells: bits by seat, words as tm_structure_words says,
- * itself left out. */
-void tm_structure_covered(const tm_structure *structure, uint32_t seat, uint64_t *out);
 
 static inline uint32_t tm_structure_words(const tm_structure *structure) {
     return tm_bit_words(structure->seat_count);

@@ -24,8 +24,10 @@ static uint64_t key_behind(const tm_engine *engine, const tamis_fork *fork, cons
     return 0;
 }
 
-/* The fullest bucket right behind a node that the tests lead to, or else that of its last guard; 0: there is none. */
-static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests) {
+/* The fullest bucket right behind a node that the tests lead to, or else that of its last guard, as an example; 0:
+ * there is none. */
+static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
+                               uint32_t *filters_there) {
     uint64_t best = 0;
     uint32_t most = 0;
     for (uint32_t i = 0; i < node->count && i < FORKS_LOOKED_AT; i++) {
@@ -34,6 +36,7 @@ static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, 
         best = filters > most ? key : best;
         most = filters > most ? filters : most;
     }
+    *filters_there = most;
     const tamis_fork *last = node->count == 0 ? NULL : &node->forks[node->count - 1];
     if (best == 0 && last != NULL && tamis_fork_goes_by(last->what) == TAMIS_FORK_TEST) {
         best = tamis_name_key(last->branch, tamis_test_name(last->bits), tamis_fork_kind(last->what));
@@ -41,21 +44,25 @@ static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, 
     return best;
 }
 
-uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests) {
+uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double *share) {
     for (uint32_t depth = 0; depth <= TAMIS_DEPTH_MAX; depth++) {
         tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
         const tamis_node *node = crowd.opened == NULL ? NULL : tamis_slot_node(&engine->buckets, crowd.opened);
-        uint64_t next = node == NULL ? 0 : fullest_behind(engine, node, tests);
+        uint32_t filters = 0;
+        uint64_t next = node == NULL ? 0 : fullest_behind(engine, node, tests, &filters);
         if (next == 0) {
             break;
         }
+        uint32_t all = crowd.entries + tamis_filters_behind(engine, crowd.opened);
+        *share *= filters == 0 || filters > all ? 1 : (double)filters / all;
         key = next;
     }
     return key;
 }
 
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests));
+    out->share = 1;
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests, &out->share));
     out->count = 0;
     for (uint32_t at = slot == NULL ? 0 : slot->entry_count; at > 0 && out->count < TAMIS_ALIKE_MAX; at--) {
         tamis_tests_of_entry(engine, &tamis_slot_entries(&engine->buckets, slot)[at - 1], &out->filters[out->count++]);
@@ -73,5 +80,5 @@ double tamis_alike_share(const tamis_alike *alike, tamis_test test) {
             }
         }
     }
-    return alike->count < 2 ? 0 : (double)making / alike->count;
+    return alike->count < 2 ? 0 : alike->share * making / alike->count;
 }

@@ -9,19 +9,21 @@
 
 #include "engines/onepath/engine.h"
 
-#define TAMIS_ALIKE_MAX 4U /* filters that are looked at */
-#define TAMIS_ALIKE_MIN 8U /* entries in a bucket that is not opened; of fewer nobody is asked */
+#define TAMIS_ALIKE_MAX 4U              /* filters that are looked at */
+#define TAMIS_ALIKE_MIN TAMIS_CROWD_MAX /* entries in a bucket that is not opened; of fewer nobody is asked */
 
 typedef struct tamis_alike {
     uint32_t count;
+    double share; /* of the filters at the begin of the way, how many stand at its end */
     tamis_tests filters[TAMIS_ALIKE_MAX];
 } tamis_alike;
 
-/* The bucket at the end of the fullest way that is open to a filter of these tests, from this bucket on. */
-uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests);
+/* The bucket at the end of the fullest way that is open to a filter of these tests, from this bucket on; `share` is
+ * multiplied by the share of those here that have gone that way. */
+uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double *share);
 /* Filters that stand there. */
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out);
-/* Which share of them makes the test; 0 where one or none was found. */
+/* Which share of the filters at the begin of the way makes the test, at least; 0 where one or none was found. */
 double tamis_alike_share(const tamis_alike *alike, tamis_test test);
 
 #endif

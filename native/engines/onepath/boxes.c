@@ -203,6 +203,10 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+}
+
 /* ---- in and out ---- */
 
 bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {
@@ -213,19 +217,6 @@ bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests) {
 
 static tm_family *family_of(const tm_engine *engine, const family_names *family) {
     return tm_families_find(&engine->families, family->names, family->count, family->guard);
-}
-
-/* How many filters may make a test that no box says, at most: as many as speak of its constant. */
-static uint32_t users_of(const tm_engine *engine, tamis_test test) {
-    uint32_t operand = tamis_test_operand(test);
-    uint32_t name_users = engine->names.records[tamis_test_name(test)].references;
-    uint32_t users = 0;
-    if (tamis_test_op(test) == TAMIS_PATTERN) {
-        users = engine->patterns.uses[operand >> 2].references[operand & 3];
-    } else if (tamis_test_op(test) >= TAMIS_STRING_EQ && tamis_test_op(test) < TAMIS_PATTERN) {
-        users = engine->strings.records[operand].references;
-    }
-    return users < name_users ? users : name_users;
 }
 
 /* Choose the guard of a filter with ranges that has no bucket: of the tests that no box says the one that most others
@@ -239,7 +230,7 @@ static void choose_guard(const tm_engine *engine, const tamis_tests *tests, fami
     }
     for (uint32_t i = 0; i < tests->count; i++) {
         uint32_t name;
-        uint32_t users = name_of(engine, tests->tests[i], &name) ? 0 : users_of(engine, tests->tests[i]);
+        uint32_t users = name_of(engine, tests->tests[i], &name) ? 0 : tamis_users_of(engine, tests->tests[i]);
         if (users >= most) {
             most = users;
             family->guard = tests->tests[i];
@@ -375,7 +366,7 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
-    bucket = tamis_alike_end(engine, bucket, tests);
+    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }

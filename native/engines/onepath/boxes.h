@@ -1,4 +1,4 @@
-/* boxes.h - filters of ranges on two to eight names, and their equalities, in trees of boxes.
+/* boxes.h - filters of ranges on several names, and their equalities, in trees of boxes.
  *
  * Law: a box holds wherever its filter does; where it says no more than the filter, its row has TAMIS_LAST, and nothing
  * else is asked. An end of strings in order is the id of a constant, compared by its label; a string that is compared
@@ -41,6 +41,8 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
 bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests); /* false: no memory */
 void tamis_boxes_leave(tm_engine *engine, uint32_t handle);                           /* its body, too */
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out);
+/* Ask for the memory that the box of a filter stands in. */
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle);
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
 void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);

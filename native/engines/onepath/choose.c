@@ -195,12 +195,25 @@ static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const
            !tamis_boxes_may_take(engine, tests);
 }
 
+/* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
+ */
+static uint32_t likely_users(const tm_engine *engine, tamis_test test) {
+    unsigned op = tamis_test_op(test);
+    return op == TAMIS_BOOLEAN_EQ || op == TAMIS_NUMBER_EQ || op == TAMIS_EXISTS ? UINT32_MAX
+                                                                                 : tamis_users_of(engine, test);
+}
+
+static bool is_rarer(const tm_engine *engine, tamis_test here, tamis_test before) {
+    uint32_t with_here = engine->names.records[tamis_test_name(here)].references;
+    uint32_t with_before = engine->names.records[tamis_test_name(before)].references;
+    return with_here < with_before ||
+           (with_here == with_before && likely_users(engine, here) < likely_users(engine, before));
+}
+
 void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
     for (uint32_t i = from + 1; i < end; i++) {
         for (uint32_t j = i; j > from; j--) {
-            uint32_t here = tamis_test_name(tests->tests[j]);
-            uint32_t before = tamis_test_name(tests->tests[j - 1]);
-            if (engine->names.records[here].references >= engine->names.records[before].references) {
+            if (!is_rarer(engine, tests->tests[j], tests->tests[j - 1])) {
                 break;
             }
             tamis_swap_tests(tests, j, j - 1);

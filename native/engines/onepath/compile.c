@@ -326,8 +326,26 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
     return true;
 }
 
+/* Of a filter that comes: where the search for each constant begins. */
+static void ask_operands(const tm_engine *engine, const tm_filter *filter) {
+    for (size_t i = 0; i < filter->count; i++) {
+        const tm_constraint *constraint = &filter->constraints[i];
+        for (uint32_t j = 0; is_range(constraint->op) && j < constraint->operand_count; j++) {
+            const tm_value *value = &constraint->operands[j];
+            if (value->kind == TM_KIND_FLOAT) {
+                uint8_t bytes[TAMIS_NUMBER_BYTES];
+                tamis_number_bytes(true, 0, value->real, bytes);
+                tamis_strings_ask(&engine->numbers, bytes, sizeof bytes);
+            }
+        }
+    }
+}
+
+/* ---- a filter ---- */
+
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) {
     out->count = 0;
+    ask_operands(engine, filter);
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
         bool wide = is_range(constraint->op) && !constraint->negated && has_wide_range(filter, constraint);
@@ -355,37 +373,6 @@ void tamis_release_test(tm_engine *engine, tamis_test test) {
         tamis_strings_release(&engine->strings, operand, is_ordered(op));
     }
     tamis_names_release(&engine->names, tamis_test_name(test));
-}
-
-/* ---- numbers in order ---- */
-
-static void disorder(tm_engine *engine, const tamis_tests *tests, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (tamis_op_is_wide(tamis_test_op(tests->tests[i]))) {
-            tamis_strings_disorder(&engine->numbers, tamis_test_operand(tests->tests[i]));
-        }
-    }
-}
-
-bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
-    tamis_record *record = &engine->records[handle];
-    for (uint32_t i = 0; i < tests->count && !record->in_order; i++) {
-        tamis_test test = tests->tests[i];
-        if (tamis_op_is_wide(tamis_test_op(test)) && !tamis_strings_order(&engine->numbers, tamis_test_operand(test))) {
-            disorder(engine, tests, i);
-            return false;
-        }
-    }
-    record->in_order = 1;
-    return true;
-}
-
-void tamis_drop_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
-    tamis_record *record = &engine->records[handle];
-    if (record->in_order) {
-        disorder(engine, tests, tests->count);
-    }
-    record->in_order = 0;
 }
 
 /* ---- kinds ---- */

@@ -195,6 +195,10 @@ static void finish(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
+    if (record->place == TAMIS_IN_BOXES) {
+        tamis_boxes_ask(engine, handle);
+    }
+    tamis_ask_constants(engine, &tests);
     if (tamis_is_active(record)) {
         tamis_deactivate(engine, handle);
     } else {
@@ -202,6 +206,7 @@ static void finish(tm_engine *engine, uint32_t handle) {
         take_off(engine, handle);
     }
     tamis_drop_order(engine, handle, &tests);
+    tamis_ask_sets(engine, &tests);
     for (uint32_t i = 0; i < tests.count; i++) {
         tamis_release_test(engine, tests.tests[i]);
     }

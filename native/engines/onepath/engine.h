@@ -12,7 +12,7 @@
  *     branch     a bucket that is crowded is opened: what stood in it stands in buckets behind it, by a second test
  *     bucket     several tests: under the rarest equality or pattern, or else under its two rarest names; the next test
  *                stands beside it and rejects nearly all, the others stand in the filter's body
- *     boxes      ranges of two to eight names, once there are many of the same: a tree (boxes.h)
+ *     boxes      ranges of several names, once there are many of the same: a tree (boxes.h)
  *     scan       what has no index of its own (!=, exists): a list per name and kind
  *     always     only negated tests, or none
  *     covered    by a single-test filter of the same link: not reached at all until that one goes
@@ -194,12 +194,20 @@ static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) 
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
 /* Give back what the test refers to. */
 void tamis_release_test(tm_engine *engine, tamis_test test);
-/* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed. */
+/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
+unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
+
+/* ---- constants.c ---- */
+
+/* Ask for the memory of the constants of tests that are about to be given back, and when that is there, for the memory
+ * in which those that go will be looked up. */
+void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
+void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
+/* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed.
+ */
 bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 /* They need none any more, if they have some. */
 void tamis_drop_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
-/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
-unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
 
 /* ---- odds.c ---- */
 
@@ -214,6 +222,8 @@ bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
 bool tamis_is_told_by_key(const tm_engine *engine, tamis_test test);
 /* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
 double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
+/* How many tests may be like this one, at most: as many as have its name and its text; 0 where that is not known. */
+uint32_t tamis_users_of(const tm_engine *engine, tamis_test test);
 /* Those odds, or more where the test was guessed to hold for `share` of the messages, and they do not say otherwise. */
 double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share);
 /* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */
@@ -226,7 +236,8 @@ double tamis_odds_behind(double odds, double other);
 
 /* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
 tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
-/* Those in [from, end), by how likely they fail: a name that is rare comes first. */
+/* Those in [from, end), by how likely they fail: a name that is rare comes first, of names that are as rare a test that
+ * few others make. */
 void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end);
 static inline void tamis_swap_tests(tamis_tests *tests, uint32_t a, uint32_t b) {
     tamis_test kept = tests->tests[a];

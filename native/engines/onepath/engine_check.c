@@ -45,8 +45,8 @@ static bool is_order_right(const tm_engine *engine, uint32_t handle) {
     bool right = record->in_order == tamis_needs_order(engine, tamis_interface_of(engine, handle), record->place);
     for (uint32_t i = 0; i < tests.count && record->in_order; i++) {
         tamis_test test = tests.tests[i];
-        right &= !tamis_op_is_wide(tamis_test_op(test)) ||
-                 engine->numbers.records[tamis_test_operand(test)].ordered > 0;
+        right &=
+            !tamis_op_is_wide(tamis_test_op(test)) || engine->numbers.records[tamis_test_operand(test)].ordered > 0;
     }
     return right;
 }

@@ -150,6 +150,18 @@ double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *open
     return odds_of_key(engine, key, bucket, guess, of_name, opened);
 }
 
+uint32_t tamis_users_of(const tm_engine *engine, tamis_test test) {
+    uint32_t operand = tamis_test_operand(test);
+    uint32_t of_name = engine->names.records[tamis_test_name(test)].references;
+    uint32_t users = 0;
+    if (tamis_test_op(test) == TAMIS_PATTERN) {
+        users = engine->patterns.uses[operand >> 2].references[operand & 3];
+    } else if (tamis_test_op(test) >= TAMIS_STRING_EQ) {
+        users = engine->strings.records[operand].references;
+    }
+    return users < of_name ? users : of_name;
+}
+
 double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share) {
     uint64_t bucket = tamis_test_negated(test) ? 0 : tamis_bucket_of_test(test);
     if (bucket == 0 || share <= odds) {

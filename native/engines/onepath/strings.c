@@ -52,6 +52,13 @@ void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint3
     __builtin_prefetch((const uint32_t *)at.slots + at.at);
 }
 
+void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id) {
+    if (strings->records[id].references == 1) {
+        tm_idset_search at = tm_idset_start(&strings->set, strings->records[id].hash);
+        __builtin_prefetch((const uint32_t *)at.slots + at.at);
+    }
+}
+
 /* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
@@ -113,6 +120,9 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
     if (strings->free != TM_NO_STRING) {
         id = strings->free;
         strings->free = strings->records[id].length;
+        if (strings->free != TM_NO_STRING) { /* for the next one that comes */
+            __builtin_prefetch(&strings->records[strings->free]);
+        }
     } else {
         strings->record_count++;
     }

@@ -66,30 +66,28 @@ static int create(tm_memory *memory, tm_holders *holders, const uint64_t *values
 
 /* ---- filters as boxes ---- */
 
-static bool is_float(const tm_value *value, double *number) {
-    if (value->kind != TM_KIND_INTEGER && value->kind != TM_KIND_FLOAT) {
-        return false;
-    }
-    tm_box_value around = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
-    *number = around.below;
-    return around.below == around.above;
+/* A number as the floats around it, which are one where it is a float itself. */
+static tm_box_value floats_around(const tm_value *value) {
+    return tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
+}
+
+static bool is_float(const tm_value *value) {
+    tm_box_value around = floats_around(value);
+    return (value->kind == TM_KIND_INTEGER || value->kind == TM_KIND_FLOAT) && around.below == around.above;
 }
 
 static bool is_range(const tm_constraint *constraint) {
-    double number;
     bool plain = constraint->op == TM_OP_EQ || (constraint->op >= TM_OP_BETWEEN && constraint->op <= TM_OP_LE) ||
                  (constraint->op == TM_OP_IN && constraint->operand_count == 1);
     for (uint32_t i = 0; i < constraint->operand_count && plain; i++) {
-        plain = is_float(&constraint->operands[i], &number);
+        plain = is_float(&constraint->operands[i]);
     }
     return plain && !constraint->negated;
 }
 
 static void narrow_by(tm_box *box, uint32_t names, uint32_t name, const tm_constraint *constraint) {
-    double first;
-    double last;
-    is_float(&constraint->operands[0], &first);
-    is_float(&constraint->operands[constraint->operand_count - 1U], &last);
+    double first = floats_around(&constraint->operands[0]).below;
+    double last = floats_around(&constraint->operands[constraint->operand_count - 1U]).below;
     bool is_lower = constraint->op == TM_OP_GT || constraint->op == TM_OP_GE;
     bool is_upper = constraint->op == TM_OP_LT || constraint->op == TM_OP_LE;
     if (!is_upper) {

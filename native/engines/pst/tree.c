@@ -1,5 +1,5 @@
 /* tree.c - hubs and tests come and go with the filters behind them. Law: see tree.h. */
-#include "engines/pst/tree.h"
+#include "engines/pst/tree_trits.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
@@ -204,180 +204,21 @@ static void drop_hub(pst_tree *tree, uint32_t id) {
     tree->free_hub = id;
 }
 
-/* ---- trits ---- */
-
-static uint32_t children_of_hub(const pst_hub *hub) {
-    return hub->tests + hub->filters;
-}
-
-static uint32_t position_of(const pst_tree *tree, uint32_t handle) {
-    return pst_position(tm_holders_interface(tree->holders, handle));
-}
-
-static bool hub_is_entitled(const pst_tree *tree, const pst_hub *hub, uint32_t position) {
-    for (uint32_t at = hub->here; at != 0; at = tree->seats[at - 1].next) {
-        if (position_of(tree, at - 1) == position) {
-            return true;
-        }
-    }
-    for (int list = 0; list < 2; list++) {
-        for (uint32_t at = hub->first[list]; at != PST_NONE; at = tree->tests[at].next) {
-            if (pst_trits_has(&tree->tests[at].trits, position)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool test_is_entitled(const pst_tree *tree, const pst_test *test, uint32_t position) {
-    for (int list = 0; list < PST_LISTS; list++) {
-        for (uint32_t at = test->first[list]; at != PST_NONE; at = tree->hubs[at].next) {
-            if (pst_trits_has(&tree->hubs[at].trits, position)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static void count_trits(const pst_trits *trits, uint32_t *counts) {
-    if (trits->words == NULL) {
-        if (trits->single != PST_POSITION_NONE) {
-            counts[trits->single]++;
-        }
-        return;
-    }
-    for (uint32_t word = 0; word < trits->capacity; word++) {
-        for (uint64_t bits = trits->words[word]; bits != 0; bits &= bits - 1) {
-            counts[word * 64 + (uint32_t)__builtin_ctzll(bits)]++;
-        }
-    }
-}
-
-static void count_hub(const pst_tree *tree, const pst_hub *hub) {
-    for (uint32_t at = hub->here; at != 0; at = tree->seats[at - 1].next) {
-        hub->trits.counts[position_of(tree, at - 1)]++;
-    }
-    for (int list = 0; list < 2; list++) {
-        for (uint32_t at = hub->first[list]; at != PST_NONE; at = tree->tests[at].next) {
-            count_trits(&tree->tests[at].trits, hub->trits.counts);
-        }
-    }
-}
-
-static void count_test(const pst_tree *tree, const pst_test *test) {
-    for (int list = 0; list < PST_LISTS; list++) {
-        for (uint32_t at = test->first[list]; at != PST_NONE; at = tree->hubs[at].next) {
-            count_trits(&tree->hubs[at].trits, test->trits.counts);
-        }
-    }
-}
-
-static int reserve_hub(pst_tree *tree, pst_hub *hub, uint32_t position) {
-    bool had = hub->trits.counts != NULL;
-    bool counted = children_of_hub(hub) >= PST_COUNTED_FROM;
-    int result = pst_trits_reserve(&hub->trits, &tree->room, position, counted);
-    if (!had && hub->trits.counts != NULL) {
-        count_hub(tree, hub);
-    }
-    return result;
-}
-
-static int reserve_test(pst_tree *tree, pst_test *test, uint32_t position) {
-    bool had = test->trits.counts != NULL;
-    bool counted = test->hubs >= PST_COUNTED_FROM;
-    int result = pst_trits_reserve(&test->trits, &tree->room, position, counted);
-    if (!had && test->trits.counts != NULL) {
-        count_test(tree, test);
-    }
-    return result;
-}
-
-/* Room for the position in all nodes from the hub up. */
-static int reserve_trits(pst_tree *tree, uint32_t hub, uint32_t position) {
-    int result = tree->annotated ? reserve_hub(tree, &tree->hubs[hub], position) : TM_OK;
-    while (tree->annotated && result == TM_OK && hub != PST_ROOT) {
-        pst_test *test = &tree->tests[tree->hubs[hub].test];
-        hub = test->hub;
-        result = reserve_test(tree, test, position);
-        result = result == TM_OK ? reserve_hub(tree, &tree->hubs[hub], position) : result;
-    }
-    return result;
-}
-
-/* A child has the position now. Returns whether the node has it newly. */
-static bool gain(pst_trits *trits, uint32_t position) {
-    if (trits->counts != NULL) {
-        trits->counts[position]++;
-    }
-    if (pst_trits_has(trits, position)) {
-        return false;
-    }
-    pst_trits_set(trits, position);
-    return true;
-}
-
-static void gain_all(pst_tree *tree, uint32_t hub, uint32_t position) {
-    while (gain(&tree->hubs[hub].trits, position) && hub != PST_ROOT) {
-        pst_test *test = &tree->tests[tree->hubs[hub].test];
-        if (!gain(&test->trits, position)) {
-            return;
-        }
-        hub = test->hub;
-    }
-}
-
-static bool lose_at_hub(pst_tree *tree, pst_hub *hub, uint32_t position) {
-    pst_trits *trits = &hub->trits;
-    if (trits->counts != NULL ? --trits->counts[position] > 0 : hub_is_entitled(tree, hub, position)) {
-        return false;
-    }
-    pst_trits_clear(trits, position);
-    return true;
-}
-
-static bool lose_at_test(pst_tree *tree, pst_test *test, uint32_t position) {
-    pst_trits *trits = &test->trits;
-    if (trits->counts != NULL ? --trits->counts[position] > 0 : test_is_entitled(tree, test, position)) {
-        return false;
-    }
-    pst_trits_clear(trits, position);
-    return true;
-}
-
-static void lose_all(pst_tree *tree, uint32_t hub, uint32_t position) {
-    while (lose_at_hub(tree, &tree->hubs[hub], position) && hub != PST_ROOT) {
-        pst_test *test = &tree->tests[tree->hubs[hub].test];
-        if (!lose_at_test(tree, test, position)) {
-            return;
-        }
-        hub = test->hub;
-    }
-}
-
-/* A node of few children counts no more. */
-static void relax(pst_tree *tree, pst_trits *trits, uint32_t children) {
-    if (trits->counts != NULL && children <= PST_COUNTED_TO) {
-        pst_trits_forget_counts(trits, &tree->room);
-    }
-}
-
 /* ---- filters ---- */
 
 /* Drop what leads to no filter, from the hub up. */
 static void prune(pst_tree *tree, uint32_t hub) {
-    while (hub != PST_ROOT && children_of_hub(&tree->hubs[hub]) == 0) {
+    while (hub != PST_ROOT && pst_children(&tree->hubs[hub]) == 0) {
         uint32_t test = tree->hubs[hub].test;
         drop_hub(tree, hub);
-        relax(tree, &tree->tests[test].trits, tree->tests[test].hubs);
+        pst_tree_relax(tree, &tree->tests[test].trits, tree->tests[test].hubs);
         if (tree->tests[test].hubs > 0) {
             return;
         }
         hub = tree->tests[test].hub;
         drop_test(tree, test);
     }
-    relax(tree, &tree->hubs[hub].trits, children_of_hub(&tree->hubs[hub]));
+    pst_tree_relax(tree, &tree->hubs[hub].trits, pst_children(&tree->hubs[hub]));
 }
 
 /* The hub behind the label, found or made. TM_NO_MEMORY: unchanged. */
@@ -425,7 +266,7 @@ static int prepare(pst_tree *tree, const uint32_t *labels, uint32_t count, uint3
     for (uint32_t i = 0; i < count && result == TM_OK; i++) {
         result = step_down(tree, labels[i], hub);
     }
-    result = result == TM_OK ? reserve_trits(tree, *hub, position) : result;
+    result = result == TM_OK ? pst_tree_reserve_trits(tree, *hub, position) : result;
     if (result != TM_OK) {
         prune(tree, *hub);
     }
@@ -435,7 +276,7 @@ static int prepare(pst_tree *tree, const uint32_t *labels, uint32_t count, uint3
 static void enter(pst_tree *tree, uint32_t hub, uint32_t handle) {
     sit_down(tree, hub, handle);
     if (tree->annotated) {
-        gain_all(tree, hub, position_of(tree, handle));
+        pst_tree_gain(tree, hub, pst_position_of(tree, handle));
     }
 }
 
@@ -444,7 +285,7 @@ static uint32_t leave(pst_tree *tree, uint32_t handle) {
     uint32_t hub = tree->seats[handle].hub;
     stand_up(tree, handle);
     if (tree->annotated) {
-        lose_all(tree, hub, position_of(tree, handle));
+        pst_tree_lose(tree, hub, pst_position_of(tree, handle));
     }
     return hub;
 }
@@ -452,7 +293,7 @@ static uint32_t leave(pst_tree *tree, uint32_t handle) {
 int pst_tree_attach(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
     uint32_t hub;
     bool has_room = tm_grow(tree->memory, TM_HOT, &tree->seats, sizeof *tree->seats, &tree->seat_capacity, handle + 1);
-    int result = has_room ? prepare(tree, labels, count, position_of(tree, handle), &hub) : TM_NO_MEMORY;
+    int result = has_room ? prepare(tree, labels, count, pst_position_of(tree, handle), &hub) : TM_NO_MEMORY;
     if (result == TM_OK) {
         enter(tree, hub, handle);
         tree->seat_count = handle < tree->seat_count ? tree->seat_count : handle + 1;
@@ -462,7 +303,7 @@ int pst_tree_attach(pst_tree *tree, const uint32_t *labels, uint32_t count, uint
 
 void pst_tree_move(pst_tree *tree, const uint32_t *labels, uint32_t count, uint32_t handle) {
     uint32_t hub;
-    if (prepare(tree, labels, count, position_of(tree, handle), &hub) != TM_OK) {
+    if (prepare(tree, labels, count, pst_position_of(tree, handle), &hub) != TM_OK) {
         return;
     }
     uint32_t old = leave(tree, handle);

@@ -34,6 +34,7 @@ EMPTY: Final = {
     "logs/holes": "tests/analysis/test_faults.py",
 }
 UNKNOWN: Final = {
+    "logs/changes reason": "tests/analysis/test_faults.py",
     "traffic/by_link queued_bytes_max": "tests/analysis/test_traffic.py",
     "traffic/by_router queued_bytes_max": "tests/analysis/test_traffic.py",
     "traffic/over_time queued_bytes_max": "tests/analysis/test_traffic.py",

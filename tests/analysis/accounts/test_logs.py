@@ -13,6 +13,7 @@ pytest.importorskip("pyspark")
 from tamis.analysis.answers import QUESTIONS
 from tamis.protocol.records import VERSION
 from tamis.simulate.oracle.paths import costs_from
+from tests.analysis.accounts.told import reference_ahead_us
 from tests.analysis.conftest import Simulated, Tables
 
 pytestmark = pytest.mark.long
@@ -55,6 +56,15 @@ def test_lives(tables: Tables, simulated: Simulated) -> None:
     crashed = [life for life in changes["lives"] if life["ended_us"] is not None]
     assert {life["epoch"] != last[life["router"]] for life in crashed} == {True, False}, "one came back, one did not"
     assert all(life["wrote_us"] <= life["ended_us"] for life in crashed)
+
+
+def test_changes_are_those_that_were_noticed(tables: Tables, simulated: Simulated) -> None:
+    """A link's reason is known to its router alone."""
+    told, ahead_us = simulated.truth["changes"], reference_ahead_us(simulated)
+    expected = [(at_us + ahead_us, router, what, other or "") for at_us, router, what, other in told["noticed"]]
+    found = [(row["at_us"], row["router"], row["what"], row["neighbour"] or "") for row in tables["logs/changes"]]
+    assert sorted(found) == sorted(expected)
+    assert {row["reason"] for row in tables["logs/changes"]} == {None}
 
 
 def records(simulated: Simulated, router: str, epoch: int) -> int:

@@ -42,6 +42,7 @@ def test_traffic_over_time(tables: Tables, simulated: Simulated) -> None:
     bucket = bucket_s(simulated)
     over_time = summed(((one.router, one.second // bucket * bucket * 1_000_000), one) for one in counted(simulated))
     assert found(tables["traffic/over_time"], "router", "from_us") == over_time
+    assert {row["to_us"] - row["from_us"] for row in tables["traffic/over_time"]} == {bucket * 1_000_000}
 
 
 def test_counters_are_those_of_the_messages_but_for_the_last_second_of_the_crashed(simulated: Simulated) -> None:

@@ -238,10 +238,11 @@ def _excluded(name: str, in_messages: float, in_filters: float) -> dict[str, Any
 def test_an_order_of_attributes_is_told_and_nothing_changed() -> None:
     names = [_excluded("rare", 0.1, 0.5), _excluded("usual", 1.0, 1.0)]
     found = _said(Evidence(_topology(), exclusions=names), "order")
-    assert (found.verdict, found.edits) == ("not in Tamis yet", {})
-    assert found.then is not None
-    assert found.then.startswith("rare, usual ")
-    assert "excludes 45% of all filters" in found.evidence
+    assert (found.verdict, found.edits, found.now) == ("nothing to change", {}, "each engine's own")
+    assert "excludes 45% of all filters: rare, usual. " in found.evidence
+    fixed = _said(Evidence(_topology("engine: {name: pst, order: names}"), exclusions=names), "order")
+    assert fixed.now.startswith("by the alphabet at ")
+    assert "pst tests first what most filters speak of unless" in fixed.evidence
     everywhere = [_excluded("usual", 1.0, 1.0), _excluded("too", 0.95, 0.5)]
     assert _said(Evidence(_topology(), exclusions=everywhere), "order").verdict == "nothing to change"
 

@@ -1,0 +1,93 @@
+"""The models of `spaces`: which attributes messages of one kind have, and which values.
+
+Law: what may be said of a domain is checked where domains are (`protocol/spaces`); here stand the keys, and what they
+are for. A section that exists is a sound space.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from tamis.configs import choices
+from tamis.configs.choices import OneOf
+from tamis.protocol import limits
+from tamis.protocol.spaces import Space, SpaceAttribute
+from tamis.protocol.spaces.mapping import attribute_from
+from tamis.protocol.spaces.space import check_space_name
+from tamis.protocol.values import check_name
+
+
+class _SpaceSection(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SpaceAttributeConfig(_SpaceSection):
+    """Which values an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
+
+    kind: Annotated[str, OneOf(choices.SPACE_KINDS)] | None = Field(
+        default=None, description="Any string, any boolean or any number."
+    )
+    integer: tuple[int, int] | None = Field(default=None, description="The integers from one bound to the other.")
+    fixed: tuple[int | float, int | float] | None = Field(
+        default=None, description="The decimal numbers of `digits` digits from one bound to the other."
+    )
+    digits: int | None = Field(
+        default=None,
+        ge=0,
+        le=limits.SPACE_DIGITS_MAX,
+        description="With `fixed`: how many digits stand behind the point at most.",
+    )
+    one_of: tuple[Annotated[str, Field(max_length=limits.OPERAND_BYTES_MAX)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=limits.SPACE_VALUES_MAX,
+        description="One of these strings; their order is the order of `<` and `>` in predicates.",
+    )
+    optional: bool = Field(default=False, description="May a message be without it?")
+
+    @model_validator(mode="after")
+    def _is_a_domain(self) -> SpaceAttributeConfig:
+        self.as_attribute()
+        return self
+
+    def as_attribute(self) -> SpaceAttribute:
+        given = {key: value for key, value in self.model_dump().items() if value is not None}
+        return attribute_from(given)
+
+
+def _worded(value: object) -> object:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+AttributeOrKind = Annotated[
+    SpaceAttributeConfig,
+    BeforeValidator(_worded, json_schema_input_type=Annotated[str, OneOf(choices.SPACE_KINDS)] | SpaceAttributeConfig),
+]
+AttributeName = Annotated[str, AfterValidator(check_name)]
+
+
+class SpaceConfig(_SpaceSection):
+    """The messages of one kind. A message belongs to it whose `space_attribute` has its name."""
+
+    version: int = Field(
+        default=1, ge=1, le=limits.INT_MAX, description="Counts the changes of the space; the highest is the newest."
+    )
+    open: bool = Field(default=False, description="May messages have attributes that are not declared here?")
+    attributes: dict[AttributeName, AttributeOrKind] = Field(
+        default={},
+        max_length=limits.SPACE_ATTRIBUTES_MAX,
+        description="What a message has, by name; all that is not `optional` must be there.",
+    )
+
+    def as_space(self, name: str) -> Space:
+        attributes = {key: said.as_attribute() for key, said in self.attributes.items()}
+        return Space(name, attributes, self.open, self.version)
+
+
+SpaceName = Annotated[
+    str,
+    Field(max_length=limits.SPACE_NAME_BYTES_MAX),
+    AfterValidator(check_space_name),
+]

@@ -1,0 +1,38 @@
+"""Spaces as a program names them: what `connect` is told of them, and a message of one.
+
+Law: a message that is published under a space that the client knows is checked before it is sent, by the same rules as
+at the router, so that a mistake is told where it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.spaces import NO_SPACES, Space, SpaceSet, space_from
+from tamis.protocol.values import Value
+
+
+def spaces_of(told: SpaceSet | Mapping[str, object] | None) -> SpaceSet:
+    """Return the spaces that `connect` was given: a set, or a mapping of names to what a topology file says of each."""
+    if told is None:
+        return NO_SPACES
+    if isinstance(told, SpaceSet):
+        return told
+    if not isinstance(told, Mapping):
+        raise Refused(f"spaces is a mapping of names to spaces, not {type(told).__name__}")
+    return SpaceSet({name: said if isinstance(said, Space) else space_from(name, said) for name, said in told.items()})
+
+
+def message_of(attributes: Mapping[str, Value], space: str, known: SpaceSet) -> dict[str, Value]:
+    """Return the attributes of a message of `space`; Refused if they name another, or do not fit."""
+    named = attributes.get(known.naming, space)
+    if named != space:
+        raise Refused(f"attribute {known.naming} is {named!r}, and the message is published under space {space!r}")
+    whole = {**attributes, known.naming: space}
+    if known.spaces and space not in known.spaces:
+        raise Refused(f"there is no space {space!r}; the spaces are {known.known}")
+    refusal = known.check(whole)
+    if refusal is not None:
+        raise Refused(str(refusal))
+    return whole

@@ -1,0 +1,78 @@
+"""A router's folders of data and records go to a later version and back: its epoch rises at each start, whoever starts
+it, and each version reads the records that the other has written.
+
+The older version is commit da1168e; docs/how-to/upgrade.md says what is promised.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tamis.blocking
+from tamis.testing import blocking
+from tests.trees import is_in_history, tree_of
+
+OLD = "da1168e"
+FILE = """\
+records: {folder: records, messages: all}
+data: data
+routers: {a: {clients: "127.0.0.1:0", admin: "127.0.0.1:0"}}
+"""
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not is_in_history(OLD), reason=f"commit {OLD} is not in this clone's history"),
+]
+
+
+@pytest.fixture(name="environments", scope="module")
+def _environments(tmp_path_factory) -> dict[str, dict[str, str]]:
+    return {"old": {"PYTHONPATH": str(tree_of(OLD, tmp_path_factory.mktemp("old")))}, "new": {}}
+
+
+def lived(file: Path, environment: dict[str, str], life: int, is_killed: bool) -> int:
+    """Start the router, publish a message through it and end it; its epoch."""
+    with blocking.started(file, "a", environment=environment) as router:
+        loaded = Path(f"/proc/{router.pid}/maps").read_text()
+        assert environment.get("PYTHONPATH", str(Path(tamis.__file__).parents[1])) in loaded
+        epoch = int(router.ask("/status")["epoch"])
+        with tamis.blocking.connect(router.address, name="press-1") as client:
+            with client.subscribe("exists life", own_messages=True) as lives:
+                client.publish({"life": life}, confirm=True)
+                assert lives.receive(timeout_s=20)["life"] == life
+        if is_killed:
+            router.kill()
+    return epoch
+
+
+def read(file: Path, environment: dict[str, str], group: str) -> list[dict]:
+    """The records as the command of that version shows them."""
+    command = [sys.executable, "-m", "tamis.cli.main", group, "cat", str(file), "--json"]
+    done = subprocess.run(  # noqa: S603
+        command, check=False, capture_output=True, text=True, env=os.environ | environment, cwd=file.parent
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["stopped", "killed"])
+def test_data_and_records_go_forward_and_back(tmp_path, environments, is_killed):
+    file = tmp_path / "network.yaml"
+    file.write_text(FILE)
+    versions = ("old", "new", "old", "new")
+    epochs = [lived(file, environments[each], life, is_killed) for life, each in enumerate(versions)]
+    assert epochs == sorted(set(epochs))
+    assert int((tmp_path / "data" / "a" / "epoch").read_text()) == epochs[-1]
+    for version, group in (("old", "logs"), ("new", "records")):
+        found = read(file, environments[version], group)
+        assert {each["epoch"] for each in found if each["kind"] == "life"} == set(epochs), version
+        if not is_killed:  # one that is killed has not written its last second
+            attributes = [json.dumps(each["attributes"]) for each in found if each["kind"] == "message"]
+            assert len(attributes) == len(versions), version
+            assert all(f"{life}" in said for life, said in enumerate(attributes)), version
