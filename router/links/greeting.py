@@ -133,7 +133,8 @@ class Dialling:
             raise _refusal(f"{welcome.name} does not know the secret of this link")
         self.other = Greeted(
             *(welcome.name, welcome.epoch, welcome.frame_bytes_max),
-            *(welcome.hold_ms, welcome.link_cost, welcome.version, ROUTE in welcome.capabilities),
+            *(welcome.hold_ms, welcome.link_cost, welcome.version),
+            takes_route=ROUTE in welcome.capabilities,
         )
 
 
@@ -202,7 +203,8 @@ class Accepting:
         own_proof = proof(secret, Prover.ACCEPTOR, *self._frames) if secret is not None else b""
         other = Greeted(
             *(hello.name, hello.epoch, hello.frame_bytes_max),
-            *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions), ROUTE in hello.capabilities),
+            *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
+            takes_route=ROUTE in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)
