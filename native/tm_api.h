@@ -506,11 +506,12 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
 
 /* By which messages go between routers (switch/forward.h). */
-#define TM_FORWARD_WANTED 0 /* where the table knows somebody who wants them */
-#define TM_FORWARD_FLOOD 1  /* the same, without asking the table while each router wants everything or nothing */
+#define TM_FORWARD_WANTED 0      /* where the table knows somebody who wants them */
+#define TM_FORWARD_FLOOD 1       /* the same, without asking the table while each router wants everything or nothing */
 #define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
 #define TM_FORWARDINGS 3
-#define TM_DESTINATIONS_MAX 32 /* routers that TM_FORWARD_MATCH_FIRST lists; for more a message is matched at each hop */
+#define TM_DESTINATIONS_MAX                                                                                            \
+    32 /* routers that TM_FORWARD_MATCH_FIRST lists; for more a message is matched at each hop */
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
