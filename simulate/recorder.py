@@ -225,8 +225,7 @@ class RunRecorder(Observer, Watcher):
     def new_epoch(self, router: int) -> None:
         self.trace.note(self._clock.now_us, router)
         self.counts["raised epochs"] += 1
-        self.truth.ended(router)
-        self.truth.began(router)
+        self.truth.renewed(router)
 
     # Links.
 

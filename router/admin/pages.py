@@ -240,8 +240,15 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
         "client": _client_name(item.subscriber, running),
         "subscription": item.subscription,
         "own_messages": item.own_messages,
+        "group": _group_of(item, running),
         "filter": format_filter(decode_filter(item.filter)),
     }
+
+
+def _group_of(item: Subscribed, running: RouterView) -> str | None:
+    """Return the name of the worker group that a filter's subscription is in; None: it is in none."""
+    subscriber = running.clients.by_interface.get(item.subscriber)
+    return subscriber.groups.get(item.subscription) if subscriber is not None else None
 
 
 def _client_name(interface: int, running: RouterView) -> str:

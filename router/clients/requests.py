@@ -112,6 +112,8 @@ class Requests:
                 stop = perf_counter() + SLICE_S
         refused = {item.number for item in refusals}
         done = [id_ for id_ in frame.ids if id_ not in refused]
+        if frame.group:
+            subscriber.groups.update(dict.fromkeys(done, frame.group))
         if done and subscriber.wants_since_s is None:
             subscriber.wants_since_s = time.monotonic()
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
@@ -140,6 +142,7 @@ class Requests:
                 return
             if client.connections.switch.unsubscribe(subscriber.interface, id_):
                 done.append(id_)
+                subscriber.groups.pop(id_, None)
                 client.connections.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))

@@ -27,7 +27,7 @@ class Subscriber:
     """One subscriber. `interface` is its number in the switch; `client` serves it, or is None once that has gone."""
 
     __slots__ = (
-        *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "interface", "name"),
+        *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "groups", "interface", "name"),
         *("table_bytes_max", "wants_since_s"),
     )
 
@@ -47,6 +47,8 @@ class Subscriber:
         self.interface, self.name, self.grant = interface, name, grant
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
+        self.groups: dict[int, str] = {}
+        """The worker group of each subscription that is in one, by the id of the subscription."""
         self.wants_since_s: float | None = None
         """When it had its first subscription (monotonic); None: it had none."""
 

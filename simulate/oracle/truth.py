@@ -89,6 +89,12 @@ class Truth:
         _end(self.leaving.get(router), self.now_us)
         self.unsettle()
 
+    def renewed(self, router: int) -> None:
+        """Note that `router` goes on in another epoch, which counts as another life. If it was about to stop, it still
+        is."""
+        _end(self.lives.get(router), self.now_us)
+        self.began(router)
+
     def leaves(self, router: int) -> None:
         """Note that `router` is about to stop: its edges carry still, but no way goes by them once every router
         knows."""

@@ -47,13 +47,13 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         passed = f"it is passed on {'; '.join(onward)}" if onward else "the message goes to nobody"
         yield f"router {router}: {none}, {passed}"
         return
-    clients = sorted({item["client"] for item in filters} | set(answer["clients"]))
     matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
-    yield f"router {router}: {matching}, the message goes to {', '.join(clients)}"
+    yield f"router {router}: {matching}, the message goes to {', '.join(_receivers(answer))}"
     if onward:
         yield f"and it is passed on {'; '.join(onward)}"
     for item in filters:
-        yield f"{item['client']}, subscription {item['subscription']}: {item['filter']}"
+        shares = f", group {item['group']}" if item.get("group") else ""
+        yield f"{item['client']}, subscription {item['subscription']}{shares}: {item['filter']}"
         if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
             yield f"     (too long to look into: {item.get('filter_length', len(item['filter'])):,} characters)"
             continue
@@ -61,6 +61,17 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
             yield from constraint_lines(verdict)
     if not answer["complete"]:
         yield f"and {total - len(filters):,} more filters"
+
+
+def _receivers(answer: dict[str, Any]) -> Iterator[str]:
+    """The clients that get a copy of their own, then the worker groups, of each of which one member here or at another
+    router does."""
+    filters = answer["filters"]
+    members = {item["client"] for item in filters if item.get("group")}
+    alone = {item["client"] for item in filters if not item.get("group")}
+    yield from sorted(alone | ({*answer["clients"]} - members))
+    for group in sorted({item["group"] for item in filters if item.get("group")}):
+        yield f"one of the members of group {group}"
 
 
 def _onward(passed_on: Iterable[dict[str, Any]]) -> Iterator[str]:

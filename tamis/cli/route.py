@@ -72,4 +72,5 @@ class _RouteDisplay:
 
     def _delivery_form(self, delivery: WouldDeliver) -> Form:
         client, id_ = delivery
-        return {"client": self._names.of(client), "subscription": id_, "text": self._names.text(client, id_)}
+        said = {"text": self._names.text(client, id_), "group": self._names.group(client, id_)}
+        return {"client": self._names.of(client), "subscription": id_} | said

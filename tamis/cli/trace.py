@@ -96,4 +96,9 @@ class _TraceDisplay:
 
     def _filter_form(self, matched: MatchedFilter) -> Form:
         issuer, id_ = matched
-        return {"issuer": self._names.of(issuer), "id": id_, "text": self._names.text(issuer, id_)}
+        return {
+            "issuer": self._names.of(issuer),
+            "id": id_,
+            "text": self._names.text(issuer, id_),
+            "group": self._names.group(issuer, id_),
+        }

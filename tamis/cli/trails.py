@@ -53,11 +53,13 @@ timeout_option = click.option(
 
 
 class Names:
-    """Of routers and clients, by number; and the texts of subscriptions, by the number of their client and their id."""
+    """Of routers and clients, by number; and the texts and worker groups of subscriptions, by the number of their
+    client and their id."""
 
     def __init__(self, *names: str) -> None:
         self._names = {stable_number(name): name for name in names}
         self._texts: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        self._groups: dict[tuple[int, int], str] = {}
 
     def hear(self, name: str) -> None:
         self._names[stable_number(name)] = name
@@ -74,7 +76,10 @@ class Names:
                 continue
             for item in answer["filters"]:
                 self.hear(item["client"])
-                self._texts[stable_number(item["client"]), item["subscription"]].append(item["filter"])
+                subscription = stable_number(item["client"]), item["subscription"]
+                self._texts[subscription].append(item["filter"])
+                if item.get("group"):  # routers of earlier versions do not say it
+                    self._groups[subscription] = item["group"]
 
     def of(self, number: int) -> str:
         return self._names.get(number, f"{number:016x}")
@@ -84,9 +89,14 @@ class Names:
         texts = self._texts.get((issuer, id_))
         return " or ".join(texts) if texts else None
 
+    def group(self, issuer: int, id_: int) -> str | None:
+        """The worker group that a subscription is in; None if it is in none, or nobody has said so."""
+        return self._groups.get((issuer, id_))
+
     def subscription(self, client: int, id_: int) -> str:
-        text = self.text(client, id_)
-        return f"{self.of(client)}/{id_}" if text is None else f"{self.of(client)}: {text}"
+        text, group = self.text(client, id_), self.group(client, id_)
+        who = self.of(client) if group is None else f"{self.of(client)} for group {group}"
+        return f"{who}/{id_}" if text is None else f"{who}: {text}"
 
 
 Steps = Iterator[tuple[str, Way]]

@@ -17,7 +17,7 @@ from tamis.client.gap import Gap
 from tamis.client.inbox import Inbox
 from tamis.client.message import Message
 from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, described
+from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described
 from tamis.protocol.filters import Predicate
 
 
@@ -25,6 +25,8 @@ class Subscription:
     """A subscription, made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
 
     def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
+        for predicate in predicates:
+            check_kind(predicate)
         self._pump = pump
         self._predicates = predicates
         self._options = options

@@ -26,12 +26,14 @@ class Message(MessageView):
     """A message that a subscription has yielded: `message["severity"]` is the value of an attribute, and KeyError if
     there is none of that name."""
 
-    __slots__ = ("_decoded", "frame_bytes", "matched")
+    __slots__ = {  # noqa: RUF023 - with what `help` says of each
+        "_decoded": "The attributes, once they have been read.",
+        "matched": "The ids of this client's subscriptions that the message satisfies: see `Subscription.ids`.",
+        "frame_bytes": "Bytes of the frame that brought it, which is about what the message takes of an inbox.",
+    }
 
     matched: tuple[int, ...]
-    """The ids of this client's subscriptions that the message satisfies: see `Subscription.ids`."""
     frame_bytes: int
-    """Bytes of the frame that brought it, which is about what the message takes of an inbox."""
 
     def __init__(self, frame: bytes, matched: tuple[int, ...] | None = None) -> None:
         """Make the message of a DELIVER frame; FrameError if its header, or what it satisfies, is wrong.

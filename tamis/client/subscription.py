@@ -16,7 +16,7 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.pump import Pump
 from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, described
+from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described
 from tamis.protocol.filters import Predicate
 
 BURST: Final = 256
@@ -27,6 +27,8 @@ class Subscription:
     subscription.start()`, to `unsubscribe()` or the end of `async with`."""
 
     def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
+        for predicate in predicates:
+            check_kind(predicate)
         self._pump = pump
         self._predicates = predicates
         self._options = options

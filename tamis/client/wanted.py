@@ -82,20 +82,25 @@ def packed_subscription(
     id_: int, predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
 ) -> SubscriptionItem:
     """Return a predicate as it travels; PredicateError or Refused says what is wrong with it."""
+    check_kind(predicate)
     if isinstance(predicate, str):
         predicate = parse(predicate, spaces=spaces, space=space)
     elif space is not None:
         raise Refused("space= is for predicates as text; a Predicate says all by itself")
-    if not isinstance(predicate, Predicate):
-        hint = (
-            "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
-        )
-        raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}{hint}")
     if not predicate.filters:
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:
         raise Refused(f"a predicate has at most {DISJUNCTS_MAX} alternatives, this one {len(predicate.filters)}")
     return SubscriptionItem(id_, tuple(encode_filter(filter_) for filter_ in predicate.filters))
+
+
+def check_kind(predicate: object) -> None:
+    """Raise Refused unless `predicate` is of a type that a predicate may have."""
+    if not isinstance(predicate, str | Predicate):
+        hint = (
+            "; several predicates are given as several arguments" if isinstance(predicate, list | tuple | set) else ""
+        )
+        raise Refused(f"a predicate is text or a Predicate, not {type(predicate).__name__}{hint}")
 
 
 def text_of(predicate: str | Predicate) -> str:

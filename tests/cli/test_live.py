@@ -183,6 +183,26 @@ def test_the_way_of_a_message_at_one_router(router, capsys) -> None:
     assert "Missing argument 'ATTRIBUTE'" in capsys.readouterr().err
 
 
+def test_a_copy_for_a_worker_group_is_said_to_be_one(router, capsys) -> None:
+    with (
+        subscriber("job = 1", "--name", "worker-1", "--group", "workers"),
+        subscriber("job = 1", "--name", "worker-2", "--group", "workers"),
+        subscriber("job = 1", "--name", "desk"),
+    ):
+        assert main(["explain", "--router", router.file, "job=1"]) == 0
+        why = capsys.readouterr().out.splitlines()
+        for command in ("route", "trace"):
+            assert main([command, "job=1", "--router", router.file]) == 0
+            way = capsys.readouterr().out
+            assert way.count(" for group workers: job = 1") == 1
+            assert "desk: job = 1" in way
+        assert main(["filters", router.file, "--json"]) == 0
+        groups = {form["client"]: form["group"] for form in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert why[0] == "router a: 3 filters match, the message goes to desk, one of the members of group workers"
+    assert {"worker-1, subscription 1, group workers: job = 1", "desk, subscription 1: job = 1"} < {*why}
+    assert groups == {"worker-1": "workers", "worker-2": "workers", "desk": None}
+
+
 def test_top_shows_an_interval(router, capsys) -> None:
     with subscriber("true", "--name", "desk"):
         assert main(["top", router.file, "--once", "--interval", "0.1"]) == 0

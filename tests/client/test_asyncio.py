@@ -400,6 +400,8 @@ async def test_each_error_is_raised_anew(client: Client) -> None:
         (lambda client: client.trace("a=1"), "attributes are a mapping of names to values, not str"),
         (lambda client: client.trace({"n": 1}, "text"), "a payload is bytes, not str"),
         (lambda client: client.route(7), "attributes are a mapping of names to values, not int"),
+        (lambda client: client.subscribe([1]), "a predicate is text or a Predicate, not list; several"),
+        (lambda client: client.subscribe("true", None), "a predicate is text or a Predicate, not NoneType"),
         (lambda client: client.subscribe(["n > 1"]).start(), "a predicate is text or a Predicate, not list; several"),
         (lambda client: client.subscribe(7).start(), "a predicate is text or a Predicate, not int"),
         (lambda client: client.subscribe("n > 1", wait=7).start(), "wait is home or network, not 7"),

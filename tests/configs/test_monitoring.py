@@ -100,12 +100,15 @@ def test_a_panel_asks_for_what_there_is(panel, exported):
 
 
 def test_a_dashboard_that_can_be_loaded():
-    [variable] = DASHBOARD["templating"]["list"]
-    assert variable["query"] == "label_values(tamis_ready, router)"
-    [source] = yaml.safe_load((ROOT / "configs/grafana/provisioning/datasources/prometheus.yml").read_text())[
+    source, router = DASHBOARD["templating"]["list"]
+    assert (source["name"], source["type"], source["query"]) == ("source", "datasource", "prometheus")
+    assert router["query"] == "label_values(tamis_ready, router)"
+    asked = [router, *PANELS, *(target for panel in PANELS for target in panel["targets"])]
+    assert {each["datasource"]["uid"] for each in asked} == {"${source}"}, "whoever imports it chooses the Prometheus"
+    [given] = yaml.safe_load((ROOT / "configs/grafana/provisioning/datasources/prometheus.yml").read_text())[
         "datasources"
     ]
-    assert {target["datasource"]["uid"] for panel in PANELS for target in panel["targets"]} == {source["uid"]}
+    assert (given["type"], given["isDefault"]) == ("prometheus", True)
     places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
     cells = [(x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])]
     assert len(cells) == len(set(cells))

@@ -29,6 +29,7 @@ TESTED = {
     "docs/from/rabbitmq.md": "tests/docs/test_from_pages.py",
     "docs/contributing/add-an-engine.md": "tests/docs/test_add_an_engine.py",
     "docs/contributing/add-a-strategy.md": "tests/docs/test_add_a_strategy.py",
+    "docs/design/simulator.md": "tests/simulate/test_run.py",
 }
 GENERATED = "docs/reference/cli.md"
 """The examples of each command, about files of the reader's; they are looked at, and not run."""
@@ -95,6 +96,19 @@ def test_every_command_is_run_or_its_page_says_why_not() -> None:
 def test_the_test_of_a_page_is_there(page: str, test: str) -> None:
     assert (ROOT / test).is_file()
     assert commands_of(ROOT / page)
+
+
+REASONS = sorted({(command.page, command.reason) for command in COMMANDS if "test_" in command.reason})
+
+
+@pytest.mark.parametrize(("page", "reason"), REASONS)
+def test_a_test_that_stands_in_for_commands_is_named_by_its_path(page: str, reason: str) -> None:
+    named = re.findall(r"[\w/]*\b(?:tests/|test_)[\w/]*(?:\.py)?", reason)
+    assert named
+    for path in named:
+        assert path.startswith("tests/"), f"{page} names {path} without its folder"
+        found = ROOT / path
+        assert found.is_dir() or "def test_" in found.read_text(), f"{page}: no test is in {path}"
 
 
 @pytest.mark.parametrize("command", LOOKED_AT, ids=lambda command: f"{command.page}:{command.line}")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import runpy
 import shlex
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -18,12 +21,14 @@ import pytest
 
 from tamis.cli import demo
 from tamis.cli.main import main
+from tests.docs.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 CONSOLE = [block.partition("\n") for block in re.findall(r"^```console\n\$ (.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)]
+FIRST, NETWORK = PAGE.split("\n## A network of your own\n")
 SESSION = [
-    block.partition("\n") for block in re.findall(r"^```shell-session\n\$ (.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    block.partition("\n") for block in re.findall(r"^```shell-session\n\$ (.*?)^```$", FIRST, re.DOTALL | re.MULTILINE)
 ]
 FILES = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
@@ -117,8 +122,105 @@ def test_a_command_prints_what_is_shown(command: str, _: str, shown: str) -> Non
     assert shown == screen if command != "make run" else shown in screen
 
 
+# --- the network of one's own ----------------------------------------------------------------------------------------
+
+
+def alike(printed: str) -> list[str]:
+    """Its lines without what differs each time: figures, the place of the folder, and which router is ready first."""
+    lines = [re.sub(r"logs: \S+|\d[\d.]*", "0", line) for line in printed.splitlines()]
+    return sorted(re.sub(r" +", " ", line).strip() for line in lines)
+
+
+class Network:
+    """The commands of the last part, run in a folder. Subscribers go on; `up` says which process `b` is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sandbox = Sandbox(folder)
+        self.file = folder / "plant.yaml"
+        self.subscribers: list[subprocess.Popen[str]] = []
+        self.process_of_b = ""
+
+    def run(self, command: str, shown: str) -> None:
+        if command.startswith("tamis sub"):
+            self.subscribers.append(self.sandbox.begin(command.removesuffix("&")))
+            assert self.heard(self.subscribers[-1]).startswith("subscribed as ")
+            return
+        patience = time.monotonic() + 30
+        while True:  # what the network does of itself takes its time
+            code, said = self.sandbox.run(command.replace("4712", self.process_of_b))
+            is_whole = "total" not in shown or " 300 total" in said
+            if code == 0 and alike(said) == alike(shown) and is_whole:
+                break
+            is_awaited = command.startswith(("wc", "tamis status")) and time.monotonic() < patience
+            assert is_awaited, f"{command}: {said}"
+            time.sleep(0.2)
+        if command.startswith("tamis example"):
+            [end] = re.findall(r"^```yaml\n(.*?)^```$", NETWORK, re.DOTALL | re.MULTILINE)
+            text = self.sandbox.here(self.file.read_text())
+            self.file.write_text(text[: text.index("\nlinks:\n") + 1] + end)
+        if command.startswith("tamis up"):
+            [self.process_of_b] = re.findall(r"^b: ready, process (\d+),", said, re.MULTILINE)
+
+    def heard(self, subscriber: subprocess.Popen[str]) -> str:
+        assert subscriber.stdout
+        return subscriber.stdout.readline()
+
+    def close(self) -> None:
+        self.sandbox.run("tamis down plant.yaml")
+        for subscriber in self.subscribers:
+            os.killpg(subscriber.pid, signal.SIGKILL)
+            subscriber.communicate(timeout=30)
+
+
+def run_network(folder: Path, commands: list[tuple[str, str]]) -> Sandbox:
+    """Run `commands` in `folder`, and return where further ones can be run when the network is down."""
+    network = Network(folder)
+    try:
+        for command, shown in commands:
+            network.run(command, shown)
+        desk = network.subscribers[0]
+        heard = [network.heard(desk) for _ in range(3)]  # a sentence about the router that was killed is among them
+        assert 'class="alert" severity=6\n' in heard
+    finally:
+        network.close()
+    return network.sandbox
+
+
+def network_commands() -> list[tuple[str, str]]:
+    found = []
+    for block in re.findall(r"^```shell-session\n(.*?)^```$", NETWORK, re.DOTALL | re.MULTILINE):
+        for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = each.partition("\n")
+            found.append((command, shown))
+    return found
+
+
+@pytest.mark.slow
+def test_the_network_of_ones_own(tmp_path: Path) -> None:
+    run_network(tmp_path, [each for each in network_commands() if not each[0].startswith("tamis analyze")])
+
+
+@pytest.mark.long
+def test_the_network_of_ones_own_and_its_report(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    [(analyze, shown)] = [each for each in network_commands() if each[0].startswith("tamis analyze")]
+    sandbox = run_network(tmp_path, [each for each in network_commands() if each[0] != analyze])
+    process = sandbox.begin(analyze)
+    said, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, said
+    assert said.endswith(shown)
+    assert (tmp_path / shown.strip()).stat().st_size > 10_000
+
+
+def test_the_last_part_has_what_a_network_is_for() -> None:
+    begun = " ".join(" ".join(command.split()[:2]) for command, _ in network_commands())
+    for each in ("example", "check", "up", "sub", "pub", "status", "down", "analyze"):
+        assert f"tamis {each}" in begun
+    assert "kill -9" in begun
+
+
 def test_there_are_commands_and_files() -> None:
-    assert len(CONSOLE) >= 8
+    assert len(CONSOLE) >= 7
     assert {name for name, _ in FILES} == {"hello.yaml", "hello.py", "filters.jsonl", "messages.jsonl", "deals.py"}
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from tamis.testing import blocking
 from tests.trees import is_in_history, tree_of
 
 OLD = "da1168e"
+GROUPS = {"old": "logs", "new": "records"}
+"""What each version calls the commands that show records."""
 FILE = """\
 records: {folder: records, messages: all}
 data: data
@@ -36,8 +39,9 @@ def _environments(tmp_path_factory) -> dict[str, dict[str, str]]:
     return {"old": {"PYTHONPATH": str(tree_of(OLD, tmp_path_factory.mktemp("old")))}, "new": {}}
 
 
-def lived(file: Path, environment: dict[str, str], life: int, is_killed: bool) -> int:
-    """Start the router, publish a message through it and end it; its epoch."""
+def lived(file: Path, environments: dict[str, dict[str, str]], version: str, life: int, is_killed: bool) -> int:
+    """Start the router, publish a message through it and end it; its epoch. It is killed when its life is recorded."""
+    environment = environments[version]
     with blocking.started(file, "a", environment=environment) as router:
         loaded = Path(f"/proc/{router.pid}/maps").read_text()
         assert environment.get("PYTHONPATH", str(Path(tamis.__file__).parents[1])) in loaded
@@ -47,6 +51,9 @@ def lived(file: Path, environment: dict[str, str], life: int, is_killed: bool) -
                 client.publish({"life": life}, confirm=True)
                 assert lives.receive(timeout_s=20)["life"] == life
         if is_killed:
+            deadline = time.monotonic() + 20
+            while epoch not in lives_in(read(file, environment, GROUPS[version])):
+                assert time.monotonic() < deadline, f"life {life} is not recorded"
             router.kill()
     return epoch
 
@@ -61,17 +68,21 @@ def read(file: Path, environment: dict[str, str], group: str) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def lives_in(records: list[dict]) -> set[int]:
+    return {each["epoch"] for each in records if each["kind"] == "life"}
+
+
 @pytest.mark.parametrize("is_killed", [False, True], ids=["stopped", "killed"])
 def test_data_and_records_go_forward_and_back(tmp_path, environments, is_killed):
     file = tmp_path / "network.yaml"
     file.write_text(FILE)
     versions = ("old", "new", "old", "new")
-    epochs = [lived(file, environments[each], life, is_killed) for life, each in enumerate(versions)]
+    epochs = [lived(file, environments, each, life, is_killed) for life, each in enumerate(versions)]
     assert epochs == sorted(set(epochs))
     assert int((tmp_path / "data" / "a" / "epoch").read_text()) == epochs[-1]
-    for version, group in (("old", "logs"), ("new", "records")):
+    for version, group in GROUPS.items():
         found = read(file, environments[version], group)
-        assert {each["epoch"] for each in found if each["kind"] == "life"} == set(epochs), version
+        assert lives_in(found) == set(epochs), version
         if not is_killed:  # one that is killed has not written its last second
             attributes = [json.dumps(each["attributes"]) for each in found if each["kind"] == "message"]
             assert len(attributes) == len(versions), version

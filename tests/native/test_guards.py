@@ -10,6 +10,7 @@ import pytest
 from tamis.native import Table
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
+from tamis.protocol.wire.packed_filters import encode_filter
 
 FILTERS = 3_000
 STEPS = 900
@@ -41,9 +42,8 @@ def test_what_fails_alike_is_passed_by_together(shape: str) -> None:
     failing, value = FAILING[shape]
     message: dict[str, Value] = {"a": "v/x", "b": "w/x"} | {f"m{k}": value for k in range(5)}
     table, plain = Table("tamis"), Table("linear")
-    handles = [
-        [each.add(Filter((*SHARED, *failing(number))), number) for each in (table, plain)] for number in range(FILTERS)
-    ]
+    wanted = [encode_filter(Filter((*SHARED, *failing(number)))) for number in range(FILTERS)]
+    handles = [[each.add(filter_, number) for each in (table, plain)] for number, filter_ in enumerate(wanted)]
     table.validate()
     before = table.stats().steps
     assert table.match(message) == plain.match(message) == []
@@ -151,10 +151,11 @@ def test_filters_of_ranges_that_hold_and_one_more_test_are_passed_by_together(sh
     table, plain = Table("tamis"), Table("linear")
     message: dict[str, Value] = {f"a{k:02d}": FILTERS for k in range(names)} | {f"m{k}": value for k in range(5)}
     handles = []
+    ranges = [Constraint(f"a{k:02d}", Op.GT, (0,)) for k in range(names)]
     for number in range(FILTERS):
-        above = 0 if ends == "equal" else number
-        ranges = [Constraint(f"a{k:02d}", Op.GT, (above,)) for k in range(names)]
-        wanted = Filter((*ranges, *failing(number)))
+        if ends == "different":
+            ranges = [Constraint(f"a{k:02d}", Op.GT, (number,)) for k in range(names)]
+        wanted = encode_filter(Filter((*ranges, *failing(number))))
         handles.append([each.add(wanted, number) for each in (table, plain)])
     table.validate()
     before = table.stats().steps
@@ -191,14 +192,32 @@ def test_filters_that_share_twelve_values_gather_under_one(by: str) -> None:
     op, operand, value = shared[by]
     table, plain = Table("tamis"), Table("linear")
     message: dict[str, Value] = {f"a{k:02d}": value for k in range(12)} | {"m": "the text"}
+    common = [Constraint(f"a{k:02d}", op, (operand,)) for k in range(12)]
     for number in range(FILTERS):
-        common = [Constraint(f"a{k:02d}", op, (operand,)) for k in range(12)]
         failing = Constraint("m", Op.PREFIX, ("the text"[: 1 + number % 8],), negated=True)
+        wanted = encode_filter(Filter((*common, failing)))
         for each in (table, plain):
-            each.add(Filter((*common, failing)), number)
+            each.add(wanted, number)
     table.validate()
     before = table.stats().steps
     assert table.match(message) == plain.match(message) == []
     assert table.stats().steps - before < 2 * STEPS
     for other in (message | {"m": "the"}, message | {"m": "x"}, {k: v for k, v in message.items() if k != "a03"}):
         assert sorted(table.match(other)) == sorted(plain.match(other))
+
+
+def test_a_between_is_made_before_patterns_that_as_many_filters_share() -> None:
+    """It is two tests of its name, which is in no more filters for that."""
+    shared = [Constraint(f"a{k:02d}", Op.PREFIX, ("v/",)) for k in range(12)]
+    message: dict[str, Value] = {f"a{k:02d}": "v/x" for k in range(12)} | {"m": 0}
+    table, plain = Table("tamis"), Table("linear")
+    for number in range(FILTERS):
+        wanted = Constraint("m", Op.BETWEEN, (number + 1, 2 * number + 3))
+        for each in (table, plain):
+            each.add(Filter((*shared, wanted)), number)
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < 1.5 * STEPS
+    for value in (1, 700, 2 * FILTERS):
+        assert sorted(table.match(message | {"m": value})) == sorted(plain.match(message | {"m": value}))

@@ -102,23 +102,34 @@ def ends_of(crowd: str) -> tuple[list[tuple[Value, Value]], Batch]:
     return ends, Batch.of(encode_filter(Filter((Constraint("x", Op.BETWEEN, pair),))) for pair in ends)
 
 
+@cache
+def rounds_of(crowd: str, interfaces: int) -> list[tuple[list[tuple[Value, list[int]]], list[int]]]:
+    """Two rounds: values with the interfaces that each matches, and which filters go after them. Found once for all
+    engines."""
+    rng = random.Random(crowd + "'s values")
+    intervals = dict(enumerate(ends_of(crowd)[0]))
+    rounds = []
+    for _ in range(2):
+        values = [CROWDS[crowd](rng) for _ in range(20)]
+        found = [{at % interfaces for at, (low, high) in intervals.items() if low <= value <= high} for value in values]
+        gone = rng.sample(sorted(intervals), len(intervals) * 2 // 3)
+        rounds.append(([*zip(values, map(sorted, found), strict=True)], gone))
+        for at in gone:
+            del intervals[at]
+    return rounds
+
+
 @pytest.mark.parametrize("crowd", CROWDS)
 @pytest.mark.parametrize("interfaces", [1, 3_000])
 def test_thousands_of_intervals(engine: str, crowd: str, interfaces: int) -> None:
     """More than cells hold, for one link, and one for each of many."""
-    rng = random.Random(crowd + "'s values")
     table = Table(engine)
     ends, filters = ends_of(crowd)
-    asking = array("I", (number % interfaces for number in range(len(ends))))
-    handles = table.add_many(filters, asking)
-    intervals = {handle: (interface, *pair) for handle, interface, pair in zip(handles, asking, ends, strict=True)}
-    for _ in range(2):
-        for value in [CROWDS[crowd](rng) for _ in range(20)]:
-            found = {interface for interface, low, high in intervals.values() if low <= value <= high}
-            assert table.match({"x": value}) == sorted(found)
-        for handle in rng.sample(sorted(intervals), len(intervals) * 2 // 3):
-            table.remove(handle)
-            del intervals[handle]
+    handles = table.add_many(filters, array("I", (number % interfaces for number in range(len(ends)))))
+    for values, gone in rounds_of(crowd, interfaces):
+        for value, found in values:
+            assert table.match({"x": value}) == found
+        table.remove_many(array("I", (handles[at] for at in gone)))
         table.settle(10_000)
     table.validate()
 

@@ -11,6 +11,7 @@ import pytest
 
 from tamis.simulate.run import Outcome, Scenario, plan_of, run
 from tamis.simulate.shrink import shrink
+from tests.docs.commands import ROOT, commands_of
 
 FIRST_TEN = "cut,reset,half-open,stall,lose,add,crash,partition,jump,flood"
 """All there were when the seeds below were found."""
@@ -107,6 +108,14 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
 )
 def test_every_shape_and_layer_is_clean(scenario: Scenario) -> None:
     """The slice of the ledger that CI runs."""
+    _clean(run(scenario))
+
+
+@pytest.mark.slow
+def test_the_run_that_the_page_begins_with_is_clean() -> None:
+    scenario = Scenario("random:12", 1_500, "all", 7)
+    shown = [command.text for command in commands_of(ROOT / "docs/design/simulator.md") if not command.reason]
+    assert shown == [scenario.command()]
     _clean(run(scenario))
 
 

@@ -60,9 +60,9 @@ static void see_label(matching *m, const tamis_cells *cells, int64_t label, cons
 
 /* ---- the steps ---- */
 
-/* Ranges of constants without a code. */
+/* Ranges of constants without a code, by the label of the value, which label_numbers has found. */
 static void see_wide(matching *m, uint32_t attribute, const tamis_key *wide) {
-    int64_t label = wide_label(m, attribute);
+    int64_t label = m->views[attribute].label;
     if (tamis_cells_exist(&wide->cells)) {
         see_label(m, &wide->cells, label, &m->engine->numbers);
     }
@@ -89,7 +89,7 @@ static void see_number(matching *m, const known *at) {
     if (at->key->intervals != NULL) {
         emit_intervals(m, at->key->intervals, at->code, NULL);
     }
-    if (at->key->wide != NULL) {
+    if (at->key->wide != NULL && m->engine->numbers.sorted.count > 0) { /* as where labels are found */
         see_wide(m, at->attribute, at->key->wide);
     }
 }
@@ -256,8 +256,21 @@ static __attribute__((noinline)) void sample(const matching *m) {
     }
 }
 
+/* Find the labels of all numbers that have ranges of constants without a code: one search after the other, so that a
+ * processor makes several at a time, which it cannot where each is followed by what its label is looked up in. */
+static void label_numbers(matching *m) {
+    for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
+        if (m->known[i].key != NULL && m->known[i].key->wide != NULL) {
+            wide_label(m, m->known[i].attribute);
+        }
+    }
+}
+
 /* Step 3: all that stands under a value. */
 static void see_values(matching *m) {
+    if (m->engine->numbers.sorted.count > 0) {
+        label_numbers(m);
+    }
     for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
         if (m->known[i].key != NULL) {
             see_number(m, &m->known[i]);

@@ -145,6 +145,7 @@ async def test_filters_and_connections_come_in_pages(asked):
             "client": "alice",
             "subscription": 7,
             "own_messages": False,
+            "group": None,
             "filter": first[0]["filter"],
         }
     ]

@@ -61,6 +61,25 @@ def test_wants_and_lives_have_their_time() -> None:
     assert len(truth.wants) == 1
 
 
+def test_a_new_epoch_is_another_life_in_which_a_router_leaves_still() -> None:
+    told = Told()
+    truth = told.truth
+    for router in (1, 2):
+        truth.began(router)
+    truth.joined((1, 2), 5)
+    told.now_us = 10
+    truth.leaves(2)
+    told.now_us = 20
+    truth.renewed(2)
+    told.now_us = 30
+    assert not truth.lived(2, 10, 30)
+    assert truth.lived(2, 20, 30)
+    assert truth.edges(9) == {(1, 2): 5}
+    assert truth.edges(30) == {}
+    truth.ended(2)
+    assert truth.living() == [1]
+
+
 def test_all_shortest_ways_are_found() -> None:
     square = graph_of({(1, 2): 1, (2, 3): 1, (3, 4): 1, (1, 4): 1, (4, 5): 1}, [1, 2, 3, 4, 5, 6])
     assert costs_from(square, 1) == {1: 0, 2: 1, 4: 1, 3: 2, 5: 2}
