@@ -15,7 +15,12 @@ void switch_stamp(const parts *message, uint8_t *copy) {
     wire_store64(copy + WIRE_TRANSIT + 16, message->counter);
 }
 
-/* A copy without ROUTE, for a neighbour that does not know it: that one matches. */
+/* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
+ * neighbour matches. */
+static bool cuts_route(const parts *message, const tm_admission *terms) {
+    return message->route_bytes > 0 && (!terms->takes_route || message->size > terms->frame_bytes_max);
+}
+
 static void write_unrouted(const parts *message, uint8_t *out) {
     uint32_t size = message->size - message->route_bytes;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
@@ -32,11 +37,12 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
         neighbour->unlinked++;
         return false;
     }
-    bool is_cut = message->route_bytes > 0 && !switch_at(sw, neighbour->connection)->admission.takes_route;
+    const tm_admission *terms = &switch_at(sw, neighbour->connection)->admission;
+    bool is_cut = cuts_route(message, terms);
     uint32_t size = message->size - (is_cut ? message->route_bytes : 0);
     uint8_t *out = switch_queue_onward(sw, neighbour->connection, size);
     if (out == NULL) {
-        bool is_too_large = size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
+        bool is_too_large = size > terms->frame_bytes_max;
         switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
         return false;
     }

@@ -35,6 +35,7 @@ PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
 
+STRATEGIES = "advertise, flood, link-matching or match-first"
 ENGINES = "tamis, sff, counting, linear, kdtree, pst, interval or plain"
 
 SEVEN = """\
@@ -63,7 +64,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose advertise, flood, link-matching or match-first',
+        f'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose {STRATEGIES}',
     ]
 
 
@@ -112,11 +113,11 @@ VALUES = [
     # choices
     (
         ONE + "strategy: reuse",
-        '2:11: strategy: "reuse" is not supported yet; choose advertise, flood, link-matching or match-first',
+        f'2:11: strategy: "reuse" is not supported yet; choose {STRATEGIES}',
     ),
     (
         ONE + "strategy: {name: x}",
-        '2:18: strategy.name: must be advertise, flood, link-matching or match-first, got "x"',
+        f'2:18: strategy.name: must be {STRATEGIES}, got "x"',
     ),
     (
         ONE + "broadcast: shared_tree",

@@ -89,3 +89,12 @@ def test_a_neighbour_that_writes_a_wrong_one_is_told(router, data):
         event for event in router.switch.feed(router.west, frame + area + plain[64:]) if event.type == EventType.FAULT
     ]
     assert [fault.code for fault in faults] == [ErrorCode.BAD_EXTENSION]
+
+
+def test_a_list_that_makes_a_message_too_long_for_a_neighbour_is_left_out(router):
+    size = len(encode_data(message()))
+    router.switch.end(router.newer, now=True)
+    short = router.opened(replace(LINK, number=EAST, takes_route=True, frame_bytes_max=size))
+    router.feed(router.west, routed(LISTED))
+    assert [frame.extensions for frame in sent(router, short)] == [{}]
+    assert router.switch.figures().forwarded == 1
