@@ -55,6 +55,11 @@ class RemoteRouters(ABC):
         check(lib.tm_switch_join(self.c, network.c, sources_max, FORWARDINGS[forwarding]))
         self._network = network
 
+    def list_routers(self, destinations_max: int) -> None:
+        """Let messages that enter here list up to `destinations_max` routers, 1 to 64, where the policy is
+        `match-first`; at first up to 32."""
+        check(lib.tm_switch_list_routers(self.c, destinations_max))
+
     def raise_epoch(self, epoch: int) -> None:
         """Stamp messages with `epoch` from now on."""
         lib.tm_switch_raise_epoch(self.c, epoch)

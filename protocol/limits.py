@@ -68,6 +68,8 @@ GROUP_CHOICES_MAX = 256
 
 ROUTE_ROUTERS_MAX = 64
 """Routers that an extension ROUTE lists, 512 bytes. A message for more is matched at every router instead."""
+ROUTE_ROUTERS = 32
+"""As many are listed unless the topology file says otherwise."""
 
 EXTENSIONS_MAX = 64
 """Extensions in one data frame. Finding a type twice is quadratic; eight types are known."""

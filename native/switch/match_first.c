@@ -2,12 +2,14 @@
  *
  * Law: the routers on the way send a message that has a list on towards those on it, and ask no table about others. The
  * list is the same in each copy: a router finds in it those that lie behind it. A message for more than
- * TM_DESTINATIONS_MAX routers has none, nor has one that would be too long with it; each router on its way matches it.
+ * `destinations_max` routers has none, nor has one that would be too long with it; each router on its way matches it.
  */
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "switch/forward.h"
+
+_Static_assert(TM_DESTINATIONS_MAX == WIRE_ROUTE_ROUTERS_MAX, "as many as a ROUTE has room for");
 
 static int by_number(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left;
@@ -20,7 +22,7 @@ static parts with_route(tm_switch *sw, const parts *message, const uint32_t *rou
     tm_net *net = sw->net;
     uint64_t numbers[TM_DESTINATIONS_MAX];
     uint32_t added = 5 + 8 * count;
-    if (count == 0 || count > TM_DESTINATIONS_MAX || message->extension_size + added > WIRE_EXTENSIONS_MAX ||
+    if (count == 0 || count > net->destinations_max || message->extension_size + added > WIRE_EXTENSIONS_MAX ||
         message->size + added > DELIVERABLE_BYTES_MAX ||
         !tm_grow(&sw->memory, TM_COLD, &net->routed_frame, 1, &net->routed_capacity, message->size + added)) {
         return *message;

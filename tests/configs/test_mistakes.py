@@ -136,6 +136,14 @@ VALUES = [
         ONE + "strategy: {name: flood, mode: paper}",
         '2:31: strategy.mode: is a setting of strategy advertise, not of flood, got "paper"',
     ),
+    (
+        ONE + "strategy: {destinations_max: 8}",
+        '2:30: strategy.destinations_max: is a setting of strategy match-first, not of advertise, got "8"',
+    ),
+    (
+        ONE + "strategy: {name: match-first, destinations_max: 65}",
+        '2:49: strategy.destinations_max: must be from 1 to 64, got "65"',
+    ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),
     (

@@ -108,6 +108,7 @@ def test_summary_is_plain_data():
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
         ("link-matching", "link-matching"),
         ("match-first", "match-first"),
+        ("{name: match-first, destinations_max: 64}", "match-first"),
     ],
 )
 def test_name_and_options_choose_a_strategy(text: str, name: str):

@@ -76,6 +76,9 @@ class Node:
         self.filters: dict[int, Filter] = {}
         self.counter = 0
         policy = next(each.policy for each in STRATEGIES.values() if each.policy.name == forwarding)
+        if forwarding == "match-first":
+            policy = replace(policy, destinations_max=router % 4 + 1)
+            self.switch.list_routers(policy.destinations_max)
         self.twin = Forwarder(router, EPOCH, TIMES, policy)
         self.publishers = PublisherWindows()
         self.generations: deque[tuple[int, Trees]] = deque(maxlen=4)

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tamis.native import EventType
+from tamis.native._tm import lib
+from tamis.protocol import limits
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame, encode_data
@@ -98,3 +100,11 @@ def test_a_list_that_makes_a_message_too_long_for_a_neighbour_is_left_out(router
     router.feed(router.west, routed(LISTED))
     assert [frame.extensions for frame in sent(router, short)] == [{}]
     assert router.switch.figures().forwarded == 1
+
+
+def test_how_many_a_message_lists_is_bounded(router):
+    assert (lib.TM_DESTINATIONS, lib.TM_DESTINATIONS_MAX) == (limits.ROUTE_ROUTERS, limits.ROUTE_ROUTERS_MAX)
+    router.switch.list_routers(limits.ROUTE_ROUTERS_MAX)
+    for wrong in (0, limits.ROUTE_ROUTERS_MAX + 1):
+        with pytest.raises(RuntimeError):
+            router.switch.list_routers(wrong)
