@@ -163,6 +163,9 @@ typedef struct tm_query {
     uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
                        there are attributes, zeroed by the caller where another name stands; NULL: nothing */
+    const uint64_t *reaches; /* with a view: what each group reaches, of up to 64 things. A group whose answer would
+                                reach nothing new may be left out of it; 0: never. NULL: none is left out */
+    uint64_t reached;        /* what is reached at the beginning */
 } tm_query;
 
 /* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`groups`, room for

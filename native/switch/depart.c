@@ -209,11 +209,25 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_pl
     return TM_OK;
 }
 
+/* Are all neighbours of a grouping linked, so that a group whose neighbours get a copy anyway adds nothing? */
+static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
+    for (uint64_t bits = combined->reached; bits != 0; bits &= bits - 1) {
+        if (net->neighbours[__builtin_ctzll(bits)].connection == CONNECTION_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
 static int depart_by_combined(tm_switch *sw, const parts *message, const tm_combined *combined, uint32_t came_from,
                               uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.view = combined->view, .group_count = combined->group_count, .mode = TM_MATCH_INTERFACES};
+    if (is_all_linked(net, combined)) {
+        query.reaches = combined->reaches;
+        query.reached = came_from < 64 ? UINT64_C(1) << came_from : 0;
+    }
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
     if (result != TM_OK) {

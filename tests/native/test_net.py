@@ -14,7 +14,17 @@ from typing import cast
 
 import pytest
 
-from tamis.native import Admission, EventType, SlowPolicy, SubscribeFrame, Switch, SwitchEvent, SwitchOptions, Table
+from tamis.native import (
+    DEFAULT_ENGINE,
+    Admission,
+    EventType,
+    SlowPolicy,
+    SubscribeFrame,
+    Switch,
+    SwitchEvent,
+    SwitchOptions,
+    Table,
+)
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
@@ -65,9 +75,9 @@ def admission(of: int, is_link: bool) -> Admission:
 class Node:
     """A router: its switch with one client, and beside it what the twin needs."""
 
-    def __init__(self, router: int, lazily: bool, forwarding: str = "wanted") -> None:
+    def __init__(self, router: int, lazily: bool, forwarding: str = "wanted", engine: str = DEFAULT_ENGINE) -> None:
         self.number, self.lazily = router, lazily
-        self.local, self.network = Table(), Table()
+        self.local, self.network = Table(), Table(engine)
         self.switch = Switch(self.local, SwitchOptions(router, EPOCH, 40, 10_000, 1))
         self.switch.join(self.network, 64, forwarding)
         self.client = self._opened(router // 2 + 1, is_link=False)
@@ -161,13 +171,14 @@ class Net:
         forwarding: str = "wanted",
         narrow: float = 1.0,
         crowd: int = 0,
+        engine: str = DEFAULT_ENGINE,
     ) -> None:
         self.narrow = narrow
         self.chance = random.Random(seed)
         self.layer, self.now_us, self.cache = (broadcast, coarse), 0, PathCache()
         size = self.chance.randint(2, 8)
         self.edges: dict[frozenset[int], int] = {}
-        self.nodes = {number(index): Node(number(index), lazily, forwarding) for index in range(size)}
+        self.nodes = {number(index): Node(number(index), lazily, forwarding, engine) for index in range(size)}
         self.waiting: deque[tuple[int, int, DataFrame, bytes]] = deque()
         self.refused: Counter[str] = Counter()
         self.delivered = self.listed = 0
@@ -339,10 +350,10 @@ def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
 @pytest.mark.parametrize("seed", [10, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(11, 18))])
 def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broadcast, coarse):
     """By the ways of one generation, and by the groupings of several."""
-    for crowd in (0, 40):
-        _live(Net(seed, broadcast, coarse, seed % 2 == 0, crowd=crowd), nets)
-    planned, asked = [{node.number: node.drops() for node in net.nodes.values()} for net in nets]
-    assert planned == asked  # what is lost on links that are down, too
+    for crowd, engine in ((0, DEFAULT_ENGINE), (40, DEFAULT_ENGINE), (40, "pst")):
+        _live(Net(seed, broadcast, coarse, seed % 2 == 0, crowd=crowd, engine=engine), nets)
+    planned, *asked = [{node.number: node.drops() for node in net.nodes.values()} for net in nets]
+    assert asked == [planned, planned]  # what is lost on links that are down, too
 
 
 @pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])
