@@ -37,7 +37,7 @@ class Sent:
     fate: str = "open"
     """open, taken, refused or unknown."""
     taken_s: float = 0.0
-    """When its confirmation was read: on a busy machine a message waits at its publisher for seconds until it enters."""
+    """When its confirmation was read: on a busy machine a message waits at its publisher for seconds before that."""
 
 
 class Way(NamedTuple):
