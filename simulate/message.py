@@ -72,6 +72,9 @@ class Packet(NamedTuple):
     """R16: of a copy that a chosen router without a member sends on, for the routers of `choices` alone, the transit id
     under which the message entered; None: it is no such copy."""
 
+    listed: frozenset[int] | None = None
+    """The routers that the message goes to; None: those that want it, as each router on its way knows it."""
+
     @property
     def entry(self) -> TransitId:
         """The transit id of the entry into the network that this copy is of."""

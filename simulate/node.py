@@ -322,14 +322,17 @@ class Node:
         choices = self.sharing.choices(packet, came_from, is_new_here)
         if came_from is None and choices and packet.passed_on is None:
             self._observer.chose(self.number, packet, choices)
-        matched: Collection[int] = () if packet.passed_on else self.table.matching(message.content)
+        matched: Collection[int] = () if packet.passed_on else self._wanting(packet)
+        listed = packet.listed
+        if came_from is None and matched:
+            listed = self.forwarder.listed(matched, self._clock.now_us)
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
         hops_left = self.forwarder.onward(hops_left, came_from)
-        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
@@ -340,6 +343,10 @@ class Node:
                     self._pass_on(packet, group)
             elif self.forwarder.towards(router) is None:
                 self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
+
+    def _wanting(self, packet: Packet) -> Collection[int]:
+        """Return the routers that a message goes to: those that it lists, or those that are known to want it."""
+        return self.table.matching(packet.message.content) if packet.listed is None else packet.listed
 
     # Worker groups.
 

@@ -99,12 +99,21 @@ class Connections:
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
 
-    def join(self, network: WiderNetwork, tables: tuple[Table, Table], sources_max: int, forwarding: str) -> None:
+    def join(
+        self,
+        network: WiderNetwork,
+        tables: tuple[Table, Table],
+        sources_max: int,
+        forwarding: str,
+        destinations_max: int,
+    ) -> None:
         """This router is one of several; `tables` are for what the others want, the second one for what worker groups
-        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go."""
+        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go;
+        where it lists routers, up to `destinations_max` of them."""
         self.network = network
         table, shared = tables
         self.switch.join(table, sources_max, forwarding)
+        self.switch.list_routers(destinations_max)
         self.switch.share(shared)
         self.tables += tables
 

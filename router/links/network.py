@@ -104,7 +104,8 @@ class Network:
         self.core = _core(settings, connections.epoch)
         tables = new_tables_of_others(settings)
         self.table = tables[0]
-        connections.join(self, tables, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
+        forwarding = STRATEGIES[settings.strategy.facts.name].policy.name
+        connections.join(self, tables, SOURCES_MAX, forwarding, settings.strategy.destinations_max)
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)

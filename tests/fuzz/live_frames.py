@@ -31,7 +31,10 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
         header = Header(origin=me, counter=time.time_ns(), published_ns=chance.getrandbits(62))
         if kind < 4:
             area = [
-                extension(chance.choice((1, 2, 3, 4, 0x777, 0x8001)), chance.randbytes(chance.choice((1, 4, 8, 9))))
+                extension(
+                    chance.choice((1, 2, 3, 4, 0x777, 0x8001, frames.ROUTE)),
+                    chance.randbytes(chance.choice((1, 4, 8, 9))),
+                )
             ]
             extensions = area if chance.random() < 0.4 else ()
             flags = chance.choice((0, 0, 1, 2, 4, 0x10))
@@ -127,11 +130,21 @@ def _report(chance: Chance, me: int) -> list[bytes]:
     return [frame(frames.TRACE_RECORD, record), frame(frames.DRY_RUN_REPORT, dry), frame(frames.LOST, [3, 300, 5, []])]
 
 
+def _route(chance: Chance, me: int) -> bytes:
+    """To all routers, or to some of a list, which is in order but for one in ten."""
+    listed = sorted({me, *(number(each) for each in chance.sample(NAMES, chance.randrange(len(NAMES))))})
+    if chance.random() < 0.1:
+        listed.reverse()
+    data = struct.pack(f"<B{len(listed)}Q", 2, *listed)
+    return extension(frames.ROUTE, chance.choice((b"\x01", data, data)))
+
+
 def _message(chance: Chance, me: int) -> list[bytes]:
     issuer, epoch, _ = _version(chance)
     header = Header(issuer, epoch, chance.getrandbits(20), me, chance.getrandbits(60), 0)
     is_traced = chance.random() < 0.3
-    extensions = [extension(frames.TRACE, chance.randbytes(8))] if is_traced else []
+    extensions = [_route(chance, me)] if chance.random() < 0.4 else []
+    extensions += [extension(frames.TRACE, chance.randbytes(8))] if is_traced else []
     if chance.random() < 0.4:
         extensions.append(extension(10, struct.pack("<IQ", WORKERS, chance.choice((me, number(chance.choice(NAMES)))))))
         extensions += [extension(12, b"")] * (chance.random() < 0.5)
