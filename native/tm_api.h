@@ -513,14 +513,14 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_FORWARD_FLOOD 1       /* the same, without asking the table while each router wants everything or nothing */
 #define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
 #define TM_FORWARDINGS 3
-#define TM_DESTINATIONS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
-#define TM_DESTINATIONS_MAX 64
+#define TM_ROUTE_ROUTERS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
+#define TM_ROUTE_ROUTERS_MAX 64
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
  * `forwarding` is one of TM_FORWARD_*, for good. */
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
-/* A message for more routers than this, 1 to TM_DESTINATIONS_MAX, lists none: it is matched at each hop. */
+/* A message for more routers than this, 1 to TM_ROUTE_ROUTERS_MAX, lists none: it is matched at each hop. */
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);

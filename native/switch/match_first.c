@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "switch/forward.h"
 
-_Static_assert(TM_DESTINATIONS_MAX == WIRE_ROUTE_ROUTERS_MAX, "as many as a ROUTE has room for");
+_Static_assert(TM_ROUTE_ROUTERS_MAX == WIRE_ROUTE_ROUTERS_MAX, "as many as a ROUTE has room for");
 
 static int by_number(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left;
@@ -20,7 +20,7 @@ static int by_number(const void *left, const void *right) {
 /* The message with a ROUTE to these routers, in front of its other extensions; as it is where there is no room. */
 static parts with_route(tm_switch *sw, const parts *message, const uint32_t *routers, uint32_t count) {
     tm_net *net = sw->net;
-    uint64_t numbers[TM_DESTINATIONS_MAX];
+    uint64_t numbers[TM_ROUTE_ROUTERS_MAX];
     uint32_t added = 5 + 8 * count;
     if (count == 0 || count > net->destinations_max || message->extension_size + added > WIRE_EXTENSIONS_MAX ||
         message->size + added > DELIVERABLE_BYTES_MAX ||

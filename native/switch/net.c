@@ -58,7 +58,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
     tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     net->forwarding = switch_forwarding(forwarding);
-    net->destinations_max = TM_DESTINATIONS;
+    net->destinations_max = TM_ROUTE_ROUTERS;
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
     sw->net = net;
@@ -71,7 +71,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
 }
 
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max) {
-    if (sw == NULL || sw->net == NULL || destinations_max == 0 || destinations_max > TM_DESTINATIONS_MAX) {
+    if (sw == NULL || sw->net == NULL || destinations_max == 0 || destinations_max > TM_ROUTE_ROUTERS_MAX) {
         return TM_MISUSED;
     }
     sw->net->destinations_max = destinations_max;

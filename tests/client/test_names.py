@@ -61,7 +61,19 @@ def test_a_message_shows_what_applications_use() -> None:
     public = {name for name in dir(tamis.Message) if not name.startswith("_")}
     table = PAGE.partition("| of a `Message` | |")[2].partition("\n\n")[0]
     assert public == {
-        *("attributes", "frame_bytes", "get", "id", "json", "matched", "own", "payload", "publish_time_ns", "time")
+        *(
+            "attributes",
+            "frame_bytes",
+            "get",
+            "id",
+            "is_from",
+            "json",
+            "matched",
+            "own",
+            "payload",
+            "publish_time_ns",
+            "time",
+        )
     }
     assert public <= set(re.findall(r"\.([a-z_]+)", table))
     assert [name for name in public if not inspect.getdoc(getattr(tamis.Message, name))] == []

@@ -103,7 +103,7 @@ def test_a_list_that_makes_a_message_too_long_for_a_neighbour_is_left_out(router
 
 
 def test_how_many_a_message_lists_is_bounded(router):
-    assert (lib.TM_DESTINATIONS, lib.TM_DESTINATIONS_MAX) == (limits.ROUTE_ROUTERS, limits.ROUTE_ROUTERS_MAX)
+    assert (lib.TM_ROUTE_ROUTERS, lib.TM_ROUTE_ROUTERS_MAX) == (limits.ROUTE_ROUTERS, limits.ROUTE_ROUTERS_MAX)
     router.switch.list_routers(limits.ROUTE_ROUTERS_MAX)
     for wrong in (0, limits.ROUTE_ROUTERS_MAX + 1):
         with pytest.raises(RuntimeError):
