@@ -54,7 +54,7 @@ bench: .venv/installed
 	$(BIN)/python -m tamis.bench $(QUESTION)
 
 fuzz: .venv/installed
-	for target in predicate frames topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
+	for target in predicate frames space topology; do $(BIN)/python -m tests.fuzz $$target --minutes $(MINUTES) || exit 1; done
 
 fuzz-live: .venv/installed
 	$(BIN)/python -m tests.fuzz.live --frames $(FRAMES)

@@ -60,6 +60,11 @@ def count(number: float) -> str:
     return f"{digits(number / size)}{unit}"
 
 
+def so_many(number: int, noun: str) -> str:
+    """`1 router`, `12.4k routers`."""
+    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+
+
 def share(part: float) -> str:
     return f"{digits(100 * part)}%"
 

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any, Final
 
 from tamis.analysis import humane
+from tamis.analysis.humane import so_many
 
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 ROUTERS_MAX: Final = 80
@@ -75,7 +76,7 @@ def drawing(tables: Tables) -> str:
     at = {name: _place(number, len(names)) for number, name in enumerate(names)}
     most = max(link.total for link in found.values()) or 1
     words = [_words(ends, link, seconds) for ends, link in sorted(found.items())]
-    title = f"{len(names)} routers and {len(found)} links; the wider, the more messages"
+    title = f"{so_many(len(names), 'router')} and {so_many(len(found), 'link')}; the wider, the more messages"
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="network-title network-text">',
         f'<title id="network-title">{escape(title)}</title>',
@@ -105,7 +106,7 @@ def _words(ends: tuple[str, str], link: DrawnLink, seconds: float) -> str:
     for one, other in (ends, ends[::-1]):
         bytes_ = f", {humane.volume(link.bytes[one])}" if one in link.bytes else ""
         rate = f" ({_per_s(link.messages.get(one, 0), seconds)})"
-        ways.append(f"{one} to {other} {humane.count(link.messages.get(one, 0))} messages{rate}{bytes_}")
+        ways.append(f"{one} to {other} {so_many(link.messages.get(one, 0), 'message')}{rate}{bytes_}")
     downs = f"; went down {'once' if link.downs == 1 else f'{link.downs:,} times'}" if link.downs else ""
     return f"{'; '.join(ways)}{downs}."
 

@@ -105,13 +105,14 @@ def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
     if not lives:
         return
     names = sorted({row["router"] for row in lives})
-    yield "network", f"{len(names):,} routers: {', '.join(names[:24])}{' ...' if len(names) > 24 else ''}"
+    further = " ..." if len(names) > 24 else ""
+    yield "network", f"{humane.so_many(len(names), 'router')}: {', '.join(names[:24])}{further}"
     begin_us, end_us = min(row["first_us"] for row in lives), max(row["last_us"] for row in lives)
     yield "time", f"{humane.span(begin_us, end_us)} ({humane.duration(end_us - begin_us)})"
     published = sum(row["published"] for row in tables.get("traffic/by_source", ()))
     if published:
         rate = f", {humane.digits(published / (end_us - begin_us) * 1e6)} a second" if end_us > begin_us else ""
-        yield "published", f"{humane.count(published)} messages recorded{rate}"
+        yield "published", f"{humane.so_many(published, 'message')} recorded{rate}"
     records = {row["family"]: humane.count(row["lines"]) for row in tables["logs/lines"]}
     yield "records", ", ".join(f"{count} of {family}" for family, count in sorted(records.items(), reverse=True))
     for name in ("strategy", "engine", "sampling", "version"):

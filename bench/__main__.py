@@ -27,7 +27,8 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "router": (
         *("router.brokers", "router.shapes", "router.large", "router.filtering"),
-        *("router.moving", "router.transit", "router.flooding", "router.records", "router.client", "router.requests"),
+        *("router.moving", "router.transit", "router.flooding", "router.rerouting"),
+        *("router.records", "router.client", "router.requests"),
     ),
     "networks": ("networks.growth", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),

@@ -15,6 +15,7 @@ from tamis.configs import wiring
 from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
 from tamis.configs.explain import explained
 from tamis.configs.mistakes import Mistake, Problem, lines
+from tamis.configs.spaces import SpaceConfig, SpacesFile
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
@@ -22,17 +23,33 @@ from tamis.protocol.errors import ConfigError
 def load_topology(path: str | os.PathLike[str]) -> Topology:
     """Return the topology in the file at `path`; relative paths in it start from the file's own folder."""
     file = FilePath(path)
-    try:
-        with file.open("rb") as stream:
-            source = stream.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise ConfigError([f"{file}: cannot be read: {error.strerror}"]) from error
-    return _topology(source, str(file), str(file.parent))
+    return _topology(_source(file), str(file), str(file.parent))
 
 
 def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
     """Return the topology written in `text`; `name` stands for the file in errors. Relative paths stay as they are."""
     return _topology(text, name, "")
+
+
+def load_spaces(path: str | os.PathLike[str]) -> dict[str, SpaceConfig]:
+    """Return the spaces of the file at `path`, of which nothing else is looked at."""
+    file = FilePath(path)
+    document = read_document(_source(file))
+    if document.sound and not document.mistakes:
+        try:
+            return SpacesFile.model_validate(document.data).spaces
+        except ValidationError as error:
+            problems = explained(error.errors(include_url=False), document.data)
+            document.mistakes += _placed(list(problems), document)
+    raise ConfigError(lines(document.mistakes, str(file)))
+
+
+def _source(file: FilePath) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError([f"{file}: cannot be read: {error.strerror}"]) from error
 
 
 def _topology(source: str | bytes, name: str, folder: str) -> Topology:

@@ -91,3 +91,11 @@ SpaceName = Annotated[
     Field(max_length=limits.SPACE_NAME_BYTES_MAX),
     AfterValidator(check_space_name),
 ]
+
+
+class SpacesFile(BaseModel):
+    """A file that has spaces, such as a topology file; what else stands in it is not looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    spaces: dict[SpaceName, SpaceConfig] = Field(min_length=1, max_length=limits.SPACES_MAX)

@@ -39,7 +39,7 @@ from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.spaces.space import NAMING
-from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of
+from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of, takes
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
@@ -81,14 +81,21 @@ class StrategySettings(ConfigSection):
         description="Strategy `flood`: messages go only to routers that have a client with a subscription; "
         "`false`: to every router, as in paper 003.",
     )
+    destinations_max: int = Field(
+        default=bounds.ROUTE_ROUTERS,
+        ge=1,
+        le=bounds.ROUTE_ROUTERS_MAX,
+        description="Strategy `match-first`: a message lists up to so many routers; one for more is matched by each "
+        "router on its way. A router takes lists of any length.",
+    )
 
-    @check_field("mode", "prune")
+    @check_field("mode", "prune", "destinations_max")
     @classmethod
-    def _is_an_option_of_the_strategy(cls, value: str | bool, info: ValidationInfo) -> str | bool:
+    def _is_an_option_of_the_strategy(cls, value: str | bool | int, info: ValidationInfo) -> str | bool | int:
         """`value`, unless the strategy that is named has no such option."""
         name, option = info.data.get("name"), str(info.field_name)
-        if name is not None and option not in options_of(name):
-            owners = dict.fromkeys(facts.key for facts in STRATEGIES if option in facts.options)
+        if name is not None and not takes(name, option):
+            owners = dict.fromkeys(facts.key for facts in STRATEGIES if takes(facts.key, option))
             raise ValueError(f"is a setting of strategy {' and '.join(owners)}, not of {name}")
         return value
 

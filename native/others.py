@@ -28,7 +28,11 @@ _REFUSALS: Final = {
     lib.TM_NO_MEMORY: RefusalCode.OUT_OF_MEMORY,
     lib.TM_MISUSED: RefusalCode.ID_IN_USE,
 }
-FORWARDINGS: Final[Mapping[str, int]] = {"wanted": lib.TM_FORWARD_WANTED, "flood": lib.TM_FORWARD_FLOOD}
+FORWARDINGS: Final[Mapping[str, int]] = {
+    "wanted": lib.TM_FORWARD_WANTED,
+    "flood": lib.TM_FORWARD_FLOOD,
+    "match-first": lib.TM_FORWARD_MATCH_FIRST,
+}
 """Policies of forwarding, by name: their numbers in C."""
 
 
@@ -50,6 +54,11 @@ class RemoteRouters(ABC):
         messages in transit are remembered for `sources_max` sources. `forwarding` names a policy (FORWARDINGS)."""
         check(lib.tm_switch_join(self.c, network.c, sources_max, FORWARDINGS[forwarding]))
         self._network = network
+
+    def list_routers(self, destinations_max: int) -> None:
+        """Let messages that enter here list up to `destinations_max` routers, 1 to 64, where the policy is
+        `match-first`; at first up to 32."""
+        check(lib.tm_switch_list_routers(self.c, destinations_max))
 
     def raise_epoch(self, epoch: int) -> None:
         """Stamp messages with `epoch` from now on."""

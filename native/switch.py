@@ -126,6 +126,7 @@ class Admission:
     version: int = 1
     traces_per_s: int = 0
     traces_burst: int = 0
+    takes_route: bool = False
 
 
 class Subscribed(NamedTuple):

@@ -163,6 +163,9 @@ typedef struct tm_query {
     uint64_t steps_max; /* that the match may take; 0: match_steps of the table */
     uint64_t *memo; /* what an engine remembers of the name of each attribute, from one match to the next: as many as
                        there are attributes, zeroed by the caller where another name stands; NULL: nothing */
+    const uint64_t *reaches; /* with a view: what each group reaches, of up to 64 things. A group whose answer would
+                                reach nothing new may be left out of it; 0: never. NULL: none is left out */
+    uint64_t reached;        /* what is reached at the beginning */
 } tm_query;
 
 /* Where the answer goes; all memory is the caller's. Exactly one of the two forms: a list (`groups`, room for
@@ -306,6 +309,7 @@ typedef struct tm_admission {
     uint8_t version;       /* of the wire, as the session chose it */
     uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                               filters, and dropping the newest */
+    uint8_t takes_route;   /* a link whose neighbour knows the extension ROUTE */
     uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
     uint32_t traces_burst; /* and at once */
 } tm_admission;
@@ -505,14 +509,19 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
 
 /* By which messages go between routers (switch/forward.h). */
-#define TM_FORWARD_WANTED 0 /* where the table knows somebody who wants them */
-#define TM_FORWARD_FLOOD 1  /* the same, without asking the table while each router wants everything or nothing */
-#define TM_FORWARDINGS 2
+#define TM_FORWARD_WANTED 0      /* where the table knows somebody who wants them */
+#define TM_FORWARD_FLOOD 1       /* the same, without asking the table while each router wants everything or nothing */
+#define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
+#define TM_FORWARDINGS 3
+#define TM_DESTINATIONS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
+#define TM_DESTINATIONS_MAX 64
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
  * `forwarding` is one of TM_FORWARD_*, for good. */
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
+/* A message for more routers than this, 1 to TM_DESTINATIONS_MAX, lists none: it is matched at each hop. */
+int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */

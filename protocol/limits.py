@@ -66,8 +66,13 @@ EXTENSION_BYTES_MAX = 65_535
 GROUP_CHOICES_MAX = 256
 """Worker groups that share one message, 3 KiB of its extensions. Those past it get nothing of it, which is counted."""
 
+ROUTE_ROUTERS_MAX = 64
+"""Routers that an extension ROUTE lists, 512 bytes. A message for more is matched at every router instead."""
+ROUTE_ROUTERS = 32
+"""As many are listed unless the topology file says otherwise."""
+
 EXTENSIONS_MAX = 64
-"""Extensions in one data frame. Finding a type twice is quadratic; seven types are known."""
+"""Extensions in one data frame. Finding a type twice is quadratic; eight types are known."""
 
 CONTROL_PART_BYTES_MAX = 65_536
 """A part of a large control body. Short enough that a heartbeat or another change never waits long behind it."""
@@ -178,4 +183,7 @@ SPACE_UNITS_MAX = 10**15
 """A bound of a fixed-point number, counted in its last digit: below 2^50 a float tells neighbours apart safely."""
 
 SPACE_BYTES_MAX = 65_536
-"""One space as it travels: one part of a control body."""
+"""One space as it travels. One of 63 attributes in words takes some 4 KiB."""
+
+SPACES_BYTES_MAX = 1_048_576
+"""All spaces that one router knows, as they travel: neighbours whose spaces differ send each other all of theirs."""

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from tamis.protocol.limits import ROUTE_ROUTERS
+
 Option = str | bool
 
 
@@ -35,6 +37,8 @@ class StrategyFacts:
     recorded: str
     """The name in the records of routers."""
     sentence: str
+    bounds: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """Other keys of `strategy` in a topology file that it takes, with their defaults. They choose no strategy."""
     asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
     """Every message reaches every subscriber it concerns while the network is at rest, and what routers hold can be
@@ -103,6 +107,15 @@ STRATEGIES: Final = (
         states_all=True,
         engine="pst",
     ),
+    StrategyFacts(
+        "match-first",
+        "match-first",
+        {},
+        "match-first",
+        "A message is matched where it enters, and lists the routers it goes to; with more than `destinations_max` "
+        "each on the way matches.",
+        bounds={"destinations_max": ROUTE_ROUTERS},
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
 PLANNED: Final = ("reuse", "profile", "rendezvous", "adaptive")
@@ -111,9 +124,14 @@ DEFAULT: Final = STRATEGIES[0]
 
 
 def options_of(key: str) -> Mapping[str, Option]:
-    """Return the options that `strategy.name: key` of a topology file takes, with their defaults; none if no strategy
-    has `key`."""
+    """Return the options by which `strategy.name: key` of a topology file chooses a strategy, with their defaults;
+    none if no strategy has `key`."""
     return next((strategy.options for strategy in STRATEGIES if strategy.key == key), {})
+
+
+def takes(key: str, option: str) -> bool:
+    """Whether `strategy.name: key` of a topology file has this option, of either kind."""
+    return any(strategy.key == key and option in (*strategy.options, *strategy.bounds) for strategy in STRATEGIES)
 
 
 def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST
-from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
@@ -25,6 +25,7 @@ from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.rib import AppliedChange, Rib
+from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
@@ -212,6 +213,17 @@ class ChoosingAnew(Forwarder):
         return super().choices(transit, members, None)
 
 
+class Secretive(SpaceTalks):
+    """R17: what a neighbour says of spaces is held, and not passed on; nobody compares."""
+
+    def hear(self, statement: SpaceStatement, came_from: int) -> None:  # noqa: ARG002 - the signature is the talks'
+        if self._take(statement):
+            self._check_by()
+
+    def differs(self, *_: object) -> bool:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[RunParts], RunParts]
@@ -249,6 +261,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),
+    "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
 
 

@@ -13,6 +13,7 @@ from tamis.protocol.wire.routing_bodies import (
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
+    SpaceStatement,
     UpdateReply,
 )
 
@@ -27,12 +28,15 @@ def size(body: Body) -> int:
     if isinstance(body, ReceiverAdvertisement):
         return _HEAD + _ENTRY + 20 + _filters(body.added) + _NUMBER * len(body.removed)
     if isinstance(body, SenderRequest):
-        return _HEAD + 2 * _NUMBER + len(body.digest) + _ENTRY * (len(body.known) + len(body.topology))
+        vectors = _ENTRY * (len(body.known) + len(body.topology))
+        return _HEAD + 2 * _NUMBER + len(body.digest) + len(body.spaces) + vectors
     if isinstance(body, UpdateReply):
         entries = sum(_ENTRY + _filters(entry.filters) for entry in body.entries)
         return _HEAD + 3 * _NUMBER + entries + _NUMBER * len(body.differing)
     if isinstance(body, EpochRefused):
         return _HEAD + 3 * _NUMBER
+    if isinstance(body, SpaceStatement):
+        return _HEAD + 3 * _NUMBER + len(body.name) + len(body.packed)
     return _HEAD + 2 * _NUMBER + _NUMBER * len(body.holders)
 
 
@@ -50,4 +54,6 @@ def mark(body: Body) -> tuple[int, int]:
         return 3, body.seq
     if isinstance(body, EpochRefused):
         return 6, body.acceptable
+    if isinstance(body, SpaceStatement):
+        return 7, body.version
     return (4 if isinstance(body, SenderRequest) else 5), body.request

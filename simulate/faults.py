@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
+from tamis.simulate import schemas
 from tamis.simulate.topologies import NetworkPlan
 from tamis.simulate.workload import CONTENTS
 
@@ -57,17 +58,20 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "clock": ("clock", "set-right"),
     "forge": ("forge",),
     "groups": ("join", "join", "quit"),
+    "spaces": ("put",),
 }
-"""Kind of fault -> the operations that cause it and undo it. `groups` is none: clients share messages in groups."""
-ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups"))
+"""Kind of fault -> the operations that cause it and undo it. Two are none: with `groups` clients share messages in
+groups, and with `spaces` messages are checked by spaces, which change."""
+ACCIDENTS: Final = tuple(kind for kind in KINDS if kind not in ("clock", "forge", "groups", "spaces"))
 MIXES: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
     "all": ACCIDENTS,
     "worst": (*ACCIDENTS, "clock", "forge"),
     "grouped": (*ACCIDENTS, *("groups",) * len(ACCIDENTS)),
+    "spaced": (*ACCIDENTS, *("spaces",) * (len(ACCIDENTS) // 2)),
 }
 """Name of a mix -> its kinds of faults. `all` are accidents; `worst` adds clocks that are off and a router that lies,
-`grouped` as many clients that come to worker groups and go."""
+`grouped` as many clients that come to worker groups and go, `spaced` half as many changes of spaces."""
 DAY_MS: Final = 86_400_000
 CLOCKS_MS: Final = tuple(days * DAY_MS for days in (-3_650, -30, -2, -1, 1, 3, 30, 3_650))
 FORGERIES: Final = 3
@@ -307,6 +311,12 @@ def _quit(guess: Guess) -> Args | None:
     return client, *membership
 
 
+def _put(guess: Guess) -> Args | None:
+    """Plan that a space is changed: returns the router that is asked, the space and what it is to say."""
+    random = guess.random
+    return random.randrange(guess.size), random.randrange(len(schemas.NAMES)), random.randrange(len(schemas.SHAPES))
+
+
 MAKE: Final[dict[str, Make]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
@@ -332,6 +342,7 @@ MAKE: Final[dict[str, Make]] = {
     "forge": _forge,
     "join": _join,
     "quit": _quit,
+    "put": _put,
 }
 
 

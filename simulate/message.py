@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 class SimulatedMessage:
     __slots__ = (
         *("serial", "content", "publisher", "counter"),
-        *("tries", "received", "lost", "last_us", "visits", "refusals", "chosen", "shared", "unshared"),
+        *("tries", "received", "lost", "last_us", "visits", "refusals", "chosen", "shared", "unshared", "is_unfit"),
     )
 
     def __init__(self, serial: int, content: int, publisher: int, counter: int) -> None:
@@ -44,6 +44,8 @@ class SimulatedMessage:
         """Client -> how often it received the message."""
         self.lost: dict[str, int] = {}
         """Reason -> how many copies were dropped on links for it."""
+        self.is_unfit = False
+        """R17: whether a router refused it, as it does not fit the space that it names."""
         self.last_us = 0
         """When a router last handled the message."""
         self.visits: list[int] = []
@@ -69,6 +71,9 @@ class Packet(NamedTuple):
     passed_on: TransitId | None = None
     """R16: of a copy that a chosen router without a member sends on, for the routers of `choices` alone, the transit id
     under which the message entered; None: it is no such copy."""
+
+    listed: frozenset[int] | None = None
+    """The routers that the message goes to; None: those that want it, as each router on its way knows it."""
 
     @property
     def entry(self) -> TransitId:

@@ -10,12 +10,14 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Final, NamedTuple, cast
 
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.routing_bodies import Body
+from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.router.core.commands import (
     Alarm,
     Audited,
     BoundSource,
+    CheckBySpaces,
     Command,
     Forget,
     Install,
@@ -26,7 +28,18 @@ from tamis.router.core.commands import (
     Send,
     WaysChanged,
 )
-from tamis.router.core.events import Event, FiltersWanted, Heard, Leave, LinkDown, LinkUp, Sent, Tick, Unwanted
+from tamis.router.core.events import (
+    Event,
+    FiltersWanted,
+    Heard,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Sent,
+    SpacesStated,
+    Tick,
+    Unwanted,
+)
 from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices
@@ -38,8 +51,10 @@ from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
 from tamis.simulate.message import Packet, SimulatedMessage, Try
 from tamis.simulate.run_parts import AnyCore, RunParts
+from tamis.simulate.schemas import NAMING
 from tamis.simulate.sharing import Sharing, Unshared
 from tamis.simulate.table import Matches, PureTable
+from tamis.simulate.workload import CONTENTS
 
 DATA_BYTES: Final = 200
 """Size of every data frame."""
@@ -68,6 +83,8 @@ class Observer:
     def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
 
     def passed_on(self, router: int, packet: Packet) -> None: ...
+
+    def unfit(self, router: int, message: SimulatedMessage) -> None: ...
 
     def lost_at_end(self, router: int, packet: Packet) -> None: ...
 
@@ -132,6 +149,9 @@ class Node:
         self.forwarder: Forwarder
         self.table: PureTable
         self.sharing: Sharing
+        self.spaces = NO_SPACES
+        self.kept_spaces: tuple[SpaceStatement, ...] = ()
+        """The file of spaces: what this router starts with again, beside what its topology file says."""
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
@@ -180,7 +200,10 @@ class Node:
         self._linked.clear()
         self._waiting.clear()
         self._observer.started(self.number, epoch)
+        self.spaces = NO_SPACES
         self._carry_out(self.core.start(self._clock.now_us))
+        if self._kit.declared:
+            self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
 
     def crash(self, silently: bool) -> None:
         self.alive = False
@@ -274,6 +297,10 @@ class Node:
         self._handle(event)
 
     def publish(self, message: SimulatedMessage) -> None:
+        if self.spaces and self.spaces.check(CONTENTS[message.content]) is not None:
+            message.tries.append(Try(self.number, self._clock.now_us, entered=False))
+            self._observer.unfit(self.number, message)
+            return
         entry = self._publishers.enter(message.publisher, message.counter)
         entered = entry in (EntryVerdict.NEW, EntryVerdict.NEW_AND_DELIVERED)
         message.tries.append(Try(self.number, self._clock.now_us, entered))
@@ -295,14 +322,17 @@ class Node:
         choices = self.sharing.choices(packet, came_from, is_new_here)
         if came_from is None and choices and packet.passed_on is None:
             self._observer.chose(self.number, packet, choices)
-        matched: Collection[int] = () if packet.passed_on else self.table.matching(message.content)
+        matched: Collection[int] = () if packet.passed_on else self._wanting(packet)
+        listed = packet.listed
+        if came_from is None and matched:
+            listed = self.forwarder.listed(matched, self._clock.now_us)
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
         hops_left = self.forwarder.onward(hops_left, came_from)
-        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
@@ -313,6 +343,10 @@ class Node:
                     self._pass_on(packet, group)
             elif self.forwarder.towards(router) is None:
                 self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
+
+    def _wanting(self, packet: Packet) -> Collection[int]:
+        """Return the routers that a message goes to: those that it lists, or those that are known to want it."""
+        return self.table.matching(packet.message.content) if packet.listed is None else packet.listed
 
     # Worker groups.
 
@@ -420,6 +454,9 @@ class Node:
     def _audited(self, command: Audited) -> None:
         self._observer.audited(self.number, command)
 
+    def _check_by(self, command: CheckBySpaces) -> None:
+        self.spaces = SpaceSet(command.spaces, NAMING)
+
     def _alarm(self, command: Alarm) -> None:
         self._observer.alarmed(self.number, command.text)
 
@@ -436,6 +473,7 @@ _CARRY_OUT: Final = cast(
         RaiseEpoch: Node._raise_epoch,
         Reached: Node._reached,
         Audited: Node._audited,
+        CheckBySpaces: Node._check_by,
         Alarm: Node._alarm,
     },
 )

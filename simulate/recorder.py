@@ -16,6 +16,7 @@ from tamis.protocol.wire.routing_bodies import (
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
+    SpaceStatement,
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
@@ -35,6 +36,7 @@ from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.order import EnteredAt, Order
 from tamis.simulate.oracle.paths import edges_between, edges_by_root
+from tamis.simulate.oracle.schemas import Schemas
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.sharing import Unshared
@@ -69,6 +71,7 @@ class RunRecorder(Observer, Watcher):
         self.gaps = Gaps(self.truth, patience, self.report, ways)
         self.order = Order(self.truth, patience, self.report)
         self.groups = Groups(self.truth, patience, self.report, self.deliveries)
+        self.schemas = Schemas(self.report)
         self.violations: list[Violation] = []
         self.counts: Counter[str] = Counter()
         self.said: Counter[str] = Counter()
@@ -154,6 +157,11 @@ class RunRecorder(Observer, Watcher):
         if self._records:
             self._records.book.refused(router, packet, came_from, reason)
             self._records.account.refused(router, came_from, reason)
+
+    def unfit(self, router: int, message: SimulatedMessage) -> None:
+        message.is_unfit = True
+        self.trace.note(self._clock.now_us, router, message.serial)
+        self.schemas.refused(message.serial, message.content)
 
     def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None:
         kind = _KINDS[type(body)]
@@ -265,4 +273,5 @@ _KINDS: Final[dict[type, str]] = {
     UpdateReply: "replies",
     Held: "confirmations",
     EpochRefused: "refusals",
+    SpaceStatement: "spaces",
 }

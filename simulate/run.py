@@ -14,7 +14,7 @@ from typing import Any, Final
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
-from tamis.simulate import breaks, drills, faults, topologies
+from tamis.simulate import breaks, drills, faults, schemas, topologies
 from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
@@ -119,7 +119,8 @@ def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     if "groups" in faults.kinds_of(scenario.faults) and not BY_NAME[scenario.strategy].carries_groups:
         raise ValueError(f"strategy {scenario.strategy} has no worker groups")
     settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
-    kit = RunParts(scenario.strategy, settings)
+    has_spaces = "spaces" in faults.kinds_of(scenario.faults)
+    kit = RunParts(scenario.strategy, settings, declared=schemas.DECLARED if has_spaces else ())
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 
@@ -142,6 +143,7 @@ def _outcome(scenario: Scenario, world: World) -> Outcome:
                 + recorder.gaps.counts
                 + recorder.order.counts
                 + recorder.groups.counts
+                + recorder.schemas.counts
             ).items()
         )
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tamis.protocol.strategies import DEFAULT, StrategyFacts
+from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.commands import Command
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
@@ -54,6 +55,8 @@ class RunParts:
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
+    declared: tuple[SpaceStatement, ...] = ()
+    """What the topology file of each router says of spaces."""
 
     @property
     def facts(self) -> StrategyFacts:

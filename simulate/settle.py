@@ -12,12 +12,14 @@ from random import Random
 from typing import Final
 
 from tamis.protocol.strategies import Asks
-from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, UpdateReply
+from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, SpaceStatement, UpdateReply
 from tamis.simulate import view
 from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
+from tamis.simulate.node import Node
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
+from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
 from tamis.simulate.workload import CONTENTS
@@ -42,7 +44,7 @@ ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
     Asks.EVERYTHING: everything_everywhere,
 }
 """What the judge expects of routers, by what a strategy says that they ask for."""
-QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests")
+QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests", "spaces")
 
 
 class Rest:
@@ -53,6 +55,8 @@ class Rest:
         self._seed = seed
         self._versions = costs.Versions(world.recorder.report)
         self._turn = 0
+        self._spaces: dict[int, dict[str, SpaceStatement]] = {}
+        """Router -> what it held of spaces when all was last looked at."""
         settings = world.kit.settings
         layer = LAYERS[settings.broadcast]
         if settings.coarse:
@@ -134,6 +138,7 @@ class Rest:
         living = [node for node in world.nodes if node.alive]
         holdings = {node.number: view.holding(node) for node in living}
         self._tables.compare(holdings)
+        self._look_at_spaces(living)
         if world.kit.facts.states_all:
             compare_stated(holdings.values(), world.recorder.truth, lambda wish: world.wishes[wish].packed, report)
         for index, node in enumerate(world.nodes):
@@ -144,6 +149,18 @@ class Rest:
         ways = {node.number: view.ways(node, sources) for node in living}
         self._tables.compare_ways(ways)
         return ways
+
+    def _look_at_spaces(self, living: list[Node]) -> None:
+        """Invariants 4 and 8 for spaces, in a run that has some."""
+        world, truth = self._world, self._world.recorder.truth
+        if not world.kit.declared:
+            return
+        held = {(node.number, node.life): view.spaces(node) for node in living}
+        self._spaces = {router: spaces for (router, _), spaces in held.items()}
+        kept = [each for node in world.nodes for each in view.spaces(node).values()]
+        graph = graph_of(truth.edges(world.clock.now_us), truth.living())
+        world.recorder.schemas.at_rest(held, kept, graph)
+        world.recorder.schemas.forget(held.keys())
 
     def _look_at_versions(self, index: int) -> None:
         node = self._world.nodes[index]
@@ -175,7 +192,12 @@ class Rest:
         for source in sources_of(living, PROBE_SOURCES):
             for content in random.sample(range(len(CONTENTS)), PROBES_EACH):
                 message = world.publish(living[source], content, PROBE_PUBLISHER + living[source])
-                if message is not None:
+                if message is None:
+                    continue
+                if self._spaces:
+                    held = self._spaces[source]
+                    recorder.schemas.probed(message.serial, content, message.is_unfit, held)
+                if not message.is_unfit:
                     probes.append((source, message))
                 world.clock.run_until(world.clock.now_us + PROBE_GAP_US)
         world.clock.run_until(world.clock.now_us + 1_000 * MS)

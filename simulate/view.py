@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.core import Core
 from tamis.simulate.node import Node
 from tamis.simulate.oracle.tables import Holding, TreePlace
@@ -25,6 +26,11 @@ def versions(node: Node) -> dict[int, tuple[int, int]]:
 
 def version(node: Node, issuer: int) -> tuple[int, int] | None:
     return _core(node).core_state.rib.version(issuer)
+
+
+def spaces(node: Node) -> dict[str, SpaceStatement]:
+    """Return what `node` holds of spaces, those that are withdrawn included."""
+    return {name: held.statement for name, held in _core(node).core_state.spaces.held.items()}
 
 
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:

@@ -15,8 +15,9 @@ from tamis.protocol.filters import Filter
 from tamis.protocol.wire.numbers import group_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.routing_bodies import group_of
+from tamis.router.core.events import SpacesStated
 from tamis.router.core.times import Times
-from tamis.simulate import view
+from tamis.simulate import schemas, view
 from tamis.simulate.account.account import Account
 from tamis.simulate.clients import SimulatedClients
 from tamis.simulate.clock import Clock
@@ -167,6 +168,16 @@ class World:
     def _quit(self, args: Args) -> None:
         self.clients.quit(self.clients[args[0]], args[2], args[1])
 
+    def _put(self, args: Args) -> None:
+        """Ask a router to change a space, as its administration does: under the version after the one that it holds."""
+        node, name, shape = self.nodes[args[0]], schemas.NAMES[args[1]], schemas.SHAPES[args[2]]
+        if node.alive and not node.is_leaving:
+            held = view.spaces(node)[name]
+            statement = schemas.statement(name, shape, held.version + 1)
+            if statement.packed != held.packed:
+                self.recorder.schemas.stated(statement)
+                node.ask(SpacesStated((statement,)))
+
     def _cut(self, args: Args) -> None:
         link = self._at(args[0])
         if link is not None and link.intact:
@@ -253,6 +264,7 @@ class World:
             return
         if not args[1]:
             node.epoch_file = None
+        node.kept_spaces = tuple(view.spaces(node).values()) if args[1] and self.kit.declared else ()
         self._start(node)
         for link, _ in node.links.values():
             link.wake()
@@ -408,4 +420,5 @@ _DO: Final[dict[str, Callable[[World, Args], None]]] = {
     "forge": World._forge,
     "join": World._join,
     "quit": World._quit,
+    "put": World._put,
 }

@@ -48,12 +48,14 @@ class Engine:
         options = {"env": os.environ | ours | patient, "capture_output": True, "text": True} | more
         return subprocess.run(command, check=False, **options)  # noqa: S603 - our own commands
 
-    def import_base(self) -> None:
-        """Skips the test if it cannot be had, or does not run."""
+    def import_base(self, *packages: str) -> None:
+        """With further `packages` of Debian, which a tar file of TAMIS_TEST_BASE has or has not. Skips the test if it
+        cannot be had, or does not run."""
         made = os.environ.get("TAMIS_TEST_BASE")
         base = Path(made) if made else self.folder / "base.tar"
         if not made:
-            debian = ("mmdebstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm", base)
+            included = ",".join(("python3", "python3-venv", *packages))
+            debian = ("mmdebstrap", "--variant=minbase", f"--include={included}", "bookworm", base)
             _or_skip("no Debian for its images", self.ran(*debian))
         self.run("docker", "import", base, BASE)
         _or_skip("it runs no container", self.ran("docker", "run", "--rm", *LIMITS, BASE, "true"))

@@ -18,7 +18,7 @@ from tamis.analysis import content
 from tamis.analysis.advice import evidence, say, trials
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
-from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.advice.say import NOT_YET, Advice, Evidence
 from tamis.analysis.files import log_files
 from tamis.analysis.study import Findings
 from tamis.configs import Topology, load_topology, parse_topology
@@ -38,14 +38,19 @@ class OtherNetwork(TamisError):
 
 @dataclass(frozen=True, slots=True)
 class AdviceRequest:
-    """A sound topology file of the network that the logs are of."""
+    """A sound topology file of the network that the logs are of. `planned`: also what Tamis does not have yet is told
+    about."""
 
     file: Path
     text: str
     topology: Topology
+    planned: bool = False
+
+    def has_place_for(self, advice: Advice) -> bool:
+        return self.planned or advice.verdict != NOT_YET
 
 
-def wanted(file: Path, logs: Path) -> AdviceRequest:
+def wanted(file: Path, logs: Path, planned: bool = False) -> AdviceRequest:
     """Read the topology file. ConfigError if it has mistakes, OtherNetwork if the logs have a router that it does not
     name."""
     topology = load_topology(file)
@@ -53,7 +58,7 @@ def wanted(file: Path, logs: Path) -> AdviceRequest:
     strangers = sorted(logged - set(topology.routers))
     if strangers:
         raise OtherNetwork(f"{file} names no router {', '.join(strangers)}, of which there are logs in {logs}")
-    return AdviceRequest(file, file.read_text(encoding="utf-8"), topology)
+    return AdviceRequest(file, file.read_text(encoding="utf-8"), topology, planned)
 
 
 def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list[Advice]:
@@ -63,7 +68,7 @@ def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list
         told(f"{QUESTION}/{name}")
         rows[name] = _kept(make(), out, name)
     engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
-    found = advised(Evidence(asked.topology, engines, **rows))
+    found = [each for each in advised(Evidence(asked.topology, engines, **rows)) if asked.has_place_for(each)]
     _kept(say.table(study.spark, found), out, QUESTION)
     write(found, asked, out)
     return found

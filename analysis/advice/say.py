@@ -22,6 +22,7 @@ GAIN_MIN: Final = 0.2
 """A smaller gain is not worth a restart, and passes of one engine differ by a tenth on a busy machine."""
 
 Verdict = Literal["change", "nothing to change", "not in Tamis yet"]
+NOT_YET: Final = "not in Tamis yet"
 Edits = Mapping[Path, Value | None]
 """Path of a key -> its new value; None takes the key away."""
 Rows = Sequence[Mapping[str, Any]]
@@ -86,7 +87,7 @@ class Advice:
     def __str__(self) -> str:
         if self.verdict == "nothing to change":
             return f"{self.option}: nothing to change ({self.now}): {self.evidence}"
-        then = f"{self.then}, which is not in Tamis yet" if self.verdict == "not in Tamis yet" else self.then
+        then = f"{self.then}, which is not in Tamis yet" if self.verdict == NOT_YET else self.then
         promise = f"; promised: {self.promise}" if self.promise else ""
         return f"{self.option}: {self.now} -> {then}: {self.evidence}{promise}"
 

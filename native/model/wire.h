@@ -46,6 +46,7 @@ typedef enum {
     WIRE_LSA = 0x40,
     WIRE_HELD = 0x44,
     WIRE_EPOCH_REFUSED = 0x80,
+    WIRE_SPACE = 0xC9,
 } wire_kind;
 
 #define WIRE_FLAG_CONFIRM 0x01U
@@ -63,11 +64,17 @@ typedef enum {
     WIRE_LOG_POSITION,
     WIRE_GROUP_CHOICE = 0x000a,
     WIRE_MEMBERS_ONLY = 0x000c,
+    WIRE_ROUTE = 0x8007,
 } wire_extension;
 
 /* One choice of a GROUP_CHOICE: the number of a group, then that of a router. */
 #define WIRE_CHOICE_BYTES 12U
 #define WIRE_CHOICES_MAX 256U
+
+/* A ROUTE: a mode, then for WIRE_ROUTE_LIST numbers of routers. */
+#define WIRE_ROUTE_ALL 1U
+#define WIRE_ROUTE_LIST 2U
+#define WIRE_ROUTE_ROUTERS_MAX 64U
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U

@@ -14,6 +14,7 @@ static void drop(tm_combined_store *store, tm_combined *combined) {
         tm_table_drop_view(store->ways->table, combined->view);
     }
     TM_DELETE(store->ways->memory, TM_COLD, combined->groups, tm_way_group, combined->group_capacity);
+    TM_DELETE(store->ways->memory, TM_COLD, combined->reaches, uint64_t, combined->reach_capacity);
 }
 
 void tm_combined_clear(tm_combined_store *store) {
@@ -96,8 +97,35 @@ static bool group_all(making *at, const tm_ways_store *ways, uint32_t *groups, u
     return true;
 }
 
+static uint64_t reach_of(const tm_way_group *group) {
+    uint64_t reach = 0;
+    for (uint32_t i = 0; i < COMBINED_WAYS_MAX; i++) {
+        if (group->ways[i] == WAY_NONE) {
+            continue;
+        }
+        if (group->ways[i] >= 64) {
+            return 0;
+        }
+        reach |= UINT64_C(1) << group->ways[i];
+    }
+    return reach;
+}
+
+static bool note_reach(tm_memory *memory, tm_combined *made) {
+    if (!tm_grow(memory, TM_COLD, &made->reaches, sizeof *made->reaches, &made->reach_capacity,
+                 made->group_count + 1)) {
+        return false;
+    }
+    for (uint32_t group = 0; group < made->group_count; group++) {
+        made->reaches[group] = reach_of(&made->groups[group]);
+        made->reached |= made->reaches[group];
+    }
+    return true;
+}
+
 static uint64_t bytes_of(const tm_combined *made, uint32_t routers) {
-    return sizeof *made->groups * (uint64_t)made->group_capacity + sizeof(uint32_t) * (uint64_t)routers;
+    return sizeof *made->groups * (uint64_t)made->group_capacity +
+           sizeof *made->reaches * (uint64_t)made->reach_capacity + sizeof(uint32_t) * (uint64_t)routers;
 }
 
 /* `made` has its blocks, and nothing else. */
@@ -110,7 +138,7 @@ static bool make(tm_combined_store *store, tm_combined *made) {
         count = ways != NULL && ways->count > count ? ways->count : count;
     }
     uint32_t *groups = TM_NEW(memory, TM_COLD, uint32_t, count + 1);
-    bool is_made = groups != NULL && group_all(&at, store->ways, groups, count) &&
+    bool is_made = groups != NULL && group_all(&at, store->ways, groups, count) && note_reach(memory, made) &&
                    store->bytes + bytes_of(made, count) <= COMBINED_BYTES_MAX &&
                    tm_table_view(store->ways->table, groups, count, &made->view) == TM_OK;
     TM_DELETE(memory, TM_COLD, groups, uint32_t, count + 1);

@@ -30,7 +30,10 @@ typedef struct tm_way_blocks {
 typedef struct tm_combined {
     tm_way_blocks blocks; /* held */
     tm_way_group *groups; /* owned */
+    uint64_t *reaches;    /* owned; the neighbours of each group, as bits; 0 where one is past the 64th */
+    uint64_t reached;     /* by all groups */
     uint32_t group_capacity;
+    uint32_t reach_capacity;
     uint32_t group_count;
     uint32_t view; /* of the network table */
 } tm_combined;

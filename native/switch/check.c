@@ -22,6 +22,22 @@ static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     return true;
 }
 
+/* All routers, or some whose numbers ascend. */
+static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
+    uint64_t below = 0;
+    if (size == 0 || size % 8 != 1 || size > 1 + 8 * WIRE_ROUTE_ROUTERS_MAX) {
+        return false;
+    }
+    for (uint32_t at = 1; at < size; at += 8) {
+        uint64_t router = tm_load64(bytes + at);
+        if (router <= below) {
+            return false;
+        }
+        below = router;
+    }
+    return size == 1 ? bytes[0] == WIRE_ROUTE_ALL : bytes[0] == WIRE_ROUTE_LIST;
+}
+
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
 static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t size) {
     switch (type) {
@@ -38,6 +54,8 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
         return false;
     case WIRE_MEMBERS_ONLY:
         return size == 0;
+    case WIRE_ROUTE:
+        return route_is_sound(bytes, size);
     case WIRE_GROUP_CHOICE:
         return size > 0 && size % WIRE_CHOICE_BYTES == 0 && size <= WIRE_CHOICE_BYTES * WIRE_CHOICES_MAX &&
                choices_are_sound(bytes, size);
@@ -64,10 +82,12 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
         }
         unsigned type = tm_load16(area + at);
         uint32_t length = tm_load16(area + at + 2);
-        if (!type_is_first(area, at, type) || !extension_is_sound(type, area + at + 4, length)) {
+        if (!type_is_first(area, at, type) || !extension_is_sound(type, area + at + 4, length) ||
+            (type == WIRE_ROUTE && at > 0)) {
             return false;
         }
-        out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0;
+        out->route_bytes = type == WIRE_ROUTE ? 4 + length : out->route_bytes;
+        out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0 && type != WIRE_ROUTE;
         out->members_only |= type == WIRE_MEMBERS_ONLY;
         if (type == WIRE_GROUP_CHOICE) {
             out->choices = area + at + 4;
@@ -183,6 +203,12 @@ static verdict check_extensions(const tm_switch *sw, parts *message, extensions 
         message->choices = found->choices;
         message->choice_count = found->choice_count;
         message->members_only = found->members_only;
+    }
+    if (found->route_bytes > 0) {
+        if (!switch_is_link(&sw->connections[message->from])) {
+            return (verdict){WIRE_BAD_EXTENSION, "a client says of no message where it goes"};
+        }
+        message->route_bytes = found->route_bytes;
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {

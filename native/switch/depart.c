@@ -1,7 +1,8 @@
 /* depart.c - the links by which a message leaves, whether it entered here or came by another link.
  *
  * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
- * generation in force (R5b, R6), never back to where it came from. Every link after the first takes a hop.
+ * generation in force (R5b, R6), never back to where it came from. One with a ROUTE goes to the routers that it names
+ * instead, whatever anybody wants. Every link after the first takes a hop.
  */
 #include "switch/forward.h"
 
@@ -14,6 +15,21 @@ void switch_stamp(const parts *message, uint8_t *copy) {
     wire_store64(copy + WIRE_TRANSIT + 16, message->counter);
 }
 
+/* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
+ * neighbour matches. */
+static bool cuts_route(const parts *message, const tm_admission *terms) {
+    return message->route_bytes > 0 && (!terms->takes_route || message->size > terms->frame_bytes_max);
+}
+
+static void write_unrouted(const parts *message, uint8_t *out) {
+    uint32_t size = message->size - message->route_bytes;
+    memcpy(out, message->frame, WIRE_HEADER_BYTES);
+    memcpy(out + WIRE_HEADER_BYTES, message->frame + WIRE_HEADER_BYTES + message->route_bytes,
+           size - WIRE_HEADER_BYTES);
+    wire_store32(out, size);
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size - message->route_bytes));
+}
+
 static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
@@ -21,13 +37,20 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
         neighbour->unlinked++;
         return false;
     }
-    uint8_t *out = switch_queue_onward(sw, neighbour->connection, message->size);
+    const tm_admission *terms = &switch_at(sw, neighbour->connection)->admission;
+    bool is_cut = cuts_route(message, terms);
+    uint32_t size = message->size - (is_cut ? message->route_bytes : 0);
+    uint8_t *out = switch_queue_onward(sw, neighbour->connection, size);
     if (out == NULL) {
-        bool is_too_large = message->size > switch_at(sw, neighbour->connection)->admission.frame_bytes_max;
+        bool is_too_large = size > terms->frame_bytes_max;
         switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
         return false;
     }
-    memcpy(out, message->frame, message->size);
+    if (is_cut) {
+        write_unrouted(message, out);
+    } else {
+        memcpy(out, message->frame, size);
+    }
     sw->net->forwarding->annotate(message, out);
     sw->stats.forwarded++;
     switch_at(sw, neighbour->connection)->traffic.deliveries++;
@@ -186,11 +209,25 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_pl
     return TM_OK;
 }
 
+/* Are all neighbours of a grouping linked, so that a group whose neighbours get a copy anyway adds nothing? */
+static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
+    for (uint64_t bits = combined->reached; bits != 0; bits &= bits - 1) {
+        if (net->neighbours[__builtin_ctzll(bits)].connection == CONNECTION_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
 static int depart_by_combined(tm_switch *sw, const parts *message, const tm_combined *combined, uint32_t came_from,
                               uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.view = combined->view, .group_count = combined->group_count, .mode = TM_MATCH_INTERFACES};
+    if (is_all_linked(net, combined)) {
+        query.reaches = combined->reaches;
+        query.reached = came_from < 64 ? UINT64_C(1) << came_from : 0;
+    }
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
     if (result != TM_OK) {
@@ -203,8 +240,7 @@ static int depart_by_combined(tm_switch *sw, const parts *message, const tm_comb
     return TM_OK;
 }
 
-/* R16: mark the links towards the routers that were chosen for groups. */
-static void mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+void switch_mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     for (uint32_t i = 0; i < message->choice_count; i++) {
         uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
         uint32_t router = tm_routers_find(&net->routers, number);
@@ -214,12 +250,13 @@ static void mark_chosen(tm_net *net, const parts *message, uint32_t source, uint
     }
 }
 
-/* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
-static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *count,
+                        uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.groups = net->found, .handles = net->handles, .capacity = net->found_capacity};
     int result = ask(sw, message, &query, &hits);
+    *count = 0;
     if (result != TM_OK) {
         return unanswered(result, behind);
     }
@@ -227,9 +264,44 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, u
         if (switch_mark_ways(net, source, net->found[i], came_from)) {
             ++*behind;
             note_matched(sw, message, net->found[i], net->handles[i]);
+            net->found[(*count)++] = net->found[i];
         }
     }
-    mark_chosen(net, message, source, came_from, behind);
+    return TM_OK;
+}
+
+/* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
+static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    uint32_t count;
+    int result = switch_mark_wanting(sw, message, source, came_from, &count, behind);
+    if (result == TM_OK) {
+        switch_mark_chosen(sw->net, message, source, came_from, behind);
+        switch_queue_marked(sw, message);
+    }
+    return result;
+}
+
+/* Depart to the routers that the message names, and to those that were chosen. */
+static int depart_routed(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    if (net->network.count > 0) {
+        depart_to_nobody(sw, message); /* its names are to be known all the same */
+    }
+    if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
+        for (uint32_t router = 0; router < net->routers.count; router++) {
+            *behind += switch_mark_ways(net, source, router, came_from);
+        }
+    }
+    for (uint32_t i = 0; i < switch_route_count(message); i++) {
+        uint32_t router = tm_routers_find(&net->routers, switch_route_router(message, i));
+        if (router != ROUTER_NONE && router != net->me) {
+            *behind += switch_mark_ways(net, source, router, came_from);
+        }
+    }
+    switch_mark_chosen(net, message, source, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
@@ -243,7 +315,7 @@ static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, u
     if (net->network.count > 0 && !message->members_only) {
         return depart_by_all(sw, message, source, came_from, behind);
     }
-    mark_chosen(net, message, source, came_from, behind);
+    switch_mark_chosen(net, message, source, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
@@ -251,6 +323,9 @@ static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     *behind = 0;
+    if (message->route_bytes > 0) {
+        return depart_routed(sw, message, source, came_from, behind);
+    }
     if (message->choice_count > 0) {
         return depart_chosen(sw, message, source, came_from, behind);
     }

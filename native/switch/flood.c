@@ -33,7 +33,7 @@ static void flood_by_all(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (!tm_network_wants_all(&net->network) || net->routes.in_force == 0 || switch_is_traced(message) ||
-        message->choice_count > 0 || !message->form->shape.is_trimmed) {
+        message->route_bytes > 0 || message->choice_count > 0 || !message->form->shape.is_trimmed) {
         return switch_depart(sw, message, source, came_from, behind);
     }
     *behind = 0;

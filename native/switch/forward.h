@@ -29,6 +29,12 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
 void switch_stamp(const parts *message, uint8_t *copy);
 /* Mark the links behind which a router lies in any generation in force; is there one? */
 bool switch_mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from);
+/* Mark the links towards each router that wants the message: `*count` of them, in `net->found`. Without memory for the
+ * answer there are none. TM_OK or TM_TOO_COSTLY. */
+int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *count,
+                        uint32_t *behind);
+/* R16: mark the links towards the routers that were chosen for groups. */
+void switch_mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 /* Queue one copy for each link that was marked, and clear the marks. */
 void switch_queue_marked(tm_switch *sw, const parts *message);
 /* Queue a copy for a neighbour, by its place. */
@@ -39,5 +45,10 @@ void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place);
 /* Queue a copy for each link that switch_depart would choose. The table is not asked where every filter of other
  * routers matches everything. */
 int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
+
+/* ---- match_first.c: TM_FORWARD_MATCH_FIRST ---- */
+
+/* As switch_depart, but a message that enters here lists the routers that it goes to. */
+int switch_match_first(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
 #endif

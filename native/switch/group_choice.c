@@ -267,7 +267,7 @@ static uint32_t write_onward(tm_switch *sw, const parts *message, uint32_t group
     out += added;
     for (uint32_t at = 0, size; at < message->extension_size; at += size) {
         size = 4U + tm_load16(area + at + 2);
-        if (tm_load16(area + at) != WIRE_GROUP_CHOICE) {
+        if (tm_load16(area + at) != WIRE_GROUP_CHOICE && tm_load16(area + at) != WIRE_ROUTE) {
             memcpy(out, area + at, size);
             out += size;
         }
@@ -302,6 +302,7 @@ static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const t
     copy.choices = copy.frame + WIRE_HEADER_BYTES + 4;
     copy.choice_count = 1;
     copy.members_only = true;
+    copy.route_bytes = 0;
     copy.trail = NULL;
     switch_stamp_entry(sw, &copy);
     uint32_t behind = 0;

@@ -87,23 +87,25 @@ int switch_match(tm_switch *sw, const parts *message, size_t *count) {
 /* Write the frame for a subscriber, with `count` satisfied subscriptions, whose rows are a list that begins at `row`.
  */
 static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, uint32_t count) {
-    uint32_t fits = (WIRE_EXTENSIONS_MAX - message->extension_size - 4) / 4; /* the rest goes unnamed */
-    count = message->extension_size > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
+    uint32_t kept = message->extension_size - message->route_bytes; /* ROUTE is of no concern to clients */
+    uint32_t size = message->size - message->route_bytes;
+    uint32_t fits = (WIRE_EXTENSIONS_MAX - kept - 4) / 4; /* the rest goes unnamed */
+    count = kept > WIRE_EXTENSIONS_MAX - 8 ? 0 : count < fits ? count : fits;
     uint32_t added = count > 0 ? 4 + 4 * count : 0;
-    uint8_t *out = switch_queue_delivery(sw, id, message->size + added, message->from);
+    uint8_t *out = switch_queue_delivery(sw, id, size + added, message->from);
     if (out == NULL) {
         return false;
     }
     uint32_t connection = switch_subscriber(sw, id)->connection;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
-    wire_store32(out, message->size + added);
+    wire_store32(out, size + added);
     out[WIRE_KIND] = WIRE_DELIVER;
     out[WIRE_FLAGS] |= connection == message->from ? WIRE_FLAG_OWN : 0;
     out[WIRE_HOPS] = message->hops;
     wire_store64(out + WIRE_TRANSIT, message->source);
     wire_store64(out + WIRE_TRANSIT + 8, message->epoch);
     wire_store64(out + WIRE_TRANSIT + 16, message->counter);
-    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(kept + added));
     uint8_t *at = out + WIRE_HEADER_BYTES;
     if (count > 0) {
         wire_store16(at, WIRE_SATISFIED);
@@ -113,7 +115,7 @@ static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t r
             wire_store32(at, sw->subscriptions.rows[sw->rows.groups[row]].id);
         }
     }
-    memcpy(at, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
+    memcpy(at, message->frame + WIRE_HEADER_BYTES + message->route_bytes, size - WIRE_HEADER_BYTES);
     sw->stats.deliveries++;
     if (connection != CONNECTION_NONE) {
         switch_at(sw, connection)->traffic.deliveries++;

@@ -4,6 +4,7 @@
  *     transit.c   from a link: parent, window, hops      --+-->  local.c    then: which of our clients want it
  *                                                          +-->  forward.h  and which links it leaves by
  *     group_choice.c  which router's member of each worker group gets it
+ *     match_first.c   a message that enters here lists the routers it goes to
  *     fit.c       does it fit the space that it names?
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     unmatched.c the latest messages that nobody wanted
@@ -33,8 +34,9 @@ typedef struct parts {
     bool was_here;          /* local clients had it when it entered elsewhere */
     const uint8_t *choices; /* R16: of GROUP_CHOICE, WIRE_CHOICE_BYTES each; borrowed from the frame or from the net */
     uint32_t choice_count;
-    bool members_only; /* for members at the routers of `choices`, and nobody else */
-    tm_trail *trail;   /* NULL: nobody asks; borrowed from the switch */
+    bool members_only;    /* for members at the routers of `choices`, and nobody else */
+    uint32_t route_bytes; /* of ROUTE with its head, in front of all other extensions; 0: there is none */
+    tm_trail *trail;      /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
 typedef struct extensions {
@@ -45,7 +47,19 @@ typedef struct extensions {
     bool members_only;
     const uint8_t *choices; /* borrowed from the frame */
     uint32_t choice_count;
+    uint32_t route_bytes;
 } extensions;
+
+/* What a ROUTE says: its mode, and of a list how many routers and their numbers. */
+static inline unsigned switch_route_mode(const parts *message) {
+    return message->frame[WIRE_HEADER_BYTES + 4];
+}
+static inline uint32_t switch_route_count(const parts *message) {
+    return (message->route_bytes - 5) / 8;
+}
+static inline uint64_t switch_route_router(const parts *message, uint32_t i) {
+    return tm_load64(message->frame + WIRE_HEADER_BYTES + 5 + i * 8U);
+}
 
 /* A DELIVER frame names at least one subscription, and is a frame like any other. */
 #define DELIVERABLE_BYTES_MAX (TM_FRAME_BYTES_MAX - WIRE_SATISFIED_BYTES_MIN)

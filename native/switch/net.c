@@ -26,6 +26,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
     tm_publishers_clear(&net->choosing.had);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
+    TM_DELETE(memory, TM_COLD, net->routed_frame, uint8_t, net->routed_capacity);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
 }
@@ -57,6 +58,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
     tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     net->forwarding = switch_forwarding(forwarding);
+    net->destinations_max = TM_DESTINATIONS;
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
     sw->net = net;
@@ -66,6 +68,14 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
         switch_net_free(net, &sw->memory);
     }
     return result;
+}
+
+int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max) {
+    if (sw == NULL || sw->net == NULL || destinations_max == 0 || destinations_max > TM_DESTINATIONS_MAX) {
+        return TM_MISUSED;
+    }
+    sw->net->destinations_max = destinations_max;
+    return TM_OK;
 }
 
 int tm_switch_share(tm_switch *sw, tm_table *shared) {

@@ -79,6 +79,10 @@ typedef struct tm_net {
 
     tm_choosing choosing;
 
+    uint8_t *routed_frame; /* owned: a message that entered here, with the routers that it goes to */
+    uint32_t routed_capacity;
+    uint32_t destinations_max; /* routers that a message lists */
+
     tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
     uint32_t shed_count;
 } tm_net;

@@ -59,6 +59,7 @@ void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_mark
     uint32_t groups = query->group_count;
     answer->hits = hits;
     answer->holders = holders;
+    answer->query = query;
     answer->candidates = query->candidates;
     answer->memo = query->memo;
     answer->marks = marks->words;

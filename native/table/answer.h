@@ -31,6 +31,7 @@ typedef enum {
 typedef struct tm_answer {
     tm_hits *hits;
     const tm_holders *holders;
+    const tm_query *query;
     const uint64_t *candidates; /* bitset over groups; NULL: all */
     const uint32_t *grouping;   /* NULL: each interface is its own group */
     uint64_t *memo;             /* of the query */

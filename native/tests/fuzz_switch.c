@@ -74,8 +74,9 @@ static void share_with_others(tm_switch *sw, tm_table *shared) {
     check(refused == TM_OK);
 }
 
-/* One of several: a neighbour that wants everything, and routes for messages of two sources. */
-static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission) {
+/* One of several: a neighbour that wants everything, and routes for messages of two sources. `choice`: 1 for a
+ * neighbour that knows ROUTE, 2 for messages that list their routers. */
+static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice) {
     static const uint8_t everything[] = {0x90};
     static const uint64_t offsets[] = {0, sizeof everything};
     const uint64_t id = 1;
@@ -85,9 +86,11 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     uint32_t generation;
     admission.number = NEIGHBOUR;
     admission.is_link = 1;
+    admission.takes_route = choice & 1;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
-    check(tm_switch_join(sw, network, 2, TM_FORWARD_FLOOD) == TM_OK);
+    uint32_t forwarding = choice & 2 ? TM_FORWARD_MATCH_FIRST : TM_FORWARD_FLOOD;
+    check(tm_switch_join(sw, network, 2, forwarding) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
     for (unsigned i = 0; i < 2; i++) { /* one is in force, one on hold */
@@ -146,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check(tm_switch_admit(sw, other, &admission) == TM_OK);
     subscribe_to_everything(sw, other);
     if (bytes[0] & 8) {
-        link = join_others(sw, network, admission);
+        link = join_others(sw, network, admission, bytes[0] & 3);
         if (bytes[0] & 128) {
             share_with_others(sw, shared);
         }

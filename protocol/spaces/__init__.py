@@ -21,7 +21,7 @@ from tamis.protocol.spaces.domains import (
     TextDomain,
     TruthDomain,
 )
-from tamis.protocol.spaces.mapping import digest, pack, space_from, space_to_mapping, unpack
+from tamis.protocol.spaces.mapping import digest, pack, packed_digest, space_from, space_to_mapping, unpack
 from tamis.protocol.spaces.space import NO_SPACES, Space, SpaceAttribute, SpaceRefusal, SpaceSet
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "pack",
     "unpack",
     "digest",
+    "packed_digest",
     "compare",
     "Change",
     "ChangeKind",

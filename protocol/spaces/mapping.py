@@ -10,8 +10,9 @@
         side: {one_of: [buy, sell]}                       # in this order
         note: {kind: string, optional: true}
 
-Law: `space_from(name, space_to_mapping(space))` is the space, its version included, and so is `unpack(pack(space))`.
-Equal spaces of one version have equal bytes. Whatever is wrong is a Refused that names the key.
+Law: `space_from(name, space_to_mapping(space))` is the space, its version included, and so is
+`unpack(pack(space), space.version)`. Equal spaces have equal bytes, whatever their versions, and no other bytes are
+taken for theirs. Whatever is wrong is a Refused that names the key.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ _SPACE_KEYS = ("version", "open", "attributes")
 
 def space_from(name: str, mapping: object) -> Space:
     """Return the space of that name; Refused says which key is wrong."""
+    check_space_name(name)
     try:
         said = _mapping(mapping, _SPACE_KEYS)
         attributes = said.get("attributes", {})
@@ -52,7 +54,7 @@ def space_from(name: str, mapping: object) -> Space:
         if isinstance(version, bool) or not isinstance(version, int):
             raise Refused(f"version: an integer, not {shortened(version)}")
         return Space(
-            check_space_name(name),
+            name,
             {key: _named_attribute(key, value) for key, value in attributes.items()},
             _boolean(said, "open"),
             version,
@@ -92,15 +94,16 @@ def attribute_to_mapping(said: SpaceAttribute) -> str | dict[str, Any]:
 
 
 def pack(space: Space) -> bytes:
-    """Return the space, its name and its version included, as it travels; Refused if it is too large for that."""
-    packed = _bytes({"name": space.name, **space_to_mapping(space)})
+    """Return the space as it travels: its name included, its version not. Refused if it is too large for that."""
+    packed = _said(space)
     if len(packed) > limits.SPACE_BYTES_MAX:
         raise Refused(f"space {space.name}: at most {limits.SPACE_BYTES_MAX} bytes, this one has {len(packed)}")
     return packed
 
 
-def unpack(data: bytes) -> Space:
-    """Return the space of these bytes; Refused where they are none."""
+def unpack(data: bytes, version: int = 1) -> Space:
+    """Return the space of these bytes, in that version; Refused where they are none, or are not as `pack` writes
+    them."""
     if len(data) > limits.SPACE_BYTES_MAX:
         raise Refused(f"a space has at most {limits.SPACE_BYTES_MAX} bytes, this one has {len(data)}")
     try:
@@ -109,18 +112,28 @@ def unpack(data: bytes) -> Space:
         raise Refused(f"a space travels as JSON: {error}") from None
     if not isinstance(said, dict):
         raise Refused("a space travels as a JSON object")
-    return space_from(said.pop("name", ""), said)
+    if "version" in said:
+        raise Refused("a space travels without its version, which stands beside it")
+    space = space_from(said.pop("name", ""), {**said, "version": version})
+    if _said(space) != data:
+        raise Refused(f"space {space.name}: other bytes than this space has")
+    return space
 
 
 def digest(space: Space) -> bytes:
     """Return 16 bytes that are equal for equal spaces, on every machine; the version does not count."""
+    return packed_digest(_said(space))
+
+
+def packed_digest(packed: bytes) -> bytes:
+    """Return the digest of a space as it travels."""
+    return hashlib.blake2b(packed, digest_size=limits.DIGEST_BYTES).digest()
+
+
+def _said(space: Space) -> bytes:
     said = space_to_mapping(space)
     del said["version"]
-    return hashlib.blake2b(_bytes({"name": space.name, **said}), digest_size=limits.DIGEST_BYTES).digest()
-
-
-def _bytes(said: dict[str, Any]) -> bytes:
-    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    return json.dumps({"name": space.name, **said}, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _written(domain: Domain) -> dict[str, Any]:

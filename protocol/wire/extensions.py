@@ -37,6 +37,7 @@ class ExtensionType(enum.IntEnum):
     LOG_POSITION = 0x0006
     GROUP_CHOICE = 0x000A
     MEMBERS_ONLY = 0x000C
+    ROUTE = 0x8007
 
 
 class ReuseKeys(NamedTuple):
@@ -53,7 +54,21 @@ class GroupChoice(NamedTuple):
     router: int
 
 
-ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys
+class RouteMode(enum.IntEnum):
+    """How the routers on a message's way send it on, instead of matching it."""
+
+    ALL = 1
+    LIST = 2
+
+
+class Route(NamedTuple):
+    """Where the router that a message entered sends it: to all routers, or to those listed, ascending."""
+
+    mode: RouteMode
+    routers: tuple[int, ...] = ()
+
+
+ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | Route
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 
@@ -143,6 +158,26 @@ class _Choices:
         return choices
 
 
+class _Route:
+    def pack(self, value: ExtensionValue) -> bytes:
+        mode, routers = cast("Route", value)
+        if not isinstance(mode, RouteMode):
+            raise Refused(f"expected mode 1 (ALL) or 2 (LIST), not {mode!r}")
+        least, most = (1, limits.ROUTE_ROUTERS_MAX) if mode is RouteMode.LIST else (0, 0)
+        if not least <= len(routers) <= most:
+            raise Refused(f"mode {mode.name} lists {least} to {most} routers, not {len(routers)}")
+        if any(not 0 < router < 1 << 64 for router in routers) or list(routers) != sorted(set(routers)):
+            raise Refused("numbers of routers are u64 from 1 and ascend")
+        return struct.pack(f"<B{len(routers)}Q", mode, *routers)
+
+    def read(self, data: bytes) -> Route:
+        if len(data) % _U64.size != 1 or data[0] not in list(RouteMode):
+            raise Refused("expected mode 1 (ALL) or 2 (LIST), then numbers of routers")
+        route = Route(RouteMode(data[0]), struct.unpack_from(f"<{len(data) // _U64.size}Q", data, 1))
+        self.pack(route)
+        return route
+
+
 class _Nothing:
     def pack(self, value: ExtensionValue) -> bytes:
         return self.read(cast("bytes", value))
@@ -162,6 +197,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.LOG_POSITION: _Number(least=0),
     ExtensionType.GROUP_CHOICE: _Choices(),
     ExtensionType.MEMBERS_ONLY: _Nothing(),
+    ExtensionType.ROUTE: _Route(),
 }
 
 
@@ -174,6 +210,8 @@ def encode_extensions(extensions: Extensions, kind: FrameKind) -> bytes:
         except Refused as error:
             raise Refused(f"extension {shown(type_)}: {error}") from None
         parts += (_HEADER.pack(type_, len(data)), data)
+    if ExtensionType.ROUTE in list(extensions)[1:]:
+        raise Refused("ROUTE stands in front of all other extensions")
     area = b"".join(parts)
     if len(extensions) > limits.EXTENSIONS_MAX:
         raise Refused(f"a frame has at most {limits.EXTENSIONS_MAX} extensions, not {len(extensions)}")
@@ -196,6 +234,8 @@ def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]
             raise FrameError(ErrorCode.BAD_EXTENSION, f"extension {shown(type_)} appears twice")
         if len(extensions) == limits.EXTENSIONS_MAX:
             raise FrameError(ErrorCode.BAD_EXTENSION, f"a frame has at most {limits.EXTENSIONS_MAX} extensions")
+        if type_ == ExtensionType.ROUTE and extensions:
+            raise FrameError(ErrorCode.BAD_EXTENSION, "ROUTE stands in front of all other extensions")
         extensions[type_] = _read(type_, area[start:at], kind)
     return extensions
 
@@ -230,5 +270,7 @@ def _read(type_: int, data: bytes, kind: FrameKind) -> ExtensionValue:
 
 
 def _check_place(type_: int, kind: FrameKind) -> None:
+    if type_ == ExtensionType.ROUTE and kind is FrameKind.DELIVER:
+        raise Refused("it goes between routers only, not in a DELIVER")
     if type_ in DELIVER_ONLY and kind is not FrameKind.DELIVER:
         raise Refused(f"only a DELIVER frame carries it, not {kind.name}")

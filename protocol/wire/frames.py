@@ -40,6 +40,7 @@ Body = (
     | parts.AdvertisementPart
     | parts.RequestPart
     | parts.ReplyPart
+    | parts.SpacePart
     | routing_bodies.Held
     | routing_bodies.EpochRefused
 )
@@ -67,6 +68,7 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.UR: parts.ReplyPart,
     FrameKind.HELD: routing_bodies.Held,
     FrameKind.EPOCH_REFUSED: routing_bodies.EpochRefused,
+    FrameKind.SPACE: parts.SpacePart,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}
 

@@ -48,6 +48,8 @@ class FrameKind(enum.IntEnum):
 
     EPOCH_REFUSED = 0x80
 
+    SPACE = 0xC9
+
     @property
     def is_data(self) -> bool:
         return self < DATA_KINDS_END

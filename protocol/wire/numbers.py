@@ -22,6 +22,7 @@ NO_DIGEST: Final = bytes(DIGEST_BYTES)
 _MODULUS: Final = 1 << 8 * DIGEST_BYTES
 _ID: Final = struct.Struct("<Q")
 _VERSION: Final = struct.Struct("<QQQ")
+_PAIR: Final = struct.Struct("<QQ")
 
 
 @lru_cache(65_536)
@@ -55,6 +56,11 @@ def links_digest(links: Iterable[tuple[int, int, int]]) -> bytes:
 def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
     """Return what one link state adds to the digest over all that a router knows."""
     return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)
+
+
+def space_digest(name: str, version: int, digest: bytes) -> bytes:
+    """Return what one space adds to the digest over all spaces that a router knows."""
+    return _digest(b"spaces" + _PAIR.pack(stable_number(name), version) + digest)
 
 
 def add(digest: bytes, *others: bytes) -> bytes:

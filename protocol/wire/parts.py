@@ -1,4 +1,4 @@
-"""Large control bodies in parts: RA, SR and UR, one part a frame.
+"""Large control bodies in parts: RA, SR, UR and SPACE, one part a frame.
 
 Law: parts of one body leave in order and arrive in order, for a link keeps order; other frames pass between them. A
 fresher (epoch, seq) of the same origin takes the place of an unfinished older one, whose late parts are dropped in
@@ -15,7 +15,13 @@ from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, Ticket, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    ReceiverAdvertisement,
+    SenderRequest,
+    SpaceStatement,
+    Ticket,
+    UpdateReply,
+)
 from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
 from tamis.protocol.wire.slices import Slices, at_once, packed, read
 
@@ -63,11 +69,18 @@ class ReplyPart(Part):
     __slots__ = ()
 
 
-Whole = ReceiverAdvertisement | SenderRequest | UpdateReply
+class SpacePart(Part):
+    """Part of a SPACE."""
+
+    __slots__ = ()
+
+
+Whole = ReceiverAdvertisement | SenderRequest | UpdateReply | SpaceStatement
 _WHOLE_OF: Final[dict[type[Part], type[Whole]]] = {
     AdvertisementPart: ReceiverAdvertisement,
     RequestPart: SenderRequest,
     ReplyPart: UpdateReply,
+    SpacePart: SpaceStatement,
 }
 _PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from tamis.protocol.wire.client_bodies import AckOf, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
-from tamis.protocol.wire.extensions import ExtensionType
+from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
@@ -87,6 +87,7 @@ KINDS: Final = Register(
         FrameKind.UR: Meaning("answers SR"),
         FrameKind.HELD: Meaning("confirms that routers hold an advertisement"),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
+        FrameKind.SPACE: Meaning("what messages of one kind have, flooded", since=2),
     },
     (
         Reserved(
@@ -108,7 +109,6 @@ KINDS: Final = Register(
         Reserved(0xC6, "EH", "confirms an EA"),
         Reserved(0xC7, "ER", "asks a neighbour to say its EA whole"),
         Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
-        Reserved(0xC9, "SPACE", "the attributes and domains of one information space, flooded"),
     ),
     digits=2,
 )
@@ -142,6 +142,7 @@ EXTENSIONS: Final = Register(
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
         ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
         ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
+        ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
     },
     (
         Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),
@@ -150,7 +151,6 @@ EXTENSIONS: Final = Register(
         Reserved(
             0x000B, "DELIVERIES", "DELIVER: how often this was tried, whether replayed, whether it may be a double"
         ),
-        Reserved(0x8007, "ROUTE", "how the message goes on: to all, to listed routers, or along the tree of a root"),
         Reserved(0x8008, "TENANT", "which tenant's tables the message belongs to"),
     ),
     digits=4,
@@ -297,7 +297,18 @@ SCOPES: Final = Register(
     },
 )
 
+ROUTE_MODES: Final = Register(
+    "Modes of a route",
+    "The first byte of ROUTE.",
+    RouteMode,
+    {
+        RouteMode.ALL: Meaning("to all routers", since=2),
+        RouteMode.LIST: Meaning("to the routers that are listed", since=2),
+    },
+    (Reserved(3, "TREE", "along the tree of a root"),),
+)
+
 REGISTERS: Final = (
     *(KINDS, FLAGS, EXTENSIONS, ERRORS, REFUSALS, LOSSES),
-    *(ROLES, METHODS, REACHES, ACKNOWLEDGED, SCOPES),
+    *(ROLES, METHODS, REACHES, ACKNOWLEDGED, SCOPES, ROUTE_MODES),
 )

@@ -1,9 +1,9 @@
-"""Bodies between routers: topology, advertisements, requests and replies (LSA, RA, SR, UR).
+"""Bodies between routers: topology, advertisements, requests and replies, spaces (LSA, RA, SR, UR, SPACE).
 
 Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
-(`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR and UR may be large and travel in
-parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in
-the bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
+(`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR, UR and SPACE may be large and travel
+in parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in the
+bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
 an advertised filter its own, an entry its own, HELD likewise. What an advertised filter says beside its bytes, a worker
 group among it, goes with these bytes (`Extended`), so that all that holds packed filters holds that, too.
 """
@@ -15,8 +15,17 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, NamedTuple, Self
 
 from tamis.protocol.errors import Refused
-from tamis.protocol.limits import DIGEST_BYTES, ENTRIES_MAX, LAYOUT_BYTES_MAX, LINKS_MAX
+from tamis.protocol.limits import (
+    DIGEST_BYTES,
+    ENTRIES_MAX,
+    LAYOUT_BYTES_MAX,
+    LINKS_MAX,
+    SPACE_BYTES_MAX,
+    SPACE_NAME_BYTES_MAX,
+)
+from tamis.protocol.spaces.mapping import packed_digest
 from tamis.protocol.wire.client_bodies import GroupName
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.schema import (
     APPENDED,
     REST,
@@ -30,6 +39,7 @@ from tamis.protocol.wire.schema import (
     PositiveU32,
     Rest,
     Text,
+    Unsigned,
 )
 
 
@@ -206,7 +216,7 @@ class SenderRequest(_Relayed):
     """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
     `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
-    nothing.
+    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say.
     """
 
     requester: U64
@@ -216,11 +226,14 @@ class SenderRequest(_Relayed):
     digest: Annotated[bytes, Binary(0, DIGEST_BYTES)]
     known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)]
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
+    spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.digest) not in (0, DIGEST_BYTES) or (self.digest and (self.known or self.topology)):
             raise Refused(f"a request has a digest of {DIGEST_BYTES} bytes or the vector of what is known")
+        if len(self.spaces) not in (0, DIGEST_BYTES):
+            raise Refused(f"the digest of spaces has {DIGEST_BYTES} bytes")
 
     @property
     def ticket(self) -> Ticket:
@@ -289,4 +302,26 @@ class Held:
         return replace(self, rest=rest)
 
 
-Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused
+@dataclass(frozen=True, slots=True)
+class SpaceStatement(_Relayed):
+    """SPACE: what the space `name` says in its version `version`. Empty `packed`: the space is withdrawn. No router is
+    its issuer: of two versions the higher one holds, and of two contents under one version that of the larger digest.
+    """
+
+    name: Annotated[str, Text(1, SPACE_NAME_BYTES_MAX)]
+    version: Annotated[int, Unsigned(63, least=1)]
+    packed: Annotated[bytes, Binary(0, SPACE_BYTES_MAX)]
+    raw: bytes = field(default=b"", init=False, compare=False, repr=False)
+
+    @property
+    def digest(self) -> bytes:
+        return packed_digest(self.packed)
+
+    @property
+    def ticket(self) -> Ticket:
+        """Return what its parts are known by; what holds of two statements has the higher one, unless their digests
+        begin with the same eight bytes."""
+        return Ticket(stable_number(self.name), self.version, int.from_bytes(self.digest[:8], "big"))
+
+
+Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused | SpaceStatement

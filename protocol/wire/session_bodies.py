@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
@@ -30,6 +30,8 @@ from tamis.protocol.wire.schema import (
 from tamis.protocol.wire.versions import VersionRange
 
 FrameLimit = Annotated[int, Unsigned(32, least=limits.UNAUTHENTICATED_BYTES_MAX)]
+ROUTE: Final = "route"
+"""The capability of a neighbour that knows the extension ROUTE."""
 Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]

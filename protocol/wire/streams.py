@@ -14,6 +14,7 @@ from tamis.protocol.wire.routing_bodies import (
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
+    SpaceStatement,
     UpdateReply,
 )
 
@@ -29,6 +30,7 @@ _KINDS: Final[dict[type, FrameKind]] = {
     UpdateReply: FrameKind.UR,
     Held: FrameKind.HELD,
     EpochRefused: FrameKind.EPOCH_REFUSED,
+    SpaceStatement: FrameKind.SPACE,
 }
 
 

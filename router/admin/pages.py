@@ -15,11 +15,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
-from tamis.protocol.spaces import digest, space_to_mapping
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
 from tamis.router.admin.routes import interface_forms, known_routers, onward_forms, router_form, routes_head
+from tamis.router.admin.spaces import put_spaces, space_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.dry_run import reached
@@ -214,17 +214,20 @@ def _network(running: RouterView) -> Network:
 def _spaces(request: Request, running: RouterView) -> Answer:
     """List the spaces that are checked, in their order, from `cursor` on, with what was counted of each."""
     limit, cursor = _page_of(request)
-    known, figures = running.settings.spaces, running.connections.switch.spaces()
+    known, figures = running.connections.spaces.set, running.connections.switch.spaces()
     names = [*known.spaces]
     items = Items(limit, Budget())
     while cursor < len(names) and not items.is_full:
         space = known.spaces[names[cursor]]
-        form = {"name": space.name, **space_to_mapping(space), "digest": digest(space).hex()}
-        if not items.add({**form, **figures[space.name]._asdict()}):
+        if not items.add({**space_form(space), **figures[space.name]._asdict()}):
             break
         cursor += 1
     around = {"attribute": known.naming, "unknown": "refuse" if known.refuses_unknown else "allow"}
     return items.page("spaces", **around, next=cursor if cursor < len(names) else None)
+
+
+def _put_spaces(request: Request, running: RouterView) -> Answer:
+    return put_spaces(request.body, running)
 
 
 def _page_of(request: Request, cursor_max: int = 2**32 - 1) -> tuple[int, int]:
@@ -270,6 +273,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/connections": Page("GET", _connections),
     "/filters": Page("GET", _filters),
     "/spaces": Page("GET", _spaces),
+    "/spaces/put": Page("POST", _put_spaces),
     "/unmatched": Page("GET", _unmatched),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),

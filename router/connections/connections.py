@@ -30,6 +30,8 @@ from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings,
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import keep_unmatched_of, new_table, switch_options
+from tamis.router.daemon.spaces_in_force import SpacesInForce
+from tamis.router.daemon.spaces_kept import SpacesKept
 
 POLL_BUDGET_US: Final = 4_000
 EVENTS_BUDGET_S: Final = 0.005
@@ -58,7 +60,6 @@ class Connections:
         self.table = new_table(settings)
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
-        self.switch.know_spaces(settings.spaces)
         keep_unmatched_of(self.switch, settings)
         self._ends: dict[int, OtherEnd] = {}
         self.network: WiderNetwork = NoNetwork()
@@ -67,6 +68,7 @@ class Connections:
         self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_draining = False
         self.loop = loop
+        self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
         self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
@@ -86,6 +88,7 @@ class Connections:
         if self._polling_soon is not None:
             self._polling_soon.cancel()
         self.work.stop()
+        self.spaces.keep()
         self._events.clear()
         self.switch.close()
         for end in self._ends.values():
@@ -96,12 +99,21 @@ class Connections:
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         return self.loop.call_later(delay_s, what)
 
-    def join(self, network: WiderNetwork, tables: tuple[Table, Table], sources_max: int, forwarding: str) -> None:
+    def join(
+        self,
+        network: WiderNetwork,
+        tables: tuple[Table, Table],
+        sources_max: int,
+        forwarding: str,
+        destinations_max: int,
+    ) -> None:
         """This router is one of several; `tables` are for what the others want, the second one for what worker groups
-        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go."""
+        want there, and belong to these connections from here on. `forwarding` names the policy by which messages go;
+        where it lists routers, up to `destinations_max` of them."""
         self.network = network
         table, shared = tables
         self.switch.join(table, sources_max, forwarding)
+        self.switch.list_routers(destinations_max)
         self.switch.share(shared)
         self.tables += tables
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tamis.protocol.spaces import Space
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.router.core.ways.trees import Trees
 
@@ -108,10 +109,29 @@ class Audited:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckBySpaces:
+    """R17: check messages that enter here by `spaces`, and by no other space, from now on."""
+
+    spaces: Mapping[str, Space]
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Report `text` to the operator."""
 
     text: str
 
 
-Command = Send | Install | Reroute | WaysChanged | Forget | BoundSource | RaiseEpoch | Reached | Audited | Alarm
+Command = (
+    Send
+    | Install
+    | Reroute
+    | WaysChanged
+    | Forget
+    | BoundSource
+    | RaiseEpoch
+    | Reached
+    | Audited
+    | CheckBySpaces
+    | Alarm
+)

@@ -19,6 +19,7 @@ from tamis.protocol.wire.routing_bodies import (
     ReceiverAdvertisement,
     Scope,
     SenderRequest,
+    SpaceStatement,
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Command, Install, RaiseEpoch
@@ -32,6 +33,7 @@ from tamis.router.core.events import (
     LinkDown,
     LinkUp,
     Sent,
+    SpacesStated,
     Stood,
     Tick,
     Unwanted,
@@ -52,6 +54,7 @@ from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import Rib
+from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
@@ -85,6 +88,7 @@ class CoreParts:
     predicates: type[Predicates] = Predicates
     neighbours: type[NeighbourTalks] = NeighbourTalks
     audits: type[Audits] = Audits
+    spaces: type[SpaceTalks] = SpaceTalks
     make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
 
 
@@ -128,6 +132,7 @@ class Core:
         self._advertiser = parts.advertiser(core_state, own)
         self._neighbours = parts.neighbours(core_state, self._exchange, self._states, self._predicates)
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
+        self._spaces = parts.spaces(core_state)
 
     # --- what a shell needs
 
@@ -238,6 +243,9 @@ class Core:
     def _audit(self, event: Audit) -> None:
         self._audits.start(event.ticket)
 
+    def _spaces_stated(self, event: SpacesStated) -> None:
+        self._spaces.state(event.statements)
+
     def _leave(self, event: Leave) -> None:  # noqa: ARG002 - the event has no fields
         self._states.leave()
 
@@ -264,6 +272,8 @@ class Core:
         elif body.requester == link.neighbour:
             self.core_state.believes(link.neighbour, body.epoch, link.neighbour)
             self._neighbours.requested(body, link)
+            if self._spaces.differs(body, link):
+                self._neighbours.send_digest(link)
 
     def _hear_reply(self, body: UpdateReply, link: CoreLink) -> None:
         self._neighbours.replied(body, link)
@@ -274,6 +284,9 @@ class Core:
             self._advertiser.held(body)
         else:
             self._predicates.pass_held(body)
+
+    def _hear_space(self, body: SpaceStatement, link: CoreLink) -> None:
+        self._spaces.hear(body, link.neighbour)
 
     def _hear_refusal(self, body: EpochRefused, link: CoreLink) -> None:
         """Take in that a neighbour refuses an epoch, or (epoch 0) up to which epoch it accepts. Each router that hears
@@ -373,6 +386,7 @@ _ON_EVENT: Final = cast(
         Unwanted: Core._unwanted,
         Await: Core._await,
         Audit: Core._audit,
+        SpacesStated: Core._spaces_stated,
         Leave: Core._leave,
         Stood: Core._stood,
         Tick: Core._tick,
@@ -387,6 +401,7 @@ _ON_BODY: Final = cast(
         UpdateReply: Core._hear_reply,
         Held: Core._hear_held,
         EpochRefused: Core._hear_refusal,
+        SpaceStatement: Core._hear_space,
     },
 )
 _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tamis.protocol.wire.routing_bodies import Body
+from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 
@@ -84,6 +84,13 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
+class SpacesStated:
+    """A source of this router (its file, its data folder, its administration) says these of spaces."""
+
+    statements: tuple[SpaceStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """This router is going to stop: it states that it has no links, and goes on forwarding meanwhile."""
 
@@ -100,4 +107,6 @@ class Tick:
     """Time has passed; `due_us` may have come or not."""
 
 
-Event = LinkUp | LinkDown | Sent | Heard | FiltersWanted | Unwanted | Await | Audit | Leave | Stood | Tick
+Event = (
+    LinkUp | LinkDown | Sent | Heard | FiltersWanted | Unwanted | Await | Audit | SpacesStated | Leave | Stood | Tick
+)

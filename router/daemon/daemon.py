@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tamis.configs import Address, RouterSettings
 from tamis.configs.records import RecordSettings
-from tamis.protocol.errors import ConfigError
+from tamis.protocol.errors import ConfigError, Refused
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
@@ -131,12 +131,12 @@ class Daemon:
         seconds = SecondTicker(connections)
         seconds.start()
         self._closers.append(seconds.stop)
-        self._running.stalls.start()
-        self._closers.append(self._running.stalls.stop)
         gc.collect()
         gc.freeze()  # what is here now stays: no collection walks it again
         gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
+        self._running.stalls.start()  # now that the start itself no longer holds the loop
+        self._closers.append(self._running.stalls.stop)
 
     def _failed_in_loop(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Report what a function called by the loop has raised; errors of sockets go to the loop's own handler."""
@@ -269,11 +269,12 @@ class Daemon:
         return new, credentials(new, self._options.is_insecure)
 
     def _take(self, new: RouterSettings, held: Credentials) -> None:
+        take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients
-        connections.switch.know_spaces(new.spaces)
+        take_spaces()
         if new.unmatched != self._settings.unmatched:
             keep_unmatched_of(connections.switch, new)
         connections.settings, clients.tokens, self._settings = new, held.tokens, new
@@ -281,6 +282,14 @@ class Daemon:
         self._running.admin_token = held.admin_token
         self._configure_logs(new)
         _log.info("settings read again", extra=fields(need_a_restart=keys) if keys else None)
+
+    def _planned_spaces(self, new: RouterSettings) -> Callable[[], None]:
+        try:
+            return self._running.connections.spaces.plan_reload(new.spaces)
+        except Refused as error:
+            raise CannotStart(
+                f"{error}; `tamis space put` and `tamis space drop` make such a change with --force"
+            ) from None
 
     def _configure_logs(self, settings: RouterSettings) -> None:
         logs.configure(settings.logging.level, "json" if self._options.json_logs else settings.logging.format)

@@ -8,12 +8,12 @@ ahead of the clock, stops no start: the log shows what it held, and the time tak
 from __future__ import annotations
 
 import logging
-import os
 import time
 from pathlib import Path
 from typing import Final
 
 from tamis.router.core.plausible import DAY_MS
+from tamis.router.daemon.files import replace
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStartNow
 
@@ -45,7 +45,7 @@ class Epoch:
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                _replace(self._folder / _FILE, f"{epoch}\n")
+                replace(self._folder / _FILE, f"{epoch}\n")
             except OSError as error:
                 raise CannotStartNow(f"{self._folder / _FILE}: {error.strerror}") from error
         return epoch
@@ -70,18 +70,3 @@ class Epoch:
             )
             return 0
         return epoch
-
-
-def _replace(file: Path, text: str) -> None:
-    """Replace the text of `file` whole or not at all, and have it on the disk."""
-    fresh = file.with_suffix(".new")
-    with fresh.open("w") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    fresh.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
@@ -20,9 +21,12 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
-from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.session_bodies import ROUTE, Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
+
+LINK_CAPABILITIES: Final = (ROUTE,)
+"""What this router tells a neighbour that it can do beyond its version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class Greeted:
     cost: int
     version: int
     """The version of the wire that both ends have chosen."""
+    takes_route: bool = False
+    """The neighbour knows the extension ROUTE."""
 
 
 Certified = frozenset[str] | None
@@ -86,7 +92,7 @@ class Dialling:
         self.session.sent(FrameKind.HELLO)
         self._hello = encode(
             Hello(
-                *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, ()),
+                *(Role.ROUTER, me.name, me.epoch, me.nonce, SPOKEN.low, SPOKEN.high, LINK_CAPABILITIES),
                 *(me.frame_bytes_max, neighbour.hold_ms, neighbour.cost),
             )
         )
@@ -128,6 +134,7 @@ class Dialling:
         self.other = Greeted(
             *(welcome.name, welcome.epoch, welcome.frame_bytes_max),
             *(welcome.hold_ms, welcome.link_cost, welcome.version),
+            takes_route=ROUTE in welcome.capabilities,
         )
 
 
@@ -179,7 +186,7 @@ class Accepting:
         self.session.sent(FrameKind.WELCOME)
         welcome = encode(
             Welcome(
-                *(me.name, me.epoch, me.nonce, version, (), me.frame_bytes_max),
+                *(me.name, me.epoch, me.nonce, version, LINK_CAPABILITIES, me.frame_bytes_max),
                 *(neighbour.hold_ms, neighbour.cost, (neighbour.method,)),
             )
         )
@@ -197,6 +204,7 @@ class Accepting:
         other = Greeted(
             *(hello.name, hello.epoch, hello.frame_bytes_max),
             *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
+            takes_route=ROUTE in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

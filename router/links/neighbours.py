@@ -167,7 +167,8 @@ class Neighbours:
         about = link.session, link.connection
         self.connections.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
         admission = link_admission(
-            self._settings, neighbour.settings, neighbour.number, other.frame_bytes_max, other.hold_ms
+            *(self._settings, neighbour.settings, neighbour.number),
+            *(other.frame_bytes_max, other.hold_ms, other.takes_route),
         )
         self.connections.switch.admit(link.connection, admission)
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)

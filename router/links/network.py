@@ -22,12 +22,21 @@ from typing import Final, Protocol, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.report_bodies import Report
-from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    Body,
+    EpochRefused,
+    Held,
+    LinkState,
+    SenderRequest,
+    SpaceStatement,
+    UpdateReply,
+)
 from tamis.router.connections.connections import Connections
 from tamis.router.core.commands import (
     Alarm,
     Audited,
     BoundSource,
+    CheckBySpaces,
     Command,
     Forget,
     Install,
@@ -48,6 +57,7 @@ from tamis.router.core.events import (
     LinkDown,
     LinkUp,
     Sent,
+    SpacesStated,
     Stood,
     Tick,
     Unwanted,
@@ -94,7 +104,8 @@ class Network:
         self.core = _core(settings, connections.epoch)
         tables = new_tables_of_others(settings)
         self.table = tables[0]
-        connections.join(self, tables, SOURCES_MAX, STRATEGIES[settings.strategy.facts.name].policy.name)
+        forwarding = STRATEGIES[settings.strategy.facts.name].policy.name
+        connections.join(self, tables, SOURCES_MAX, forwarding, settings.strategy.destinations_max)
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)
@@ -130,6 +141,7 @@ class Network:
     def start(self) -> None:
         self.step.start()
         self._carry_out(self.core.start(_now_us()))
+        self.connections.spaces.join(self.core.core_state.spaces, self._state_spaces)
         for dialler in self._diallers:
             dialler.start()
 
@@ -257,6 +269,9 @@ class Network:
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
         self._handle(Unwanted(tuple(filters)))
+
+    def _state_spaces(self, statements: tuple[SpaceStatement, ...]) -> None:
+        self._handle(SpacesStated(statements))
 
     def audit(self) -> int:
         """Ask every router whether it holds what this one does; return the ticket of the answer in `audits`."""
@@ -388,6 +403,7 @@ _CARRY_OUT: Final = cast(
         RaiseEpoch: Network._raise_epoch,
         Reached: lambda network, command: network._awaited.pop(command.ticket)(),
         Audited: Network._keep_audit,
+        CheckBySpaces: lambda network, command: network.connections.spaces.check_by(command.spaces),
         Alarm: lambda network, command: network.connections.health.alarm(command.text),
     },
 )

@@ -17,6 +17,7 @@ from tamis.protocol.wire.routing_bodies import (
     LinkState,
     ReceiverAdvertisement,
     SenderRequest,
+    SpaceStatement,
     UpdateReply,
 )
 from tamis.protocol.wire.streams import stream_of
@@ -41,6 +42,8 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
         return name_of(body.issuer), body.epoch, 0
     if isinstance(body, Held):
         return name_of(body.issuer), body.epoch, body.seq
+    if isinstance(body, SpaceStatement):
+        return body.name, body.version, 0
     return name_of(body.ticket.origin), body.ticket.epoch, body.ticket.seq
 
 

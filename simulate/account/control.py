@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tamis.protocol.wire.routing_bodies import Body, LinkState, ReceiverAdvertisement, SenderRequest, UpdateReply
+from tamis.protocol.wire.routing_bodies import (
+    Body,
+    LinkState,
+    ReceiverAdvertisement,
+    SenderRequest,
+    SpaceStatement,
+    UpdateReply,
+)
 from tamis.simulate.wall import Wall
 
 
@@ -52,6 +59,8 @@ class Control:
             return "age" if body.digest else "repair"
         if isinstance(body, UpdateReply):
             return "repair"
+        if isinstance(body, SpaceStatement):
+            return "flood"
         issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
         if issuer != sender:
             return "flood"
@@ -88,4 +97,6 @@ def _what(body: Body) -> str:
         return "RA"
     if isinstance(body, SenderRequest):
         return "SR"
+    if isinstance(body, SpaceStatement):
+        return "SPACE"
     return "UR" if isinstance(body, UpdateReply) else "HELD"

@@ -19,6 +19,7 @@ INVARIANTS: Final = {
     13: "who misses messages is told, and nobody else",
     14: "messages of one source come in the order in which they entered",
     15: "of a worker group one member gets a message, and never two",
+    16: "a message that fits its space is not refused",
 }
 
 

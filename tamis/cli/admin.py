@@ -44,6 +44,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class NoAnswer(TamisError):
     """A router could not be asked, or refused to answer; the sentence says why."""
 
+    is_refusal = False
+    """Did it refuse?"""
+
+
+class RefusedByRouter(NoAnswer):
+    """A router refused to answer."""
+
+    is_refusal = True
+
 
 @dataclass(frozen=True, slots=True)
 class AdminTarget:
@@ -68,7 +77,7 @@ class AdminTarget:
                 f"{self.name}: {where}does not answer: {getattr(error, 'strerror', None) or error}"
             ) from None
         if status >= _BAD_REQUEST and isinstance(form, dict) and "error" in form:
-            raise NoAnswer(f"{self.name}: {shown(str(form['error']))}")
+            raise RefusedByRouter(f"{self.name}: {shown(str(form['error']))}")
         return form
 
     def _asked(self, address: str, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:

@@ -80,6 +80,7 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="What this file of the same network should say instead.",
 )
+@click.option("--planned", is_flag=True, help="With --advise: also what Tamis does not have yet, and would bring.")
 @click.option("--follow", is_flag=True, help="Go on: answer again as files are closed, until Ctrl-C.")
 @click.option(
     "--fail-on",
@@ -97,6 +98,7 @@ def command(
     settle: float,
     notice: float,
     advise: Path | None,
+    planned: bool,
     follow: bool,
     fail_on: tuple[str, ...],
     as_json: bool,
@@ -125,11 +127,13 @@ def command(
             raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
     if follow and (advise is not None or as_json or fail_on):
         raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
+    if planned and advise is None:
+        raise click.UsageError("--planned adds to the advice: give --advise, too")
     if fail_on and only and "delivery" not in only:
         raise click.UsageError("--fail-on counts deliveries: add --only delivery")
     logs = _folder(logs, follow)
     try:
-        asked = None if advise is None else wanted(advise, logs)
+        asked = None if advise is None else wanted(advise, logs, planned)
     except ConfigError as error:
         click.echo("\n".join(error.mistakes), err=True)
         return 1

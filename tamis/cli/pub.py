@@ -15,7 +15,7 @@ from tamis.cli.connecting import access, access_options, refusals, split_address
 from tamis.cli.pace import Pace
 from tamis.cli.progress import Progress
 from tamis.cli.spaces_at import spaces_option, told_spaces
-from tamis.cli.tables import duration
+from tamis.cli.tables import duration, so_many
 
 if TYPE_CHECKING:
     from tamis.blocking import Client
@@ -109,9 +109,8 @@ class _Tally:
         seconds = time.monotonic() - self._began_s
         if as_json:
             click.echo(json.dumps({"published": self.published, "refused": refused, "seconds": round(seconds, 6)}))
-        messages = "1 message" if self.published == 1 else f"{self.published:,} messages"
-        bad = f", {refused:,} lines refused" if refused else ""
-        click.echo(f"{messages} published in {duration(seconds)}{bad}", err=True)
+        bad = f", {so_many(refused, 'line')} refused" if refused else ""
+        click.echo(f"{so_many(self.published, 'message')} published in {duration(seconds)}{bad}", err=True)
 
 
 def _source(

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from tamis.cli.tables import so_many
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_publication
 from tamis.protocol.message_text import format_attributes
@@ -48,7 +49,7 @@ def gap_form(gap: tamis.Gap) -> dict[str, object]:
 
 
 def gap_in_words(gap: tamis.Gap) -> str:
-    many = "messages may be missing" if gap.count is None else f"{gap.count:,} messages are missing"
+    many = "messages may be missing" if gap.count is None else f"{so_many(gap.count, 'message')} missing"
     when = f" of the last {gap.span_s:.1f} s" if gap.span_s is not None else ""
     further = "; routers are out of reach, and what is published there goes on missing" if gap.goes_on else ""
     return f"{many}{when}: {gap.reason}{further}"

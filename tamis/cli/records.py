@@ -117,7 +117,8 @@ def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: 
         for line in filter(wanted, reader.read()):
             click.echo(line.text if as_json else shown(line.record))
     if reader.broken:
-        click.echo(f"{reader.broken} lines or files could not be read", err=True)
+        many = "1 line or file" if reader.broken == 1 else f"{reader.broken:,} lines or files"
+        click.echo(f"{many} could not be read", err=True)
     return 0
 
 

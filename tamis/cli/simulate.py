@@ -40,7 +40,7 @@ Examples:
     metavar="MIX",
     default="all",
     show_default=True,
-    help="all, worst, grouped, none, or kinds joined by commas.",
+    help="all, worst, grouped, spaced, none, or kinds joined by commas.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same run.")
 @click.option("--strategy", type=click.Choice(tuple(BY_NAME)), default=DEFAULT.name, show_default=True)
@@ -50,7 +50,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14, R15, R16.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14 to R17.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",

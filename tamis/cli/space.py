@@ -11,7 +11,7 @@ import click
 
 from tamis.cli.admin import NoAnswer, admin_token_option, routers
 from tamis.cli.connecting import refusals
-from tamis.cli.spaces_at import of_file, pages_of, spaces_at
+from tamis.cli.spaces_at import of_file, pages_of, spaces_at, spaces_to_put
 from tamis.cli.tables import columns
 from tamis.client.in_space import message_of
 from tamis.protocol.errors import Refused
@@ -24,12 +24,13 @@ Examples:
   tamis space ls network.yaml
   tamis space show trades 127.0.0.1:7600
   tamis space check trades issue=X price=12.35 volume=7 side=buy --spaces network.yaml
+  tamis space put spaces.yaml 127.0.0.1:7600
 """
 
 
 @click.group("space", epilog=_EXAMPLE)
 def command() -> None:
-    """Look at spaces: which attributes messages of one kind have, and which values.
+    """Look at spaces, and change them: which attributes messages of one kind have, and which values.
 
     Spaces are declared in the topology file (`spaces`). A router refuses messages that name a space and do not fit it.
     """
@@ -99,6 +100,55 @@ def check(name: str, words: tuple[str, ...], target: str | None) -> int:
         return 1
     click.echo(f"it fits space {name}")
     return 0
+
+
+@command.command("put")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("target", required=False, metavar="[ROUTER]")
+@admin_token_option
+@click.option("--only", "names", multiple=True, metavar="SPACE", help="This space of FILE alone; may be repeated.")
+@click.option("--force", is_flag=True, help="Also where messages or predicates that are sound now would be refused.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space that has changed.")
+def put(file: str, target: str | None, names: tuple[str, ...], force: bool, as_json: bool) -> int:
+    """Bring the spaces of FILE into force at all routers.
+
+    FILE has `spaces`, as a topology file has it; what else stands there is not looked at. A space without `version`
+    takes the version after the one that is in force. ROUTER is one router, as for `tamis status` (of a topology file
+    the first that answers); it tells all others. All spaces are changed or none, and none if a message or a predicate
+    that is sound now might be refused afterwards: the reasons are said, and --force does it nevertheless.
+    """
+    return _change(target, list(spaces_to_put(file, names)), force, as_json)
+
+
+@command.command("drop")
+@click.argument("names", nargs=-1, required=True, metavar="SPACE...")
+@click.option("--at", "target", metavar="ROUTER", help="As for `tamis space put`.")
+@admin_token_option
+@click.option("--force", is_flag=True, help="Also where its messages would be refused then (`space_unknown: refuse`).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space that has changed.")
+def drop(names: tuple[str, ...], target: str | None, force: bool, as_json: bool) -> int:
+    """Withdraw spaces at all routers: messages of them are no longer checked."""
+    return _change(target, [{"name": name, "withdrawn": True} for name in names], force, as_json)
+
+
+def _change(target: str | None, spaces: list[dict[str, Any]], force: bool, as_json: bool) -> int:
+    body = json.dumps({"spaces": spaces, "force": force}).encode()
+    problems = []
+    for router in routers(target):
+        try:
+            changed = router.ask("/spaces/put", body)["changed"]
+        except NoAnswer as error:
+            if error.is_refusal:
+                raise click.ClickException(str(error)) from None
+            problems.append(str(error))
+            continue
+        for row in changed:
+            what = "is withdrawn" if row["withdrawn"] else "is in force"
+            click.echo(json.dumps(row) if as_json else f"space {row['name']}, version {row['version']}, {what}")
+        if not changed and not as_json:
+            click.echo("nothing has changed")
+        return 0
+    raise click.ClickException("; ".join(problems))
 
 
 def _named(name: str, target: str | None) -> Space:

@@ -5,7 +5,7 @@ Law: what is asked of a router is what that router checks messages by.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ import click
 from tamis.cli.admin import NoAnswer, routers
 from tamis.cli.extras import router_extra
 from tamis.protocol.errors import TamisError
-from tamis.protocol.spaces import NO_SPACES, SpaceSet, space_from
+from tamis.protocol.spaces import NO_SPACES, SpaceSet, space_from, space_to_mapping
 
 SPACE_KEYS = ("version", "open", "attributes")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -61,6 +61,25 @@ def of_file(file: str) -> SpaceSet:
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     return found
+
+
+def spaces_to_put(file: str, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The spaces of a file that has `spaces` as a topology file has it, in the form that routers take; those of `names`
+    alone, where some are named."""
+    with router_extra("topology files"):
+        from tamis.configs.load import load_spaces
+    try:
+        spaces = load_spaces(file)
+    except TamisError as error:
+        raise click.ClickException(str(error)) from None
+    for name in names:
+        if name not in spaces:
+            raise click.ClickException(f"{file}: there is no space {name!r}; the spaces are {', '.join(spaces)}")
+    for name in names or spaces:
+        said = {"name": name, **space_to_mapping(spaces[name].as_space(name))}
+        if "version" not in spaces[name].model_fields_set:
+            del said["version"]
+        yield said
 
 
 def pages_of(router: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401 - an AdminTarget, or a test's

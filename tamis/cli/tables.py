@@ -38,6 +38,11 @@ def fitted(
     return chosen()
 
 
+def so_many(count: int, noun: str) -> str:
+    """`1 message`, `2,000 messages`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def byte_count(count: int) -> str:
     """A number of bytes as a person says it."""
     value, units = float(count), ["B", "KiB", "MiB", "GiB"]

@@ -17,6 +17,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.deliver_view import DeliverView, MessageView
 from tamis.protocol.wire.header import FLAGS_OFFSET, OWN
+from tamis.protocol.wire.numbers import stable_number
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Default = TypeVar("_Default")
@@ -72,6 +73,11 @@ class Message(MessageView):
     def json(self) -> Any:  # noqa: ANN401
         """Return what the payload says in JSON, as `publish(json=...)` writes it; ValueError if it is not JSON."""
         return json.loads(self.payload)
+
+    def is_from(self, name: str) -> bool:
+        """Whether the client of this name published the message, who had to show its token where routers ask for one.
+        A message carries the number of the name, which is worked out from the name, and not the name."""
+        return self.id.origin == stable_number(name)
 
     @property
     def own(self) -> bool:

@@ -34,6 +34,7 @@ def test_durations_have_the_largest_unit_they_fill(us: float, words: str) -> Non
 def test_bytes_counts_and_shares() -> None:
     assert [humane.volume(each) for each in (0, 999, 1_000, 43_537_000)] == ["0 B", "999 B", "1 kB", "43.5 MB"]
     assert [humane.count(each) for each in (9_999, 12_430, 4_567_890, 2.5)] == ["9,999", "12.4k", "4.57M", "2.5"]
+    assert [humane.so_many(each, "link") for each in (0, 1, 12_430)] == ["0 links", "1 link", "12.4k links"]
     assert [humane.share(each) for each in (0, 0.04562, 0.000482, 1)] == ["0%", "4.56%", "0.0482%", "100%"]
 
 

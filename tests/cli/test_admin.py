@@ -8,7 +8,7 @@ from tamis.cli.admin import DEFAULT, AdminTarget, NoAnswer, routers
 from tamis.cli.main import main
 from tamis.cli.rates import Sample, view
 from tamis.cli.status import lost
-from tamis.cli.tables import byte_count, columns, duration
+from tamis.cli.tables import byte_count, columns, duration, so_many
 from tamis.cli.top import as_text
 
 TWO = "routers:\n  a: {admin: 127.0.0.1:1, neighbours: 127.0.0.1:2}\n  b: {}\nlinks: [[a, b]]\n"
@@ -147,3 +147,4 @@ def test_tables() -> None:
         "1048576.0 GiB",
     ]
     assert [duration(s) for s in (0.5, 61, 3_700, 90_000)] == ["0.50 s", "1 min 1 s", "1 h 1 min", "1 d 1 h"]
+    assert [so_many(n, "line") for n in (0, 1, 2, 1_200)] == ["0 lines", "1 line", "2 lines", "1,200 lines"]

@@ -71,6 +71,8 @@ def test_advice_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     arguments = ["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--follow"]
     assert main([*arguments, "--advise", str(tmp_path / "net.yaml")]) == 2
     assert "not for --follow" in capsys.readouterr().err
+    assert main(["analyze", str(tmp_path), "--out", str(tmp_path / "out"), "--planned"]) == 2
+    assert "give --advise, too" in capsys.readouterr().err
 
 
 def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,8 @@ def test_a_form_that_there_is_not(form) -> None:
 
 def test_gaps() -> None:
     lost = Gap(GapReason.QUEUE_FULL, 1234, 99)
-    assert gap_in_words(lost) == f"1,234 messages are missing: {GapReason.QUEUE_FULL}"
+    assert gap_in_words(lost) == f"1,234 messages missing: {GapReason.QUEUE_FULL}"
+    assert gap_in_words(Gap(GapReason.EXPIRED, 1, 99)) == f"1 message missing: {GapReason.EXPIRED}"
     counted = {"reason": "queue_full", "messages": 1234, "bytes": 99, "span_s": None, "goes_on": False}
     assert gap_form(lost) == {"gap": counted}
     cut = Gap(GapReason.RECONNECTED)

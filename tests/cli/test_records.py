@@ -84,7 +84,7 @@ def test_half_a_line_is_told_on_stderr(folder, capsys):
     assert main(["records", "cat", str(folder)]) == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 5
-    assert err == "1 lines or files could not be read\n"
+    assert err == "1 line or file could not be read\n"
 
 
 def test_what_comes_is_followed(folder, capsys, monkeypatch):

@@ -121,7 +121,7 @@ def test_a_running_router_checks_and_tells(router: Running, capsys: pytest.Captu
     assert "space trades: attribute price lies outside its range" in capsys.readouterr().err
     assert main(["space", "ls", admin, "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(row["name"], row["checked"], row["refused"]) for row in rows] == [("trades", 2, 1), ("alarms", 0, 0)]
+    assert [(row["name"], row["checked"], row["refused"]) for row in rows] == [("alarms", 0, 0), ("trades", 2, 1)]
     assert main(["space", "show", "alarms", admin]) == 0
     assert "one of low, medium, high" in capsys.readouterr().out
 

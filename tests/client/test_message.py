@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from tamis.client.message import Message
-from tamis.protocol.errors import FrameError
+from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire import header
 from tamis.protocol.wire.data_frames import encode_data
+from tamis.protocol.wire.numbers import stable_number
 from tests.client.by_hand import delivery
 
 
@@ -29,6 +30,16 @@ def test_everything_a_message_says() -> None:
     assert message.time == datetime(1970, 1, 1, microsecond=5, tzinfo=UTC)
     assert "'class': 'alert'" in repr(message)
     assert message.frame_bytes == len(encode_data(delivery(3, 5, payload=b"hello")))
+
+
+def test_a_publisher_is_known_by_the_number_of_its_name() -> None:
+    frame = bytearray(encode_data(delivery(1)))
+    frame[header.ID_OFFSET : header.ID_OFFSET + 8] = bytes.fromhex("961b5c4f5e5a0d9e")
+    assert not Message(bytes(frame)).is_from("press-1")
+    frame[header.ID_OFFSET : header.ID_OFFSET + 8] = stable_number("press-1").to_bytes(8, "little")
+    assert Message(bytes(frame)).is_from("press-1")
+    with pytest.raises(Refused):
+        Message(bytes(frame)).is_from("")
 
 
 def test_attributes_are_decoded_once_and_cannot_be_changed() -> None:

@@ -71,6 +71,7 @@ async def test_each_message_once_with_all_it_satisfies(alice: Client, bob: Clien
         assert isinstance(message, Message)
         assert sorted(message.matched) == list(wanted.ids[:2])
         assert (message.payload, message.own) == (b"payload", False)
+        assert (message.is_from("alice"), message.is_from("bob")) == (True, False)
         await alice.publish({"n": 9}, confirm=True)
         assert await taken(wanted, 1) == [9]
 

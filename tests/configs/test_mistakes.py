@@ -35,6 +35,7 @@ PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
 
+STRATEGIES = "advertise, flood, link-matching or match-first"
 ENGINES = "tamis, sff, counting, linear, kdtree, pst, interval or plain"
 
 SEVEN = """\
@@ -63,7 +64,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose advertise, flood or link-matching',
+        f'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose {STRATEGIES}',
     ]
 
 
@@ -110,8 +111,14 @@ VALUES = [
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices
-    (ONE + "strategy: reuse", '2:11: strategy: "reuse" is not supported yet; choose advertise, flood or link-matching'),
-    (ONE + "strategy: {name: x}", '2:18: strategy.name: must be advertise, flood or link-matching, got "x"'),
+    (
+        ONE + "strategy: reuse",
+        f'2:11: strategy: "reuse" is not supported yet; choose {STRATEGIES}',
+    ),
+    (
+        ONE + "strategy: {name: x}",
+        f'2:18: strategy.name: must be {STRATEGIES}, got "x"',
+    ),
     (
         ONE + "broadcast: shared_tree",
         f'2:12: broadcast: {TREES}, got "shared_tree", did you mean shared-tree?',
@@ -128,6 +135,14 @@ VALUES = [
     (
         ONE + "strategy: {name: flood, mode: paper}",
         '2:31: strategy.mode: is a setting of strategy advertise, not of flood, got "paper"',
+    ),
+    (
+        ONE + "strategy: {destinations_max: 8}",
+        '2:30: strategy.destinations_max: is a setting of strategy match-first, not of advertise, got "8"',
+    ),
+    (
+        ONE + "strategy: {name: match-first, destinations_max: 65}",
+        '2:49: strategy.destinations_max: must be from 1 to 64, got "65"',
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),

@@ -107,6 +107,8 @@ def test_summary_is_plain_data():
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
         ("link-matching", "link-matching"),
+        ("match-first", "match-first"),
+        ("{name: match-first, destinations_max: 64}", "match-first"),
     ],
 )
 def test_name_and_options_choose_a_strategy(text: str, name: str):
@@ -174,7 +176,7 @@ def test_every_number_names_its_unit_or_counts_things():
             assert (
                 field.annotation not in (int, int | None)
                 or name.endswith(units)
-                or name in ("bytes", "seconds", "keep", "dense_from", "delay", "client_series")
+                or name in ("bytes", "seconds", "keep", "dense_from", "delay", "client_series", "destinations_max")
             ), name
 
 

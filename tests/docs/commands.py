@@ -51,7 +51,7 @@ class PageCommand:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     line: int
     lines: list[str]
     reason: str
@@ -64,12 +64,12 @@ def commands_of(page: Path) -> list[PageCommand]:
 def commands_in(text: str, page: str) -> list[PageCommand]:
     return [
         PageCommand(page, block.line + at, typed, block.reason)
-        for block in _blocks(text)
+        for block in blocks(text)
         for at, typed in _typed(block.lines)
     ]
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def blocks(text: str) -> Iterator[Block]:
     """Each code block, with the reason of the comment that stands directly above it."""
     lines = [*text.splitlines(), ""]
     at, reason = 0, ""
@@ -80,12 +80,12 @@ def _blocks(text: str) -> Iterator[_Block]:
             while lines[end] != "```":
                 end += 1
             if line[3:].partition(" ")[0] in _SHELLS:
-                yield _Block(at + 2, lines[at + 1 : end], reason)
+                yield Block(at + 2, lines[at + 1 : end], reason)
             end += 1
         elif line.startswith("    "):
             while end < len(lines) and (lines[end].startswith("    ") or not lines[end]):
                 end += 1
-            yield _Block(at + 1, [each[4:] for each in lines[at:end]], reason)
+            yield Block(at + 1, [each[4:] for each in lines[at:end]], reason)
         else:
             told = _NOT_RUN.fullmatch(line)
             reason = told[1] if told else reason if not line else ""

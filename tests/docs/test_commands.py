@@ -111,6 +111,24 @@ def test_a_test_that_stands_in_for_commands_is_named_by_its_path(page: str, reas
         assert found.is_dir() or "def test_" in found.read_text(), f"{page}: no test is in {path}"
 
 
+MEASURED = sorted(
+    {
+        module
+        for command in COMMANDS
+        if "tests/bench" in command.reason
+        for module in re.findall(r"tamis\.bench\.([\w.]+)", command.text)
+    }
+)
+
+
+@pytest.mark.parametrize("module", MEASURED)
+def test_a_benchmark_that_a_page_does_not_run_is_run_by_a_test(module: str) -> None:
+    *folders, name = module.split(".")
+    tests = ROOT.joinpath("tests", "bench", *folders)
+    imported = re.compile(rf"tamis\.bench\.{'.'.join(folders)}(\.| import .*\b){name}\b")
+    assert any(imported.search(file.read_text()) for file in tests.glob("test_*.py"))
+
+
 @pytest.mark.parametrize("command", LOOKED_AT, ids=lambda command: f"{command.page}:{command.line}")
 def test_what_a_command_names_is_there(command: PageCommand) -> None:
     for words in filter(None, command.invocations()):

@@ -1,7 +1,7 @@
 """What a program or a person can name is named in the reference: functions, classes, members and arguments of the
 client and of `tamis.testing`, pages of administration, and variables of the environment.
 
-Commands and options are held by test_cli_page.py, keys of the topology file by tests/configs/test_topology.py,
+Commands and options are held by test_cli_page.py, keys of the topology file by tests/configs/test_files.py,
 metrics by tests/configs/test_monitoring.py.
 """
 
@@ -21,11 +21,12 @@ from tamis.router.admin.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-CLIENT = (DOCS / "reference" / "client.md").read_text()
-WIRE = (DOCS / "reference" / "wire.md").read_text()
 REPORTS = (tamis.TraceRecord, tamis.DryRunReport)
 """Their fields stand on the page of the wire."""
-CALLED = (tamis.Client, tamis.Subscription, tamis.blocking.Client, tamis.blocking.Subscription)
+CALLED = (
+    *(tamis.Client, tamis.Subscription, tamis.Responder, tamis.Question),
+    *(tamis.blocking.Client, tamis.blocking.Subscription, tamis.blocking.Responder),
+)
 """Classes whose methods take arguments that a user writes."""
 OF_BUILDS = {"TAMIS_CFLAGS", "TAMIS_WERROR", "TAMIS_NATIVE"}
 """Named in native/build.py."""
@@ -33,8 +34,20 @@ OF_TESTS = {"TAMIS_PLANT_BUG"}
 OF_CLICK = {"TAMIS_COMPLETE"}
 
 
-def is_named(word: str, page: str) -> bool:
-    return re.search(rf"\b{word}\b", page) is not None
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+
+
+def code_of(page: str) -> str:
+    """What stands in backticks and blocks: that a word occurs in a sentence names nothing."""
+    return "\n".join(CODE.findall(page))
+
+
+def is_named(word: str, code: str) -> bool:
+    return re.search(rf"\b{word}\b", code) is not None
+
+
+CLIENT = code_of((DOCS / "reference" / "client.md").read_text())
+WIRE = code_of((DOCS / "reference" / "wire.md").read_text())
 
 
 def public(module: object) -> set[str]:
@@ -83,7 +96,7 @@ def test_what_is_looked_for_is_more_than_nothing() -> None:
 
 def test_the_guide_to_testing_names_all_of_it() -> None:
     page = (DOCS / "how-to" / "test-your-program.md").read_text()
-    assert [name for name in tamis.testing.__all__ if not is_named(name, page)] == []
+    assert [name for name in tamis.testing.__all__ if not is_named(name, code_of(page))] == []
 
 
 @pytest.mark.parametrize(("path", "page"), PAGES.items())

@@ -6,6 +6,8 @@ again, because a wrong one ends the session before anything else is looked at.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +31,10 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
         header = Header(origin=me, counter=time.time_ns(), published_ns=chance.getrandbits(62))
         if kind < 4:
             area = [
-                extension(chance.choice((1, 2, 3, 4, 0x777, 0x8001)), chance.randbytes(chance.choice((1, 4, 8, 9))))
+                extension(
+                    chance.choice((1, 2, 3, 4, 0x777, 0x8001, frames.ROUTE)),
+                    chance.randbytes(chance.choice((1, 4, 8, 9))),
+                )
             ]
             extensions = area if chance.random() < 0.4 else ()
             flags = chance.choice((0, 0, 1, 2, 4, 0x10))
@@ -64,7 +69,7 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
 def link_seeds(chance: Chance, me: int) -> Iterator[bytes]:
     """Frames that a neighbour may send."""
     while True:
-        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message))(chance, me)
+        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message, _space))(chance, me)
 
 
 def _version(chance: Chance) -> tuple[int, int, int]:
@@ -94,7 +99,8 @@ def _advertisement(chance: Chance, _me: int) -> list[bytes]:
 def _request(chance: Chance, me: int) -> list[bytes]:
     issuer, epoch, seq = _version(chance)
     known = [[issuer, epoch, seq, NOTHING]]
-    vectors, digest = [0, b"", known, known], [1, chance.randbytes(16), [], []]
+    vectors, digest = [0, b"", known, known], [chance.randrange(2), chance.randbytes(16), [], []]
+    digest += chance.choice(([], [b""], [chance.randbytes(16)]))
     return list(parts(frames.SR, me, epoch, seq, [me, epoch, seq, *chance.choice((vectors, digest))]))
 
 
@@ -106,6 +112,17 @@ def _reply(chance: Chance, _me: int) -> list[bytes]:
     return list(parts(frames.UR, asker, epoch, seq, [asker, epoch, seq, [entry], False, 1, [issuer]]))
 
 
+def _space(chance: Chance, _me: int) -> list[bytes]:
+    name, version = f"s{chance.randrange(300)}", chance.choice((1, 2, 3, chance.getrandbits(63) or 1))
+    kinds: list[object] = ["string", "number", {"integer": [0, chance.randrange(9)]}, {"one_of": ["a", "b"]}, 7, {}]
+    attributes = {f"a{each}": chance.choice(kinds) for each in range(chance.choice((0, 1, 5)))}
+    said = {"attributes": attributes, "name": name, "open": chance.random() < 0.5}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+    what = chance.choice((text, text, b"", chance.randbytes(30)))
+    digest = hashlib.blake2b(what, digest_size=16).digest()
+    return list(parts(frames.SPACE, number(name), version, int.from_bytes(digest[:8], "big"), [name, version, what]))
+
+
 def _report(chance: Chance, me: int) -> list[bytes]:
     issuer = number(chance.choice(NAMES))
     record = [9, issuer, "b", me, 3, 1, 1, 1, [[me, 1]], 1, [[me, True, 1]], ""]
@@ -113,11 +130,21 @@ def _report(chance: Chance, me: int) -> list[bytes]:
     return [frame(frames.TRACE_RECORD, record), frame(frames.DRY_RUN_REPORT, dry), frame(frames.LOST, [3, 300, 5, []])]
 
 
+def _route(chance: Chance, me: int) -> bytes:
+    """To all routers, or to some of a list, which is in order but for one in ten."""
+    listed = sorted({me, *(number(each) for each in chance.sample(NAMES, chance.randrange(len(NAMES))))})
+    if chance.random() < 0.1:
+        listed.reverse()
+    data = struct.pack(f"<B{len(listed)}Q", 2, *listed)
+    return extension(frames.ROUTE, chance.choice((b"\x01", data, data)))
+
+
 def _message(chance: Chance, me: int) -> list[bytes]:
     issuer, epoch, _ = _version(chance)
     header = Header(issuer, epoch, chance.getrandbits(20), me, chance.getrandbits(60), 0)
     is_traced = chance.random() < 0.3
-    extensions = [extension(frames.TRACE, chance.randbytes(8))] if is_traced else []
+    extensions = [_route(chance, me)] if chance.random() < 0.4 else []
+    extensions += [extension(frames.TRACE, chance.randbytes(8))] if is_traced else []
     if chance.random() < 0.4:
         extensions.append(extension(10, struct.pack("<IQ", WORKERS, chance.choice((me, number(chance.choice(NAMES)))))))
         extensions += [extension(12, b"")] * (chance.random() < 0.5)

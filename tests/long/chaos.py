@@ -36,6 +36,8 @@ class Sent:
     at_s: float
     fate: str = "open"
     """open, taken, refused or unknown."""
+    taken_s: float = 0.0
+    """When its confirmation was read: on a busy machine a message waits at its publisher for seconds before that."""
 
 
 class Way(NamedTuple):
@@ -192,7 +194,7 @@ class Traffic:
     async def _publish_one(self, client: tamis.Client, name: str, n: int, sent: Sent) -> None:
         try:
             await client.publish({"from": name, "n": n, "even": n % 2 == 0}, confirm=True)
-            sent.fate = "taken"
+            sent.fate, sent.taken_s = "taken", time.monotonic()
         except tamis.PublishRefused:
             sent.fate = "refused"
         except TamisError:
@@ -249,7 +251,8 @@ class Traffic:
             after = places[at - 1] if at else 0
             before = places[at] if at < len(places) else heard.count + 1
             under = set(gaps[bisect.bisect(gaps, after) : bisect.bisect(gaps, before)])
-            under |= {place for place, since_s, until_s in reaches if since_s <= each.at_s <= until_s}
+            last_s = max(each.at_s, each.taken_s)
+            under |= {place for place, since_s, until_s in reaches if since_s <= last_s and each.at_s <= until_s}
             yield Lost(publisher, heard.router, n, each.at_s, each.fate == "taken", bool(under)), under
 
 

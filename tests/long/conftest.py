@@ -87,6 +87,14 @@ def until(is_so: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
         assert time.monotonic() < end_s
 
 
+def copied_repository(to: Path) -> Path:
+    """With the wheels of a router."""
+    context = to / "repository"
+    shutil.copytree(ROOT, context, ignore=shutil.ignore_patterns(*NOT_BUILT_FROM))
+    built_wheels(context, "router")
+    return context
+
+
 def built_wheels(context: Path, extras: str) -> None:
     """As `make wheels`: the build of the image has no network."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "-c", "constraints.txt"]
@@ -97,9 +105,6 @@ def built_wheels(context: Path, extras: str) -> None:
 def _ring() -> Iterator[Ring]:
     with engine() as found:
         found.import_base()
-        context = found.folder / "repository"
-        shutil.copytree(ROOT, context, ignore=shutil.ignore_patterns(*NOT_BUILT_FROM))
-        built_wheels(context, "router")
-        ring = Ring(found, context)
+        ring = Ring(found, copied_repository(found.folder))
         ring.compose("build")
         yield ring

@@ -221,4 +221,8 @@ def test_the_oracle_finds_what_is_planted():
     assert all(each.is_told for each in load.judged().lost if each.subscriber == "r0")
     heard.gaps = [Told(7, "WAY_CHANGED", 1.9, span_s=0.1, goes_on=True), Told(8, "WAY_CHANGED", 3.0)]
     assert [each.is_told for each in load.judged().lost if each.subscriber == "r0"] == [True, True]
+    heard.gaps = [Told(7, "WAY_CHANGED", 9.0, span_s=2.0)]
+    assert [each.n for each in load.judged().untold if each.subscriber == "r0"] == [2]
+    load.sent["r0"][2].taken_s = 6.6
+    assert [each.n for each in load.judged().untold if each.subscriber == "r0"] == [], "it may have waited until then"
     assert {each.n for each in verdict.lost if each.subscriber == "r1"} == {0, 2, 4}, "r1 wants even numbers only"

@@ -10,20 +10,33 @@ import random
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
-from tamis.native import Admission, EventType, SlowPolicy, SubscribeFrame, Switch, SwitchEvent, SwitchOptions, Table
+from tamis.native import (
+    DEFAULT_ENGINE,
+    Admission,
+    EventType,
+    SlowPolicy,
+    SubscribeFrame,
+    Switch,
+    SwitchEvent,
+    SwitchOptions,
+    Table,
+)
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
+from tamis.protocol.wire.extensions import ExtensionType, Route
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, Times
 from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
@@ -62,9 +75,9 @@ def admission(of: int, is_link: bool) -> Admission:
 class Node:
     """A router: its switch with one client, and beside it what the twin needs."""
 
-    def __init__(self, router: int, lazily: bool, forwarding: str = "wanted") -> None:
+    def __init__(self, router: int, lazily: bool, forwarding: str = "wanted", engine: str = DEFAULT_ENGINE) -> None:
         self.number, self.lazily = router, lazily
-        self.local, self.network = Table(), Table()
+        self.local, self.network = Table(), Table(engine)
         self.switch = Switch(self.local, SwitchOptions(router, EPOCH, 40, 10_000, 1))
         self.switch.join(self.network, 64, forwarding)
         self.client = self._opened(router // 2 + 1, is_link=False)
@@ -72,7 +85,11 @@ class Node:
         self.links: dict[int, int] = {}
         self.filters: dict[int, Filter] = {}
         self.counter = 0
-        self.twin = Forwarder(router, EPOCH, TIMES)
+        policy = next(each.policy for each in STRATEGIES.values() if each.policy.name == forwarding)
+        if forwarding == "match-first":
+            policy = replace(policy, destinations_max=router % 4 + 1)
+            self.switch.list_routers(policy.destinations_max)
+        self.twin = Forwarder(router, EPOCH, TIMES, policy)
         self.publishers = PublisherWindows()
         self.generations: deque[tuple[int, Trees]] = deque(maxlen=4)
 
@@ -85,7 +102,8 @@ class Node:
     def _opened(self, of: int, is_link: bool) -> int:
         connection = self.switch.open()
         assert connection is not None
-        self.switch.admit(connection, admission(of, is_link))
+        takes_route = is_link and (of + self.number) % 5 > 0  # some neighbours are of an earlier release
+        self.switch.admit(connection, replace(admission(of, is_link), takes_route=takes_route))
         return connection
 
     def link(self, neighbour: int) -> None:
@@ -134,6 +152,12 @@ class Node:
         return Counter(dict(zip(DROP_REASONS, self.switch.figures().dropped, strict=True)))
 
 
+def routers_of(frame: DataFrame) -> frozenset[int] | None:
+    """The routers that a message lists; None: it lists none."""
+    route = cast("Route | None", frame.extensions.get(ExtensionType.ROUTE))
+    return None if route is None else frozenset(route.routers)
+
+
 class Net:
     """`narrow`: share of the filters that do not match everything. `crowd`: so many filters of each router match no
     message, so that tables are asked and no plan is made."""
@@ -147,16 +171,17 @@ class Net:
         forwarding: str = "wanted",
         narrow: float = 1.0,
         crowd: int = 0,
+        engine: str = DEFAULT_ENGINE,
     ) -> None:
         self.narrow = narrow
         self.chance = random.Random(seed)
         self.layer, self.now_us, self.cache = (broadcast, coarse), 0, PathCache()
         size = self.chance.randint(2, 8)
         self.edges: dict[frozenset[int], int] = {}
-        self.nodes = {number(index): Node(number(index), lazily, forwarding) for index in range(size)}
+        self.nodes = {number(index): Node(number(index), lazily, forwarding, engine) for index in range(size)}
         self.waiting: deque[tuple[int, int, DataFrame, bytes]] = deque()
         self.refused: Counter[str] = Counter()
-        self.delivered = 0
+        self.delivered = self.listed = 0
         for edge in random_edges(size, min(3, size - 1), self.chance):
             self._set(*edge)
         nothing = {10_000 + id_: encode_filter(Filter((Constraint("age", Op.EQ, (99,)),))) for id_ in range(crowd)}
@@ -227,7 +252,7 @@ class Net:
         transit, hops = node.twin.enter(self.now_us)
         assert node.publishers.fresh(node.client_number, node.counter)
         assert node.take(node.client, encode_publish(node.client_number, node.counter, 0, attributes, b"...")) == []
-        self._check(node, transit, attributes, node.wants(attributes), hops, None)
+        self._check(node, transit, attributes, node.wants(attributes), hops, None, None)
 
     def _check(
         self,
@@ -237,12 +262,17 @@ class Net:
         delivered: bool,
         hops: int,
         came_from: int | None,
+        listed: frozenset[int] | None,
     ) -> None:
-        """What left a switch is what leaves the twin."""
+        """What left a switch is what leaves the twin. `listed`: the routers that the message lists."""
         got = node.sent(node.client)
         assert [(frame.transit, frame.hop_limit) for frame in got] == [(transit, hops)] * delivered
+        assert all(ExtensionType.ROUTE not in frame.extensions for frame in got)
         self.delivered += delivered
-        matched = [other.number for other in self.nodes.values() if other is not node and other.wants(attributes)]
+        wanting = [other.number for other in self.nodes.values() if other is not node and other.wants(attributes)]
+        matched = wanting if listed is None else listed
+        if came_from is None:
+            listed = node.twin.listed(wanting, self.now_us)
         expected = node.twin.departures(transit.source, matched, self.now_us, came_from)
         for neighbour, connection in node.links.items():
             frames = node.sent(connection)
@@ -250,7 +280,10 @@ class Net:
             assert [(frame.kind, frame.transit, frame.hop_limit) for frame in frames] == (
                 [(FrameKind.PUBLISH, transit, left)] if neighbour in expected else []
             )
+            takes_route = (neighbour + node.number) % 5 > 0
             for frame in frames:
+                assert routers_of(frame) == (listed if takes_route else None)
+                self.listed += listed is not None
                 self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
 
     def carry(self, frames: int) -> None:
@@ -286,7 +319,7 @@ class Net:
         is_new = not wanted or node.publishers.fresh(*frame.message.id)
         assert set(refused) <= {"unmatched", "duplicate", "no_link"}
         assert refused["duplicate"] == (not is_new)
-        self._check(node, transit, attributes, wanted and is_new, hops, came_from)
+        self._check(node, transit, attributes, wanted and is_new, hops, came_from, routers_of(frame))
 
 
 @pytest.fixture
@@ -317,10 +350,10 @@ def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
 @pytest.mark.parametrize("seed", [10, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(11, 18))])
 def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broadcast, coarse):
     """By the ways of one generation, and by the groupings of several."""
-    for crowd in (0, 40):
-        _live(Net(seed, broadcast, coarse, seed % 2 == 0, crowd=crowd), nets)
-    planned, asked = [{node.number: node.drops() for node in net.nodes.values()} for net in nets]
-    assert planned == asked  # what is lost on links that are down, too
+    for crowd, engine in ((0, DEFAULT_ENGINE), (40, DEFAULT_ENGINE), (40, "pst")):
+        _live(Net(seed, broadcast, coarse, seed % 2 == 0, crowd=crowd, engine=engine), nets)
+    planned, *asked = [{node.number: node.drops() for node in net.nodes.values()} for net in nets]
+    assert asked == [planned, planned]  # what is lost on links that are down, too
 
 
 @pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])
@@ -328,6 +361,15 @@ def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broad
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_switches_that_flood_do_what_the_twin_does(nets, seed, broadcast, coarse, narrow):
     _live(Net(seed, broadcast, coarse, seed == 0, "flood", narrow), nets)
+
+
+@pytest.mark.parametrize("crowd", [0, 40])
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
+def test_switches_that_match_first_do_what_the_twin_does(nets, seed, broadcast, coarse, crowd):
+    net = Net(seed, broadcast, coarse, seed % 2 == 0, "match-first", crowd=crowd)
+    _live(net, nets)
+    assert net.listed > 10
 
 
 def _live(net: Net, nets: list[Net]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import AckOf
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
-from tamis.protocol.wire.extensions import MUST_UNDERSTAND, ExtensionType
+from tamis.protocol.wire.extensions import MUST_UNDERSTAND, ExtensionType, RouteMode
 from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, HOP_LIMIT_OFFSET, ID_OFFSET, TRANSIT_OFFSET, Flags
 from tamis.protocol.wire.kinds import DATA_KINDS_END, SKIPPABLE, FrameKind
 from tamis.protocol.wire.prefix import PREFIX_BYTES
@@ -76,6 +76,9 @@ def test_offsets_and_bits() -> None:
         "ACK_OF_PUBLISH": AckOf.PUBLISH,
         "CHOICE_BYTES": 12,
         "CHOICES_MAX": limits.GROUP_CHOICES_MAX,
+        "ROUTE_ALL": RouteMode.ALL,
+        "ROUTE_LIST": RouteMode.LIST,
+        "ROUTE_ROUTERS_MAX": limits.ROUTE_ROUTERS_MAX,
     }
     assert {name: DEFINED[name] for name in expected} == expected
 

@@ -103,6 +103,10 @@ def test_the_trace_does_not_depend_on_the_hash_seed() -> None:
         Scenario("random:6", 80, "grouped", 26, coarse=True),
         Scenario("random:6", 80, "grouped", 27, strategy="flood"),
         Scenario("line:1", 40, "groups", 28),
+        Scenario("random:8", 120, "spaced", 29),
+        Scenario("ring:6", 80, "spaced", 30, broadcast="shared-tree"),
+        Scenario("random:6", 80, "spaced", 31, strategy="flood"),
+        Scenario("line:1", 60, "crash,spaces", 32),
     ],
     ids=Scenario.command,
 )

@@ -82,6 +82,7 @@ FROM_A_CLIENT = (
     Said("RA", frames.RA, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
     Said("SR", frames.SR, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
     Said("UR", frames.UR, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
+    Said("SPACE", frames.SPACE, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
 )
 HEADER = Header(source=A, epoch=5, entry=5, origin=NOBODY, counter=5, published_ns=5)
 HEADER_FIELDS = ("source", "epoch", "entry", "origin", "counter", "published_ns")

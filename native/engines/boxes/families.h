@@ -25,6 +25,8 @@ typedef struct tm_family {
     struct tm_family *next; /* with the same home; borrowed */
     uint32_t home;          /* without the kind */
     uint32_t place;         /* in `all` */
+    uint32_t limits;        /* the owner's: boxes that are bounded on one side of one name */
+    bool is_leaving;        /* the owner's: no box comes any more */
 } tm_family;
 
 typedef struct tm_family_home {

@@ -4,6 +4,7 @@
 #include "engines/onepath/alike.h"
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/lines.h"
 
 #define EQUALITIES_UP_TO 8U  /* names of a box */
 #define SAMPLES 4U           /* filters of a bucket that are compared with one that comes */
@@ -264,7 +265,8 @@ bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests) {
     family_names family;
     find_names(engine, tests, &family);
     choose_guard(engine, tests, &family);
-    return family.guard != TAMIS_NO_TEST || (is_family(&family) && family_of(engine, &family) != NULL);
+    return family.guard != TAMIS_NO_TEST || tamis_lines_take(engine, tests) ||
+           (is_family(&family) && family_of(engine, &family) != NULL);
 }
 
 bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
@@ -291,6 +293,7 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
         return false;
     }
     engine->records[handle].body = body;
+    tamis_lines_count(engine, tests, 1);
     return true;
 }
 
@@ -298,11 +301,15 @@ void tamis_boxes_leave(tm_engine *engine, uint32_t handle) {
     tamis_record *record = &engine->records[handle];
     const tamis_body *body = tamis_body_at(engine, record->body);
     tm_family *family = tm_family_of(leaf_of(body));
+    tamis_tests tests;
+    tamis_boxes_tests(engine, handle, &tests);
+    tamis_lines_count(engine, &tests, UINT32_MAX);
     bool is_last = family->tree.count == 1;
     tm_families_remove(&engine->families, leaf_of(body), record->body);
     tm_arena_give(&engine->bodies, record->body, class_of(body->count));
     record->body = 0;
-    bool is_small = !is_last && family->tree.count < TAMIS_BOXES_LEFT && family->guard == TM_FAMILY_UNGUARDED;
+    bool is_small = !is_last && family->tree.names > 1 && family->tree.count < TAMIS_BOXES_LEFT &&
+                    family->guard == TM_FAMILY_UNGUARDED;
     if (is_small && !engine->scatters) {
         engine->shrunken = family;
     }

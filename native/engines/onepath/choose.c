@@ -7,6 +7,7 @@
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/entries.h"
+#include "engines/onepath/lines.h"
 #include "engines/onepath/pair_entry.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
@@ -42,9 +43,9 @@ bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_sp
     return true;
 }
 
-static bool fits_cells(const tm_engine *engine, uint32_t interface, const tamis_tests *tests) {
+static bool fits_cells(const tm_engine *engine, const tamis_tests *tests) {
     tamis_span span;
-    if (!tamis_uses_cells(engine, interface) || !tamis_only_span(engine, tests, &span)) {
+    if (!tamis_only_span(engine, tests, &span)) {
         return false;
     }
     unsigned kind = tamis_kind_of(engine, tests->tests[0]);
@@ -55,6 +56,11 @@ static bool fits_cells(const tm_engine *engine, uint32_t interface, const tamis_
         return points < CELL_INTERVAL_POINTS_MAX;
     }
     return points < CELL_POINTS_MAX || tamis_test_op(tests->tests[0]) != TAMIS_NUMBER_EQ;
+}
+
+/* Filters of interfaces with cells follow others to a line, and make none. */
+static bool is_for_line(const tm_engine *engine, bool uses_cells, const tamis_tests *tests) {
+    return !engine->scatters && (uses_cells ? tamis_lines_have_room(engine, tests) : tamis_lines_take(engine, tests));
 }
 
 /* Several bounds of one key? */
@@ -265,7 +271,11 @@ tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_test
     if (tests->count == 0) {
         return TAMIS_IN_ALWAYS;
     }
-    if (fits_cells(engine, interface, tests)) {
+    bool uses_cells = tamis_uses_cells(engine, interface);
+    if (is_for_line(engine, uses_cells, tests)) {
+        return TAMIS_IN_BOXES;
+    }
+    if (uses_cells && fits_cells(engine, tests)) {
         return TAMIS_IN_CELLS;
     }
     if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&

@@ -7,6 +7,7 @@
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
 #include "engines/onepath/entries.h"
+#include "engines/onepath/lines.h"
 
 /* Set the bits of tamis_key_mark in the fork of a branch that goes to the buckets of these keys. */
 static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, uint32_t count) {
@@ -263,6 +264,7 @@ static void leave_pair(tm_engine *engine, uint64_t pair) {
 static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
     const tamis_record *record = &engine->records[handle];
     uint64_t key;
+    tamis_lines_settle(engine, tests);
     switch (record->place) {
     case TAMIS_IN_PAIR:
         tamis_boxes_gather(engine, tamis_pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);

@@ -1,8 +1,9 @@
 /* tree_match.c - one message down the tree: the matching and the refinement of paper 002.
  *
  * Law: a mask of the interfaces that are undecided goes down with the search. A node below which there is none of them
- * is passed over (all No); what ends at a hub is Yes at once, for all interfaces of its group; the match ends when
- * nothing is undecided. simulate/models/pst_hubs.py takes the same steps, one by one:
+ * is passed over (all No); what ends at a hub is Yes at once, for all interfaces of its group, and for those of groups
+ * that reach nothing else; the match ends when nothing is undecided. simulate/models/pst_hubs.py takes the same steps,
+ * one by one:
  *
  *     a test of a hub, looked for or looked at                            1
  *     a filter that ends at a hub                                         1
@@ -27,6 +28,7 @@ typedef struct search {
     uint32_t undecided; /* positions in `live`, without the last one */
     bool over;
     bool refines; /* an interface that has matched is decided */
+    uint64_t reached;
     uint64_t live[PST_POSITION_WORDS];
 } search;
 
@@ -50,6 +52,25 @@ static void decide_one(search *at, uint32_t position) {
     }
 }
 
+/* Groups that reach nothing new are decided. */
+static void decide_reached(search *at) {
+    const tm_answer *answer = at->answer;
+    for (uint32_t word = 0; word < PST_POSITION_WORDS; word++) {
+        for (uint64_t left = at->live[word]; left != 0; left &= left - 1) {
+            uint32_t position = word * 64 + (uint32_t)__builtin_ctzll(left);
+            uint64_t reaches = position < PST_POSITIONS - 1 ? answer->query->reaches[answer->grouping[position]] : 0;
+            if (reaches != 0 && (reaches & ~at->reached) == 0) {
+                decide_one(at, position);
+            }
+        }
+    }
+}
+
+/* Does the answer leave out groups that reach nothing new? */
+static bool looks_at_reach(const search *at) {
+    return at->answer->form == TM_ANSWER_GROUPS && at->answer->query->reaches != NULL;
+}
+
 /* The interface has matched: so has its group. */
 static void decide(search *at, uint32_t interface) {
     if (at->ring == NULL || interface >= at->ring_count) {
@@ -60,6 +81,10 @@ static void decide(search *at, uint32_t interface) {
             decide_one(at, other);
             other = at->ring[other];
         } while (other != interface);
+    }
+    if (looks_at_reach(at)) {
+        at->reached |= at->answer->query->reaches[at->answer->grouping[interface]];
+        decide_reached(at);
     }
     at->over |= at->undecided == 0 && !tm_bit_at(at->live, PST_POSITIONS - 1);
 }
@@ -313,6 +338,10 @@ void pst_tree_match(pst_tree *tree, pst_joint *joint, uint32_t message, const ps
     at.refines = tree->annotated && answer->form != TM_ANSWER_ALL;
     if (tree->annotated && !at.over) {
         begin_mask(&at);
+        at.reached = answer->query->reached;
+        if (at.reached != 0 && looks_at_reach(&at)) {
+            decide_reached(&at);
+        }
         at.over = !pst_trits_meet(&tree->hubs[PST_ROOT].trits, at.live);
     }
     if (!at.over) {

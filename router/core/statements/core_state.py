@@ -13,6 +13,7 @@ from typing import Final
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused
 from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, NeighbourSession, Send
+from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.seldom import Seldom
 from tamis.router.core.statements.freshness import Version
@@ -45,6 +46,7 @@ class CoreState:
     """At least the latest epoch of all statements that were believed by the clock."""
     refused: int = 0
     """Statements that were refused because of their epochs."""
+    spaces: KnownSpaces = field(default_factory=KnownSpaces)
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)

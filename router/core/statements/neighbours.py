@@ -117,7 +117,8 @@ class NeighbourTalks:
         self._requests += 1
         known, topology = ((), ()) if digest else self._exchange.vectors()
         identity = self._core_state.identity
-        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology)
+        spaces = self._core_state.spaces.digest if digest else b""
+        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology, spaces)
 
     def periodic(self, neighbour: int) -> None:
         """R10: compare with a neighbour, even if nothing seems to have changed."""

@@ -187,6 +187,14 @@ class Forwarder:
             links.update(self._policy.targets(generation.trees, source, matched))
         return tuple(sorted(link for link in links if link != came_from))
 
+    def listed(self, matched: Collection[int], now_us: int) -> frozenset[int] | None:
+        """Return the routers that are listed in a message which enters here: those of `matched` that lie on a way from
+        here in any generation in force. None: none are listed, so each router on its way matches it."""
+        self._forget(now_us)
+        below = [generation.trees.below(self.me) for generation in self._generations]
+        found = frozenset(router for router in matched if any(router in each for each in below))
+        return found if 0 < len(found) <= self._policy.destinations_max else None
+
     # --- worker groups
 
     def choices(self, transit: TransitId, members: Mapping[int, Weights], stated: Choices | None) -> Choices:

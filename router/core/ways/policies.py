@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tamis.protocol.limits import ROUTE_ROUTERS
 from tamis.router.core.ways.trees import Trees
 
 
@@ -23,6 +24,8 @@ class Policy:
     """(trees, source, matched): the links towards the routers `matched`, which want a message of the source."""
     annotate: Callable[[int, int | None], int]
     """(hops left, came from): the hops left that are written into each copy; None: the message entered here."""
+    destinations_max: int = 0
+    """Up to how many routers that want a message are listed in it where it enters (extension ROUTE); 0: none is."""
 
 
 def from_the_parent(trees: Trees, source: int, neighbour: int | None) -> bool:
@@ -41,3 +44,5 @@ def one_hop_less(hops_left: int, came_from: int | None) -> int:
 WANTED: Final = Policy("wanted", from_the_parent, ways_to_who_asks, one_hop_less)
 FLOOD: Final = replace(WANTED, name="flood")
 """All routers ask for everything or for nothing, so the switch finds the same links without asking its table."""
+MATCH_FIRST: Final = replace(WANTED, name="match-first", destinations_max=ROUTE_ROUTERS)
+"""A message is matched where it enters, and goes to the routers that are listed in it."""

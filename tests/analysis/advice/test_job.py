@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,14 @@ def test_a_file_of_another_network_is_refused(tmp_path: Path) -> None:
     file.write_text("routers: {}")
     with pytest.raises(ConfigError):
         job.wanted(file, folder)
+
+
+def test_what_tamis_does_not_have_is_told_to_those_who_ask_for_it(tmp_path: Path) -> None:
+    yet = Advice("reuse", "reuse", "not in Tamis yet", "never", "")
+    now = Advice("queues", "limits", "nothing to change", "8 MiB", "")
+    asked = _wanted(tmp_path)
+    assert [asked.has_place_for(each) for each in (yet, now)] == [False, True]
+    assert replace(asked, planned=True).has_place_for(yet)
 
 
 def test_nothing_changed_is_an_empty_patch_and_a_last_line_may_lack_its_end() -> None:

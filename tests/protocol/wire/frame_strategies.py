@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import Extensions, ExtensionType, GroupChoice, ReuseKeys
+from tamis.protocol.wire.extensions import Extensions, ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -84,9 +84,19 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     trace: dict[int, SearchStrategy[object]] = {ExtensionType.TRACE: POSITIVE_U64}
     if kind is FrameKind.DELIVER:
         known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64}
-    if kind is FrameKind.DRY_RUN:
-        return st.fixed_dictionaries(trace, optional=known)
-    return st.fixed_dictionaries({}, optional=known | trace)
+    rest = (
+        st.fixed_dictionaries(trace, optional=known)
+        if kind is FrameKind.DRY_RUN
+        else st.fixed_dictionaries({}, optional=known | trace)
+    )
+    if kind is FrameKind.DELIVER:
+        return rest
+    return st.one_of(rest, st.builds(lambda first, others: {ExtensionType.ROUTE: first} | others, routes(), rest))
+
+
+def routes() -> SearchStrategy[Route]:
+    listed = st.sets(POSITIVE_U64, min_size=1, max_size=4).map(sorted).map(tuple)
+    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed))
 
 
 @st.composite
@@ -170,8 +180,10 @@ def _advertisement(draw: st.DrawFn) -> object:
 
 def _request() -> SearchStrategy[object]:
     nothing = {"known": st.just(()), "topology": st.just(())}
-    digest = of_fields(routing_bodies.SenderRequest, digest=st.binary(min_size=16, max_size=16), **nothing)
-    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""))
+    sixteen = st.binary(min_size=16, max_size=16)
+    spaces = st.just(b"") | sixteen
+    digest = of_fields(routing_bodies.SenderRequest, digest=sixteen, spaces=spaces, **nothing)
+    return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), spaces=spaces)
 
 
 def _part(declared: type) -> SearchStrategy[object]:
@@ -194,10 +206,14 @@ _BY_HAND = {
     parts.AdvertisementPart: lambda: _part(parts.AdvertisementPart),
     parts.RequestPart: lambda: _part(parts.RequestPart),
     parts.ReplyPart: lambda: _part(parts.ReplyPart),
+    parts.SpacePart: lambda: _part(parts.SpacePart),
 }
 
 
 def wholes() -> SearchStrategy[parts.Whole]:
     """Bodies that travel in parts."""
-    declared = (routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply)
+    declared = (
+        *(routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply),
+        routing_bodies.SpaceStatement,
+    )
     return st.one_of(of_class(one) for one in declared)

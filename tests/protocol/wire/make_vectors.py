@@ -11,12 +11,13 @@ from pathlib import Path
 
 from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -40,6 +41,7 @@ ODD = encode_filter(
 )
 ANY = encode_filter(EVERYTHING)
 NONCE = bytes(range(16))
+TRADES = pack(space_from("trades", {"attributes": {"price": {"fixed": [0, 99.5], "digits": 2}, "side": "string"}}))
 LAST = 2**64 - 1
 
 
@@ -57,6 +59,8 @@ def data_frames() -> dict[str, Frame]:
     }
     chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO), GroupChoice(2**32 - 1, ROME))}
     only = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO),), ExtensionType.MEMBERS_ONLY: b""}
+    listed = {ExtensionType.ROUTE: Route(RouteMode.LIST, (ROME, OSLO)), ExtensionType.EXPIRY: TIME_NS}
+    everybody = {ExtensionType.ROUTE: Route(RouteMode.ALL)}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
@@ -65,6 +69,8 @@ def data_frames() -> dict[str, Frame]:
         "publish, extended": DataFrame(FrameKind.PUBLISH, quote, Flags.TRACED, 9, routed, TIME_NS, extended),
         "publish, for groups": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, chosen),
         "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
+        "publish, listed": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, listed),
+        "publish, to all": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, everybody),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
@@ -153,6 +159,11 @@ def routing_frames() -> dict[str, Frame]:
         ),
         "sr, digest": routing_bodies.SenderRequest(OSLO, 6, 1, routing_bodies.Scope.NEIGHBOUR, digest, ()),
         "sr, vector": routing_bodies.SenderRequest(OSLO, 6, 2, routing_bodies.Scope.TREE, b"", known, known[:1]),
+        "sr, digest and spaces": routing_bodies.SenderRequest(
+            *(OSLO, 6, 7, routing_bodies.Scope.NEIGHBOUR, digest, (), ()), spaces=less
+        ),
+        "space": routing_bodies.SpaceStatement("trades", 3, TRADES),
+        "space, withdrawn": routing_bodies.SpaceStatement("trades", 2**63 - 1, b""),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True

@@ -15,6 +15,8 @@ from tamis.protocol.wire.extensions import (
     ExtensionType,
     GroupChoice,
     ReuseKeys,
+    Route,
+    RouteMode,
     decode_extensions,
     encode_extensions,
 )
@@ -28,6 +30,10 @@ def area(*items: tuple[int, bytes]) -> bytes:
 
 def choices(*pairs: tuple[int, int]) -> bytes:
     return b"".join(struct.pack("<IQ", *pair) for pair in pairs)
+
+
+def route(*routers: int) -> bytes:
+    return struct.pack(f"<B{len(routers)}Q", 2, *routers)
 
 
 @settings(max_examples=settings.default.max_examples * 3 // 10)
@@ -73,6 +79,9 @@ def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
         *(area((10, b"")), area((10, bytes(11))), area((10, bytes(12))), area((10, choices((1, 0))))),
         *(area((10, choices((2, 5), (1, 5)))), area((10, choices((1, 5), (1, 6))))),
         area((10, choices(*((group, 5) for group in range(1, 258))))),
+        *(area((0x8007, b"")), area((0x8007, b"\x03")), area((0x8007, b"\x01" + bytes(8))), area((0x8007, b"\x02"))),
+        *(area((0x8007, route(0))), area((0x8007, route(2, 2))), area((0x8007, route(2, 1)))),
+        *(area((0x8007, route(*range(1, 66)))), area((3, bytes(8)), (0x8007, route(1)))),
     ],
 )
 def test_a_malformed_area_is_refused(data: bytes) -> None:
@@ -95,6 +104,9 @@ def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: FrameKind, type
         *({5: ()}, {5: (2**32,)}, {5: (-1,)}, {5: (True,)}, {5: tuple(range(16_384))}),
         *({1: ReuseKeys(1, ())}, {1: ReuseKeys(True, (-1,))}),
         *({10: ()}, {10: (GroupChoice(0, 1),)}, {10: (GroupChoice(1, 0),)}, {10: (GroupChoice(1, 2**64),)}),
+        *({0x8007: Route(RouteMode.ALL, (1,))}, {0x8007: Route(RouteMode.LIST)}, {0x8007: Route(3, (1,))}),
+        *({0x8007: Route(RouteMode.LIST, (2, 1))}, {0x8007: Route(RouteMode.LIST, (2**64,))}),
+        {4: "a", 0x8007: Route(RouteMode.ALL)},
         *({0x8000: b""}, {0x10000: b""}, {-1: b""}, {0x0100: "text"}, {0x0100: bytes(65_532)}),
     ],
 )

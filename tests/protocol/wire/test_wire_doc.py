@@ -27,12 +27,13 @@ SECTIONS = {
     **{
         f"{kind.name} 0x{kind:02x}": body
         for kind, body in BODY_OF.items()
-        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR)
+        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE)
     },
     "Parts": BODY_OF[FrameKind.RA],
     "RA body": routing_bodies.ReceiverAdvertisement,
     "SR body": routing_bodies.SenderRequest,
     "UR body": routing_bodies.UpdateReply,
+    "SPACE body": routing_bodies.SpaceStatement,
     **{
         record.__name__: record
         for record in (

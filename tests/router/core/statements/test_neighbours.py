@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import LinkState, Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import NeighbourSession, Send
 from tamis.router.core.events import Tick
@@ -206,7 +206,9 @@ def test_when_routers_come_within_reach_neighbours_compare_once_more():
     single.waits(1)
     sends = [send for send in single.took(Send) if isinstance(send.body, SenderRequest)]
     assert [send.to for send in sends] == [(NeighbourSession(A, 1),), (NeighbourSession(B, 1),)]
-    assert sends[0].body == SenderRequest(ME, 1, sends[0].body.request, Scope.NEIGHBOUR, own_digest(single), ())
+    assert sends[0].body == SenderRequest(
+        *(ME, 1, sends[0].body.request, Scope.NEIGHBOUR, own_digest(single), ()), spaces=NO_DIGEST
+    )
 
 
 def test_routers_that_come_one_after_the_other_do_not_put_it_off():

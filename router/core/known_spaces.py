@@ -1,0 +1,96 @@
+"""R17, what is held: the newest statement about each space, and the spaces that it makes.
+
+Law: what holds is decided by (version, digest) alone, so that it does not matter in which order statements come. At
+most SPACES_MAX spaces of SPACES_BYTES_MAX together are held; a statement past that is not held, and not passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import SPACES_BYTES_MAX, SPACES_MAX
+from tamis.protocol.shown import shown
+from tamis.protocol.spaces import Space, unpack
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.routing_bodies import SpaceStatement
+
+OVERHEAD_BYTES: Final = 192
+"""What holding a statement costs besides its bytes: what is withdrawn counts, too."""
+PROBLEM_MAX: Final = 300
+"""Characters of the longest sentence that says why a space cannot be read: it quotes what a stranger wrote."""
+
+
+class HeldSpace(NamedTuple):
+    statement: SpaceStatement
+    digest: bytes
+    space: Space | None
+    """What messages are checked by; None: the space is withdrawn, or cannot be read here."""
+    problem: str
+    """Why the space cannot be read here; empty: it can, or is withdrawn."""
+
+
+class KnownSpaces:
+    def __init__(self) -> None:
+        self.held: dict[str, HeldSpace] = {}
+        """Name -> the newest statement; read by all parts, written here."""
+        self.digest = numbers.NO_DIGEST
+        """The sum over all that is held, kept with every change."""
+        self._bytes = 0
+
+    def is_newer(self, statement: SpaceStatement) -> bool:
+        """Return whether `statement` is to take the place of what is held of its space."""
+        held = self.held.get(statement.name)
+        return held is None or (statement.version, statement.digest) > (held.statement.version, held.digest)
+
+    def contradicts(self, statement: SpaceStatement) -> bool:
+        """Return whether something else is held under the version of `statement`."""
+        held = self.held.get(statement.name)
+        return held is not None and held.statement.version == statement.version and held.digest != statement.digest
+
+    def has_room_for(self, *statements: SpaceStatement) -> bool:
+        """Return whether `statements`, each about another space, may be held, one after the other."""
+        count, size = len(self.held), self._bytes
+        for each in statements:
+            before = self.held.get(each.name)
+            count += before is None
+            size += _size(each) - (0 if before is None else _size(before.statement))
+            if (before is None and count > SPACES_MAX) or size > SPACES_BYTES_MAX:
+                return False
+        return True
+
+    def hold(self, statement: SpaceStatement) -> HeldSpace:
+        """Hold `statement` in the place of what was held of its space; return how it is held."""
+        before, weight = self.held.get(statement.name), self._weight(statement.name)
+        held = self.held[statement.name] = _read(statement)
+        self._bytes += _size(statement) - (0 if before is None else _size(before.statement))
+        self.digest = numbers.exchange(self.digest, weight, self._weight(statement.name))
+        return held
+
+    @property
+    def statements(self) -> list[SpaceStatement]:
+        return [held.statement for held in self.held.values()]
+
+    @property
+    def in_force(self) -> Mapping[str, Space]:
+        """The spaces that messages are checked by, in the order of their names, so that all routers have one order."""
+        return {name: held.space for name, held in sorted(self.held.items()) if held.space is not None}
+
+    def _weight(self, name: str) -> bytes:
+        held = self.held.get(name)
+        return numbers.space_digest(name, held.statement.version, held.digest) if held else numbers.NO_DIGEST
+
+
+def _read(statement: SpaceStatement) -> HeldSpace:
+    try:
+        space = unpack(statement.packed, statement.version) if statement.packed else None
+    except Refused as error:
+        return HeldSpace(statement, statement.digest, None, shown(str(error)[:PROBLEM_MAX]))
+    if space is not None and space.name != statement.name:
+        return HeldSpace(statement, statement.digest, None, f"it names itself {space.name}")
+    return HeldSpace(statement, statement.digest, space, "")
+
+
+def _size(statement: SpaceStatement) -> int:
+    return len(statement.packed) + OVERHEAD_BYTES

@@ -1,0 +1,83 @@
+"""R17: what routers tell each other of spaces.
+
+Law: of two statements about one space that of the higher version holds; of two contents under one version that of the
+larger digest, and an alarm says so. What is newer than all before it is passed on once, on all links but the one it
+came from. Neighbours compare digests over all their spaces beside those over all else (`SenderRequest.spaces`), never
+within them: a router of an earlier release knows none. Where the two differ, each sends the other all of its spaces,
+once a second at most. Nothing of this holds up messages: each is checked where it enters, by what that router holds.
+
+A statement that cannot be read here, of a later release, is held and passed on like any other; until a newer one comes
+its space is not checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tamis.protocol.limits import SPACES_BYTES_MAX, SPACES_MAX
+from tamis.protocol.wire.routing_bodies import SenderRequest, SpaceStatement
+from tamis.router.core.commands import Alarm, CheckBySpaces
+from tamis.router.core.seldom import Seldom
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.times import S
+
+ALARM_EVERY_US: Final = 60 * S
+"""The least time between two alarms about one space."""
+
+
+class SpaceTalks:
+    def __init__(self, core_state: CoreState) -> None:
+        self._core_state = core_state
+        self._alarmed = Seldom(ALARM_EVERY_US)
+        self._answered = Seldom(core_state.times.answer_every_us)
+
+    def state(self, statements: Iterable[SpaceStatement]) -> None:
+        """Hold what this router's own sources say, as far as it is new, and tell all neighbours."""
+        for statement in statements:
+            if self._take(statement):
+                self._core_state.flood(statement)
+        self._check_by()
+
+    def hear(self, statement: SpaceStatement, came_from: int) -> None:
+        if self._take(statement):
+            self._core_state.pass_on(statement, came_from)
+            self._check_by()
+
+    def differs(self, request: SenderRequest, link: CoreLink) -> bool:
+        """Answer a request whose digest of spaces is another than that of this router: send all spaces. Return whether
+        this router's digest is to follow, so that the neighbour does the same if it still differs then."""
+        core_state = self._core_state
+        if request.spaces in (b"", core_state.spaces.digest):
+            return False
+        if not self._answered.may((link.neighbour, link.session), core_state.now_us):
+            return False
+        for statement in core_state.spaces.statements:
+            core_state.send(link, statement)
+        return True
+
+    def _take(self, statement: SpaceStatement) -> bool:
+        """Hold a statement if it is newer than what is held; return whether it was."""
+        known, name = self._core_state.spaces, statement.name
+        if known.contradicts(statement):
+            self._alarm(name, f"space {name} has two contents under version {statement.version}, and one of them holds")
+        if not known.is_newer(statement):
+            return False
+        if not known.has_room_for(statement):
+            most = f"{SPACES_MAX} spaces of {SPACES_BYTES_MAX:,} bytes together"
+            self._alarm("", f"there is no room for space {name}, version {statement.version}: at most {most} are known")
+            return False
+        problem = known.hold(statement).problem
+        if problem:
+            self._alarm(
+                name, f"space {name}, version {statement.version}, cannot be read and is not checked: {problem}"
+            )
+        return True
+
+    def _check_by(self) -> None:
+        self._core_state.out.append(CheckBySpaces(self._core_state.spaces.in_force))
+
+    def _alarm(self, name: str, text: str) -> None:
+        if self._alarmed.may(name, self._core_state.now_us):
+            self._core_state.out.append(Alarm(text))

@@ -1,0 +1,78 @@
+"""Invariants 4, 8 and 16: what routers know of spaces, and which messages they refuse.
+
+Law: a message is refused only if some router may check by a space that it does not fit: one that files declare, that
+was held or kept when all was last at rest, or that was stated since. At rest it is refused exactly if it does not fit
+what its own router holds, and routers that reach each other hold the same, which is not older than what each has held.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from tamis.protocol.wire.routing_bodies import SpaceStatement
+from tamis.simulate.oracle.paths import Graph, component
+from tamis.simulate.schemas import DECLARED, SHAPE_OF, fits, space_of
+
+Report = Callable[[int, str], None]
+Held = Mapping[str, SpaceStatement]
+"""Name -> what a router holds of a space."""
+
+
+class Schemas:
+    def __init__(self, report: Report) -> None:
+        self.counts: Counter[str] = Counter()
+        self._report = report
+        self._possible: set[SpaceStatement] = set(DECLARED)
+        self._newest: dict[tuple[int, int], dict[str, tuple[int, bytes]]] = {}
+        """(router, life) -> name -> the newest version and digest that it was seen to hold."""
+
+    def stated(self, statement: SpaceStatement) -> None:
+        """A router was asked to change a space."""
+        self.counts["changes of spaces"] += 1
+        self._possible.add(statement)
+
+    def refused(self, serial: int, content: int) -> None:
+        """A router refused a message as it does not fit."""
+        self.counts["refused by spaces"] += 1
+        name = space_of(content)
+        shapes = [SHAPE_OF[each.name, each.packed] for each in self._possible if each.name == name]
+        if all(fits(content, shape) for shape in shapes):
+            self._report(16, f"message {serial} fits each version of space {name}, and was refused")
+
+    def probed(self, serial: int, content: int, is_refused: bool, held: Held) -> None:
+        """A message was published at rest at a router that holds `held`."""
+        statement = held.get(space_of(content) or "")
+        is_fitting = statement is None or fits(content, SHAPE_OF[statement.name, statement.packed])
+        if is_fitting is is_refused:
+            self._report(16, f"message {serial} {'fits' if is_fitting else 'does not fit'}, and was treated otherwise")
+
+    def at_rest(
+        self,
+        held: Mapping[tuple[int, int], Held],
+        kept: Iterable[SpaceStatement],
+        graph: Graph,
+    ) -> None:
+        """Judge what living routers hold, by (router, life); `kept` is what any router would start with again."""
+        by_router = {router: spaces for (router, _), spaces in held.items()}
+        for (router, life), spaces in held.items():
+            self.look(router, life, spaces)
+            first = min(component(graph, router) & by_router.keys())
+            if by_router[first] != spaces:
+                self._report(4, f"{router:x} knows other spaces than {first:x}")
+        self._possible = {*DECLARED, *kept, *(each for spaces in held.values() for each in spaces.values())}
+
+    def look(self, router: int, life: int, spaces: Held) -> None:
+        """Judge that what a router holds of each space is not older than what it held."""
+        newest = self._newest.setdefault((router, life), {})
+        for name, (version, digest) in newest.items():
+            if name not in spaces or _age(spaces[name]) < (version, digest):
+                self._report(8, f"{router:x} went back from version {version} of space {name}")
+        newest.update({name: _age(statement) for name, statement in spaces.items()})
+
+    def forget(self, living: Collection[tuple[int, int]]) -> None:
+        self._newest = {life: newest for life, newest in self._newest.items() if life in living}
+
+
+def _age(statement: SpaceStatement) -> tuple[int, bytes]:
+    return statement.version, statement.digest

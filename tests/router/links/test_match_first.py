@@ -1,0 +1,73 @@
+"""Strategy match-first between real routers: a message is matched where it enters, and nobody on its way is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.configs import parse_topology
+from tests.router.links.conftest import in_touch, linked
+from tests.router.links.test_flood import RING, visits
+from tests.router.links.test_network import subscribe
+from tests.router.wire_client import subscription
+
+MATCH_FIRST = "\nstrategy: match-first"
+ONE = "\nstrategy: {name: match-first, destinations_max: 1}"
+
+
+@pytest.mark.parametrize(("strategy", "is_asked"), [(MATCH_FIRST, False), (ONE, True)], ids=["all listed", "too many"])
+async def test_a_router_on_the_way_matches_a_message_only_if_it_is_for_too_many(nodes, strategy, is_asked):
+    """Of a ring of five, b and c have subscribers. There are more filters than a plan takes."""
+    made = await in_touch(nodes(linked(*RING) + strategy))
+    alice, bob, carol = [await made[name[0]].client(name) for name in ("alice", "bob", "carol")]
+    await subscribe(bob, subscription(1, "x > 1"))
+    more = [subscription(2 + place, f"y = {place}") for place in range(40)]
+    await subscribe(carol, subscription(1, "x > 2"), *more)
+    for name, node in made.items():
+        others = 42 - {"b": 1, "c": 41}.get(name, 0)
+        await node.until(lambda node=node, count=others: node.network.table.stats().filters == count)
+    for x in range(1, 11):
+        await alice.publish({"x": x})
+    assert [await bob.delivered() for _ in range(9)] == [{"x": x} for x in range(2, 11)]
+    assert [await carol.delivered() for _ in range(8)] == [{"x": x} for x in range(3, 11)]
+    await made["a"].until(lambda: visits(made) == 10 + 9 + 8)  # entered; copies on a - b, and on b - c
+    # the first ones were asked for the names that filters speak of
+    asked = made["b"].network.table.stats().steps
+    await alice.publish({"x": 11})
+    assert await carol.delivered() == {"x": 11}
+    assert (made["b"].network.table.stats().steps > asked) == is_asked
+
+
+@pytest.mark.parametrize("strategies", ["mfala", "fmmmm", "aamaa"], ids=["all four", "one floods", "one matches first"])
+async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
+    text = linked(*RING)
+    made = nodes(text)
+    full = text.replace("{}", str(made["a"]._folder))
+    others = {"m": MATCH_FIRST, "l": "\nstrategy: link-matching", "f": "\nstrategy: flood", "a": ""}
+    for name, strategy in zip(made, strategies, strict=True):
+        made[name].settings = parse_topology(full + others[strategy]).router(name)
+    await in_touch(made)
+    clients = {name: await node.client(f"at {name}") for name, node in made.items()}
+    for place, client in enumerate(clients.values()):
+        await subscribe(client, subscription(1, f"x = {place} or x = 9"))
+    for name, publisher in clients.items():
+        for x in (*range(5), 9):
+            await publisher.publish({"x": x, "of": name})
+    for place, client in enumerate(clients.values()):
+        came = [await client.delivered() for _ in range(8)]
+        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
+        assert sorted(came, key=str) == sorted(wanted, key=str)
+
+
+async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
+    made = await in_touch(nodes(linked(*RING) + MATCH_FIRST))
+    alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
+    await subscribe(carol, subscription(1, "x > 0"))
+    await alice.publish({"x": 1})
+    assert await carol.delivered() == {"x": 1}
+    made["b"].kill()
+    rest = {name: node for name, node in made.items() if name != "b"}
+    for node in rest.values():
+        await node.knows(*(name for name in rest if name != node.name))
+    for x in (0, 2, 3):
+        await alice.publish({"x": x})
+    assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
