@@ -163,6 +163,25 @@ static bool narrow(const tm_engine *engine, const family_names *family, tamis_te
     return says_all;
 }
 
+/* Those that the box does not say first: a message in the box makes them, and the others hold as a rule. */
+static void put_tests(const tm_engine *engine, const family_names *family, const tamis_tests *tests, uint64_t *out) {
+    tm_box box;
+    bool is_said[TAMIS_TESTS_MAX];
+    uint32_t count = 0;
+    tm_box_open(&box, family->count);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        is_said[i] = narrow(engine, family, tests->tests[i], &box);
+        if (!is_said[i]) {
+            out[count++] = tests->tests[i];
+        }
+    }
+    for (uint32_t i = 0; i < tests->count; i++) {
+        if (is_said[i]) {
+            out[count++] = tests->tests[i];
+        }
+    }
+}
+
 static void box_of(const tm_engine *engine, uint32_t interface, const tamis_tests *tests, const family_names *family,
                    tm_box *box) {
     bool says_all = true;
@@ -266,7 +285,7 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
     at->handle = handle;
     at->count = tests->count & 63;
     at->note = TAMIS_ROW_UNKNOWN;
-    memcpy(at->tests, tests->tests, sizeof(tamis_test) * tests->count);
+    put_tests(engine, &family, tests, at->tests);
     tm_box box = {.id = body};
     box_of(engine, tamis_interface_of(engine, handle), tests, &family, &box);
     if (!tm_families_insert(&engine->families, family.names, family.count, family.guard, &box)) {

@@ -6,7 +6,9 @@
 #include "engines/onepath/alike.h"
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/entries.h"
 #include "engines/onepath/lines.h"
+#include "engines/onepath/pair_entry.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
@@ -15,6 +17,9 @@
 
 #define ODDS_RANGE 0.5
 #define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
+
+#define STEP_OF_GUARD (1.0 / 64) /* what a guard costs that these share */
+#define ALIKE_IN_PAIR 4U         /* filters of a pair that are compared with one that may leave it */
 
 /* ---- the choice ---- */
 
@@ -190,6 +195,24 @@ static uint32_t filters_of_pair(const tm_engine *engine, const tamis_tests *test
     return key == engine->full_pair ? engine->full_pair_filters : filters;
 }
 
+/* Do the last filters of a pair make the two tests that stand in front, all of them? Behind a guard a message makes
+ * such a test once. */
+static bool are_alike(const tm_engine *engine, const tamis_tests *tests) {
+    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_pair_key_of(engine, tests));
+    uint32_t count = slot == NULL ? 0 : slot->entry_count;
+    if (count < ALIKE_IN_PAIR || !tamis_pair_fits(tests)) {
+        return false;
+    }
+    tamis_entry like = tamis_pair_entry(0, 0, tests);
+    for (uint32_t i = 0; i < ALIKE_IN_PAIR; i++) {
+        const tamis_entry *entry = &tamis_slot_entries(&engine->buckets, slot)[count - 1 - i];
+        if (entry->test != like.test || (entry->interface & ~TAMIS_ENTRY_INTERFACE) != like.interface) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
  * by all messages that have both names. */
 static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
@@ -197,8 +220,11 @@ static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const
     if (filters >= TAMIS_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
         return true;
     }
-    return filters >= TAMIS_PAIR_MAX && bucket->opened < pair * filters * STEP_OF_PAIR &&
-           !tamis_boxes_may_take(engine, tests);
+    if (filters < TAMIS_PAIR_MAX || tamis_boxes_may_take(engine, tests)) {
+        return false;
+    }
+    double in_pair = pair * filters * STEP_OF_PAIR;
+    return bucket->opened < in_pair || (bucket->opened * STEP_OF_GUARD < in_pair && are_alike(engine, tests));
 }
 
 /* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.

@@ -15,7 +15,7 @@
 #define SLOTS_KEPT_MAX 256U /* buckets with entries that wait for step 4; further ones are done at once */
 #define PROBES_MAX 192U     /* buckets asked for before the first is looked at */
 #define WAITING_MAX 32U     /* bodies asked for before the first is read */
-#define PATTERNS_AT_ONCE 16U
+#define PATTERNS_AT_ONCE 8U
 #define WIDE_TESTS_FEW 8U /* of numbers without a code; with more of them a search for the value's label pays */
 
 /* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
@@ -173,17 +173,21 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
         return has_any_pattern(m, attribute, pattern);
     }
     m->work.steps += view->pattern_count / WORK_BYTES;
-    bool found = false;
-    for (uint32_t i = 0; i < view->pattern_count; i += PATTERNS_AT_ONCE) { /* without a jump for each */
-        uint32_t end = i + PATTERNS_AT_ONCE < view->pattern_count ? i + PATTERNS_AT_ONCE : view->pattern_count;
-        for (uint32_t k = i; k < end; k++) {
-            found |= view->patterns[k] == pattern;
+    uint32_t at = 0;
+    for (; at + PATTERNS_AT_ONCE <= view->pattern_count; at += PATTERNS_AT_ONCE) { /* without a jump for each */
+        uint32_t found = 0;
+        for (uint32_t k = 0; k < PATTERNS_AT_ONCE; k++) { /* of a known count: compared as a vector */
+            found |= view->patterns[at + k] == pattern;
         }
         if (found) {
             return true;
         }
     }
-    return false;
+    uint32_t found = 0;
+    for (; at < view->pattern_count; at++) {
+        found |= view->patterns[at] == pattern;
+    }
+    return found;
 }
 
 /* Without a jump, as the operators of a bucket's entries follow no order. */
