@@ -145,16 +145,19 @@ class Groups:
             self.counts["for members, dropped by a router"] += 1
         elif message.lost or message.refusals:
             self.counts["for members, lost or refused"] += 1
-        elif group in first.choices and self._is_calm(first, message):
+        elif group in first.choices and self._is_calm(group, first, message):
             self._report(15, f"message {message.serial} for group {group:x} went out of the count")
         elif group in first.choices:
             self.counts["for members, while ways changed"] += 1
 
-    def _is_calm(self, first: EntranceWithChoices, message: SharedMessage) -> bool:
-        """Was there no change that ways may break at, since all routers last knew the topology, so that some router or
-        line has seen the message go?"""
-        calm_us = self._deliveries.calm_before(first, message.last_us)
-        return calm_us is not None and not self._truth.has_ended(calm_us, message.last_us + self._patience.hold_us)
+    def _is_calm(self, group: int, first: EntranceWithChoices, message: SharedMessage) -> bool:
+        """Did ways to the router that was chosen carry, and was there no change that they may break at, since all
+        routers last knew the topology, so that some router or line has seen the message go? A router behind links that
+        have fallen silent may still be chosen."""
+        calm_us, until_us = self._deliveries.calm_before(first, message.last_us), message.last_us
+        if calm_us is None or self._truth.has_ended(calm_us, until_us + self._patience.hold_us):
+            return False
+        return self._deliveries.ways_stayed(first.router, first.choices[group], calm_us, until_us)
 
     def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
         """Must a member have got the message?"""

@@ -25,6 +25,8 @@ REFUSED_AND_LOWER = (
 """The statement of a router whose clock is ahead is refused, its messages were taken: its lower epoch is not muted."""
 CLOCK_SET_RIGHT = (19, 20, 35, 36, 37, 71, 79, 115, 116, 121)
 """What a router believed of one issuer while its clock was years ahead is not believed of others afterwards."""
+CHOSEN_BEHIND_SILENCE = (1, 17, 21, 31, 50, 58, 60, 64, 67, 70)
+"""A router was chosen for a group while older trees still had the links behind which it lay, which were silent."""
 JUST_ENDED = (15, 22, 23, 36, 37, 39)
 OTHER_MEMBERS = (1, 3, 8, 10, 12, 13, 14, 15, 20, 24, 25)
 SMALL = Scenario("random:5", 40, "all", 3)
@@ -137,6 +139,7 @@ def test_the_run_that_the_page_begins_with_is_clean() -> None:
         pytest.param(  # it waited at a router that ended
             Scenario("ring:10", 200, "grouped", 9000819, broadcast="source-trees", only=(7, 10)), marks=pytest.mark.slow
         ),
+        Scenario("dumbbell:4", 200, "grouped", 9400782, broadcast="shared-tree", only=CHOSEN_BEHIND_SILENCE),
         pytest.param(  # an end that was news still when the message entered
             Scenario("random:5", 200, "grouped", 9000989, broadcast="source-trees", only=JUST_ENDED),
             marks=pytest.mark.slow,
