@@ -132,7 +132,7 @@ class Client(AboutClient):
     ) -> MessageId:
         """Publish a message, and return its id; see `tamis.Client.publish`."""
         if space is not None:
-            attributes = message_of(attributes, space, self._settings.spaces)
+            attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._try(attributes, payload)
@@ -143,38 +143,53 @@ class Client(AboutClient):
         return id_
 
     def try_publish(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, json: object = ABSENT
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        space: str | None = None,
     ) -> MessageId | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
-        id_ = self._try(attributes, payload_of(payload, json))
+        id_ = self._try(self._of_space(attributes, space), payload_of(payload, json))
         if id_ is None:
             self._outbox.check_open()
         return id_
 
-    def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
-        """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
+    def publish_many(
+        self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
+    ) -> None:
+        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first failure is raised; messages after it may be
         sent."""
         waiting: deque[Future[None]] = deque()
         for attributes, payload in items(messages):
             if not (confirm or retry):
-                self.publish(attributes, payload)
+                self.publish(attributes, payload, space=space)
                 continue
-            waiting.append(self._begin(attributes, payload, confirm=confirm, retry=retry)[1])
+            own = self._of_space(attributes, space)
+            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry)[1])
             if len(waiting) == WINDOW:
                 self._pump.wait(waiting.popleft())
         for future in waiting:
             self._pump.wait(future)
 
     def trace(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        timeout_s: float = TRAIL_S,
+        space: str | None = None,
     ) -> Trail[TraceRecord]:
         """Publish a message, and follow it; see `tamis.Client.trace`."""
-        return self._follow(TraceRecord, attributes, payload, timeout_s)
+        return self._follow(TraceRecord, self._of_space(attributes, space), payload, timeout_s)
 
-    def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
+    def route(
+        self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S, space: str | None = None
+    ) -> Trail[DryRunReport]:
         """Ask where a message would go and to whom; see `tamis.Client.route`."""
-        return self._follow(DryRunReport, attributes, b"", timeout_s)
+        return self._follow(DryRunReport, self._of_space(attributes, space), b"", timeout_s)
 
     def request(
         self,
@@ -255,6 +270,9 @@ class Client(AboutClient):
             message = self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
             self._pump.written()
         return message, waiter
+
+    def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
+        return attributes if space is None else message_of(attributes, space, self._settings.spaces)
 
     def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float

@@ -147,7 +147,7 @@ class Client(AboutClient):
         """
         pump = self._running or self._pump
         if space is not None:
-            attributes = message_of(attributes, space, self._settings.spaces)
+            attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         id_ = None if confirm or retry else self._outbox.try_publish(attributes, payload, time_ns())
@@ -161,11 +161,17 @@ class Client(AboutClient):
         return id_
 
     def try_publish(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, json: object = ABSENT
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        json: object = ABSENT,
+        space: str | None = None,
     ) -> MessageId | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
         pump = self._running or self._pump
+        attributes = self._of_space(attributes, space)
         id_ = self._outbox.try_publish(attributes, payload_of(payload, json), time_ns())
         if id_ is None:
             self._outbox.check_open()
@@ -173,14 +179,16 @@ class Client(AboutClient):
             pump.written()
         return id_
 
-    async def publish_many(self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False) -> None:
-        """Publish all of `messages`, in order. With `confirm`, the first failure is raised; messages after it may be
+    async def publish_many(
+        self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
+    ) -> None:
+        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first failure is raised; messages after it may be
         sent."""
         if not (confirm or retry):
             for attributes, payload in items(messages):
-                await self.publish(attributes, payload)
+                await self.publish(attributes, payload, space=space)
             return
-        rest = items(messages)
+        rest = ((self._of_space(attributes, space), payload) for attributes, payload in items(messages))
         while window := list(islice(rest, WINDOW)):
             calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry) for pair in window)
             for result in await asyncio.gather(*calls, return_exceptions=True):
@@ -188,17 +196,24 @@ class Client(AboutClient):
                     raise result
 
     async def trace(
-        self, attributes: Mapping[str, Value], payload: bytes = b"", *, timeout_s: float = TRAIL_S
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes = b"",
+        *,
+        timeout_s: float = TRAIL_S,
+        space: str | None = None,
     ) -> Trail[TraceRecord]:
         """Publish a message, confirmed, and return what each router that it passed did with it.
 
         This returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
         """
-        return await self._follow(TraceRecord, attributes, payload, timeout_s)
+        return await self._follow(TraceRecord, self._of_space(attributes, space), payload, timeout_s)
 
-    async def route(self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S) -> Trail[DryRunReport]:
+    async def route(
+        self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S, space: str | None = None
+    ) -> Trail[DryRunReport]:
         """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
-        return await self._follow(DryRunReport, attributes, b"", timeout_s)
+        return await self._follow(DryRunReport, self._of_space(attributes, space), b"", timeout_s)
 
     async def request(
         self,
@@ -279,6 +294,9 @@ class Client(AboutClient):
         self._pump.written()
         await waiter
         return message.id
+
+    def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
+        return attributes if space is None else message_of(attributes, space, self._settings.spaces)
 
     async def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float

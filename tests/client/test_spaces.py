@@ -103,3 +103,47 @@ def test_without_asyncio_too(rome: BlockingRouter) -> None:
         client.publish({"severity": "high", "zone": 1}, space="alarms")
         client.publish({"severity": "medium", "zone": 1}, space="alarms")
         assert calm.receive(5)["severity"] == "medium"
+
+
+WRONG: dict[str, tamis.Value] = {"severity": "low", "zone": 10}
+RIGHT: dict[str, tamis.Value] = {"severity": "high", "zone": 3}
+
+
+@pytest.mark.slow
+async def test_whatever_publishes_takes_a_space(rome: BlockingRouter) -> None:
+    [address] = rome.said["clients"]
+    async with (
+        tamis.connect(address, spaces=SPACES) as client,
+        client.subscribe("zone > 2", space="alarms", own_messages=True) as found,
+    ):
+        for call in (client.trace, client.route):
+            with pytest.raises(tamis.Refused, match="zone lies outside its range"):
+                await call(WRONG, space="alarms")
+        for confirm in (False, True):
+            with pytest.raises(tamis.Refused, match="zone lies outside its range"):
+                await client.publish_many([RIGHT, WRONG], confirm=confirm, space="alarms")
+        with pytest.raises(tamis.Refused, match="zone lies outside its range"):
+            client.try_publish(WRONG, space="alarms")
+        assert client.try_publish(RIGHT, space="alarms") is not None
+        await client.publish_many([RIGHT], space="alarms")
+        assert (await client.trace(RIGHT, space="alarms")).is_complete
+        assert (await client.route(RIGHT, space="alarms")).is_complete
+        assert all([(await found.receive(5))["type"] == "alarms" for _ in range(3)])
+
+
+@pytest.mark.slow
+def test_whatever_publishes_without_asyncio_takes_a_space(rome: BlockingRouter) -> None:
+    [address] = rome.said["clients"]
+    with (
+        tamis.blocking.connect(address, spaces=SPACES) as client,
+        client.subscribe("zone > 2", space="alarms", own_messages=True) as found,
+    ):
+        for call in (client.trace, client.route, client.try_publish):
+            with pytest.raises(tamis.Refused, match="zone lies outside its range"):
+                call(WRONG, space="alarms")
+        with pytest.raises(tamis.Refused, match="zone lies outside its range"):
+            client.publish_many([RIGHT, WRONG], confirm=True, space="alarms")
+        client.publish_many([RIGHT], space="alarms")
+        assert client.trace(RIGHT, space="alarms").is_complete
+        assert client.route(RIGHT, space="alarms").is_complete
+        assert found.receive(5)["type"] == "alarms"
