@@ -4,7 +4,7 @@
 #include "engines/onepath/boxes.h"
 
 #define DRAWN_AT_ONCE 2U /* filters that follow one that comes: a few microseconds */
-#define GIVEN_AT_ONCE 4U /* filters of a line that leaves: it is gone before twice as many have come */
+#define GIVEN_AT_ONCE 4U /* filters of a line that leaves, with each that comes to its name */
 
 /* Nothing but bounds on numbers of one name? */
 static bool is_of_bounds(const tm_engine *engine, const tamis_tests *tests) {
