@@ -160,8 +160,8 @@ class Client(AboutClient):
     def publish_many(
         self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
     ) -> None:
-        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first failure is raised; messages after it may be
-        sent."""
+        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
+        failure is raised; messages after it may be sent."""
         waiting: deque[Future[None]] = deque()
         for attributes, payload in items(messages):
             if not (confirm or retry):

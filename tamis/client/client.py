@@ -182,8 +182,8 @@ class Client(AboutClient):
     async def publish_many(
         self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
     ) -> None:
-        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first failure is raised; messages after it may be
-        sent."""
+        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
+        failure is raised; messages after it may be sent."""
         if not (confirm or retry):
             for attributes, payload in items(messages):
                 await self.publish(attributes, payload, space=space)

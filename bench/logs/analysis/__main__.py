@@ -41,6 +41,7 @@ def main(
     if measure is not None:
         click.echo(measured.here(*measure))
         return
+    into.mkdir(parents=True, exist_ok=True)
     rows = []
     with scratch_folder() as folder:
         many = folder / "many" if logs is None else logs
