@@ -60,7 +60,7 @@ static bool fits_cells(const tm_engine *engine, const tamis_tests *tests) {
 
 /* Filters of interfaces with cells follow others to a line, and make none. */
 static bool is_for_line(const tm_engine *engine, bool uses_cells, const tamis_tests *tests) {
-    return !engine->scatters && (uses_cells ? tamis_lines_have_room(engine, tests) : tamis_lines_take(engine, tests));
+    return !engine->scatters && (uses_cells ? tamis_lines_has_open(engine, tests) : tamis_lines_take(engine, tests));
 }
 
 /* Several bounds of one key? */

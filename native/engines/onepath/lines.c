@@ -31,7 +31,7 @@ static tm_family *line_of(const tm_engine *engine, const tamis_tests *tests) {
     return tm_families_find(&engine->families, &name, 1, TAMIS_NO_TEST);
 }
 
-bool tamis_lines_have_room(const tm_engine *engine, const tamis_tests *tests) {
+bool tamis_lines_has_open(const tm_engine *engine, const tamis_tests *tests) {
     const tm_family *line = is_of_bounds(engine, tests) ? line_of(engine, tests) : NULL;
     return line != NULL && !line->is_leaving;
 }
@@ -94,7 +94,7 @@ static void draw(tm_engine *engine, uint32_t name) {
             return;
         }
         tamis_tests_of_record(engine, handle, &tests);
-        if (!tamis_lines_have_room(engine, &tests) || !tamis_move_anew(engine, handle, true)) {
+        if (!tamis_lines_has_open(engine, &tests) || !tamis_move_anew(engine, handle, true)) {
             return;
         }
     }

@@ -24,8 +24,8 @@
 
 /* May the tests stand in a line, or begin one? */
 bool tamis_lines_take(const tm_engine *engine, const tamis_tests *tests);
-/* May they stand in a line that is there? */
-bool tamis_lines_have_room(const tm_engine *engine, const tamis_tests *tests);
+/* Is there a line that they may stand in, and that does not leave? */
+bool tamis_lines_has_open(const tm_engine *engine, const tamis_tests *tests);
 /* A filter of these tests has come: if its name has a line, some filters that came before there was one follow, or some
  * of a line that leaves go back. Without memory they stay, which is as right. */
 void tamis_lines_settle(tm_engine *engine, const tamis_tests *tests);
