@@ -94,7 +94,7 @@ def _number(name: str) -> int:
 
 def crowd(port: int, count: int, token: str, slow_s: float = 0, patience_s: float = 30) -> tuple[int, float]:
     """Clients of one process that connect at the same time: how many are let in, and after how many seconds the last.
-    Each takes `slow_s` for each step."""
+    Each takes `slow_s` for each step; a step that takes longer is made up for by the next ones."""
     selector, began_s, let_in, last_s = selectors.DefaultSelector(), time.monotonic(), 0, 0.0
     for number in range(count):
         sock = socket.socket()
@@ -103,8 +103,9 @@ def crowd(port: int, count: int, token: str, slow_s: float = 0, patience_s: floa
         selector.register(sock, selectors.EVENT_WRITE, number)
     socks, left = [key.fileobj for key in selector.get_map().values()], count
     while left and time.monotonic() < began_s + patience_s:
-        for key, ready in selector.select(1):
-            time.sleep(slow_s)
+        turn_s = time.monotonic()
+        for step, (key, ready) in enumerate(selector.select(1), 1):
+            time.sleep(max(0.0, turn_s + step * slow_s - time.monotonic()))
             sock = key.fileobj
             try:
                 if ready & selectors.EVENT_WRITE:
