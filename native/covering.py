@@ -6,13 +6,16 @@ them. Filters come as a router has them, packed. A filter of which no message is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Self
 
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check
 from tamis.native.seed import random_seed
 
-LOOKED_AT_MAX: Final[int] = lib.TM_COVER_LOOKED_AT_MAX
+_Question = Callable[..., int]
+
+LOOKED_AT_MAX: Final[int] = lib.TM_COVER_LOOKS
 
 
 class FilterCovers:
@@ -84,6 +87,6 @@ class FilterCovers:
         """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
         lib.tm_cover_fail_allocation(self._c, n)
 
-    def _answers(self, question: Any, packed: bytes, most: int) -> list[int]:
+    def _answers(self, question: _Question, packed: bytes, most: int) -> list[int]:
         check(question(self._c, packed, len(packed), self._ids, min(most, LOOKED_AT_MAX), self._count))
         return list(ffi.unpack(self._ids, self._count[0])) if self._count[0] else []

@@ -254,10 +254,11 @@ int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count,
 
 /* Filters by id that tell which of them cover a filter and which it covers. a covers b if every message that satisfies
  * b satisfies a; an answer is always right, and what only several constraints of one name say together may be missed.
- * Filters of which no message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match. */
+ * Filters of which no message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match.
+ */
 typedef struct tm_cover tm_cover;
 
-#define TM_COVER_LOOKED_AT_MAX 4096 /* filters that one question looks at: past them it finds no more */
+#define TM_COVER_LOOKS 1024 /* filters that one question looks at: past them it finds no more */
 
 /* `memory_bytes_max`: of all that it keeps; 0: no bound. Yours to free. */
 int tm_cover_new(uint64_t memory_bytes_max, uint64_t hash_seed, tm_cover **out);

@@ -55,8 +55,8 @@ static bool ends_with(const tm_value *text, const tm_value *end) {
 }
 
 static bool has(const tm_value *text, const tm_value *piece) {
-    return piece->length == 0 || (piece->length <= text->length &&
-                                  memmem(text->string, text->length, piece->string, piece->length) != NULL);
+    return piece->length == 0 ||
+           (piece->length <= text->length && memmem(text->string, text->length, piece->string, piece->length) != NULL);
 }
 
 /* ---- the ends of what a constraint admits ---- */

@@ -71,14 +71,13 @@ static bool has(const uint32_t *ids, size_t count, uint32_t id) {
 }
 
 static void ask(tm_cover *cover, dice *d, bool is_kept) {
-    static uint32_t above[TM_COVER_LOOKED_AT_MAX];
-    static uint32_t below_it[TM_COVER_LOOKED_AT_MAX];
+    static uint32_t above[TM_COVER_LOOKS];
+    static uint32_t below_it[TM_COVER_LOOKS];
     size_t above_count = 0;
     size_t below_count = 0;
     guarded asked = guard(filter.bytes, filter.size);
-    CHECK(tm_cover_covering(cover, asked.bytes, filter.size, above, TM_COVER_LOOKED_AT_MAX, &above_count) == TM_OK,
-          "covering");
-    CHECK(tm_cover_covered(cover, asked.bytes, filter.size, below_it, TM_COVER_LOOKED_AT_MAX, &below_count) == TM_OK,
+    CHECK(tm_cover_covering(cover, asked.bytes, filter.size, above, TM_COVER_LOOKS, &above_count) == TM_OK, "covering");
+    CHECK(tm_cover_covered(cover, asked.bytes, filter.size, below_it, TM_COVER_LOOKS, &below_count) == TM_OK,
           "covered");
     unguard(&asked);
     for (uint32_t i = 0; i < KEPT_MAX; i++) {

@@ -1,4 +1,4 @@
-"""Covering in C: never wrongly claimed, found wherever the pure index finds it, kept through changes and lack of memory."""
+"""Covering in C: never wrongly claimed, found where the judge affirms it, sound through changes and lack of memory."""
 
 from __future__ import annotations
 
@@ -44,13 +44,17 @@ NUMBERS = [0, 1, 1.5, 2]
 
 def single_constraints() -> list[Constraint]:
     plain = [Constraint("x", op, (value,)) for op in Op for value in TEXTS if op not in (Op.EXISTS, Op.IN, Op.BETWEEN)]
+    plain += [Constraint("x", op, (value,)) for op in (Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE) for value in NUMBERS]
     plain += [
-        Constraint("x", op, (value,))
-        for op in (Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE)
-        for value in NUMBERS
+        Constraint("x", Op.BETWEEN, pair)
+        for values in (TEXTS, NUMBERS)
+        for pair in itertools.combinations(sorted(values), 2)
     ]
-    plain += [Constraint("x", Op.BETWEEN, pair) for values in (TEXTS, NUMBERS) for pair in itertools.combinations(sorted(values), 2)]
-    plain += [Constraint("x", Op.IN, (0, "a", True)), Constraint("x", Op.IN, ("a", "ab")), Constraint("x", Op.EXISTS, ())]
+    plain += [
+        Constraint("x", Op.IN, (0, "a", True)),
+        Constraint("x", Op.IN, ("a", "ab")),
+        Constraint("x", Op.EXISTS, ()),
+    ]
     plain += [Constraint("x", op, (truth,)) for op in (Op.EQ, Op.NE) for truth in (True, False)]
     return plain + [Constraint(c.name, c.op, c.operands, negated=True) for c in plain]
 
@@ -201,9 +205,13 @@ def test_lack_of_memory_changes_nothing():
 
 def test_memory_is_bounded():
     covers_ = FilterCovers(memory_bytes=4_000_000)
-    with pytest.raises(MemoryError):
+
+    def add_many() -> None:
         for number in range(100_000):
             covers_.add(encode_filter(decode_filter([["x", "=", f"value {number}"]])))
+
+    with pytest.raises(MemoryError):
+        add_many()
     assert covers_.stats()[1] <= 4_000_000
     covers_.validate()
     covers_.remove(0)

@@ -25,8 +25,6 @@ from tamis.router.core.statements.members import Members, Restated
 from tamis.router.core.statements.shards import Shards
 from tamis.router.core.statements.sizes import FILTERS_MAX, first_of, is_large, size_of
 
-LOOKS_PER_SLICE: Final = 4
-"""Filters looked at in one slice of covering: about 2 ms when the index is full."""
 EXPIRED_PER_SLICE: Final = 4_000
 """Holds that end in one slice: a few milliseconds."""
 
@@ -164,7 +162,7 @@ class OwnPredicate:
 
     def work(self) -> None:
         """Do a slice of covering."""
-        for _ in range(LOOKS_PER_SLICE):
+        for _ in range(self._cover.looks_per_slice):
             if not self._cover.has_work:
                 return
             for covered in self._cover.look():

@@ -12,8 +12,8 @@ from tamis.protocol.covering import covers
 from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
-from tamis.router.core.statements.cover import Cover
-from tamis.router.core.statements.own_predicate import LOOKS_PER_SLICE, Issue, OwnPredicate
+from tamis.router.core.statements.cover import Cover, PureIndex
+from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_cover import NEVER
@@ -178,12 +178,12 @@ def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_c
 
 
 def test_covering_never_delays_and_is_done_in_slices():
-    filters = [less(bound) for bound in range(LOOKS_PER_SLICE + 1)]
+    filters = [less(bound) for bound in range(PureIndex.looks_per_slice + 1)]
     asked = advertiser(*filters)
     assert len(asked.issued) == len(filters)
     asked.work()
     assert asked.has_work
-    assert len(asked.issue().removed) == LOOKS_PER_SLICE - 1
+    assert len(asked.issue().removed) == PureIndex.looks_per_slice - 1
     asked.work()
     assert not asked.has_work
     assert asked.issue().added == {}
