@@ -8,6 +8,7 @@ for a share of what it matches, which no other filter asks for.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterable
 from typing import Final, Protocol
@@ -23,6 +24,8 @@ FILTERS_MAX: Final = 10_000
 BYTES_MAX: Final = 1_024
 """The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
 for each value, and another filter seldom covers it."""
+UNCOVERED_PER_SLICE: Final = 1_000
+"""Filters that come back in one slice when what covered them goes: about 2 ms."""
 
 
 class FilterIndex(Protocol):
@@ -101,6 +104,7 @@ class Cover:
         self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}
         self._above: dict[bytes, bytes] = {}
+        self._dropped: dict[bytes, None] = {}  # filters that have gone and still stand above others
 
     def __contains__(self, packed: bytes) -> bool:
         """Is the filter `packed` set aside?"""
@@ -111,6 +115,11 @@ class Cover:
 
     @property
     def has_work(self) -> bool:
+        return bool(self._queued or self._dropped)
+
+    @property
+    def has_looks(self) -> bool:
+        """Is there a filter to be looked at?"""
         return bool(self._queued)
 
     @property
@@ -118,26 +127,45 @@ class Cover:
         return self._index.looks_per_slice
 
     def add(self, packed: bytes) -> None:
-        """Queue a filter that is advertised from now on, to be looked at later."""
+        """Queue a filter that is advertised from now on, to be looked at later. One that was dropped keeps those under
+        it that have not come back yet."""
+        self._dropped.pop(packed, None)
         if len(packed) <= BYTES_MAX and not self._index.is_full and not group_of(packed):
             self._queue.append(packed)
             self._queued.add(packed)
 
     def drop(self, packed: bytes) -> Iterable[bytes]:
-        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return the filters that
-        it covered: they must be advertised."""
+        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return filters that it
+        covered: they must be advertised, and so must those that `uncover` returns while it `is_above` some."""
         self._queued.discard(packed)
         if not self._queued:
             self._queue.clear()
         above = self._above.pop(packed, None)
         if above is not None:
-            del self._under[above][packed]
+            self._take_from_under(above, packed)
             return ()
         if packed in self._index:
             self._index.remove(packed)
-        uncovered = self._under.pop(packed, {})
+        if packed not in self._under:
+            return ()
+        self._dropped[packed] = None
+        return self._come_back(packed)
+
+    def is_above(self, packed: bytes) -> bool:
+        """Does a filter that was dropped still stand above others, which are not advertised yet?"""
+        return packed in self._dropped
+
+    def uncover(self) -> Iterable[bytes]:
+        """Return the next filters that must be advertised, as what covered them has gone."""
+        return self._come_back(next(iter(self._dropped))) if self._dropped else ()
+
+    def _come_back(self, packed: bytes) -> list[bytes]:
+        under = self._under[packed]
+        uncovered = list(itertools.islice(under, UNCOVERED_PER_SLICE))
         for other in uncovered:
-            del self._above[other]
+            del under[other], self._above[other]
+        if not under:
+            del self._under[packed], self._dropped[packed]
         return uncovered
 
     def look(self) -> tuple[bytes, ...]:
@@ -170,6 +198,12 @@ class Cover:
                 self._set_aside(under, packed)
             self._set_aside(other, packed)
         return covered
+
+    def _take_from_under(self, above: bytes, packed: bytes) -> None:
+        del self._under[above][packed]
+        if not self._under[above]:
+            del self._under[above]
+            self._dropped.pop(above, None)
 
     def _set_aside(self, packed: bytes, by: bytes) -> None:
         self._above[packed] = by

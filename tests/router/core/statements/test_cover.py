@@ -8,7 +8,7 @@ from tamis.native.covering import LOOKED_AT_MAX
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.statements import cover as pure
-from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.cover import UNCOVERED_PER_SLICE, Cover
 from tamis.router.links import covering as native
 from tamis.router.links.covering import NativeCover
 from tests.router.core.bodies import less
@@ -123,7 +123,12 @@ def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
     while cover.has_work:
         found += cover.look()
     assert len(set(found)) == len(found) == len(cover) == count
-    assert len(set(cover.drop(less(count)))) == count
+    back = [*cover.drop(less(count))]
+    assert len(back) == UNCOVERED_PER_SLICE
+    while cover.is_above(less(count)):
+        back += cover.uncover()
+    assert sorted(back) == sorted(found)
+    assert len(cover) == 0
 
 
 def test_without_memory_a_filter_is_not_compared(monkeypatch: pytest.MonkeyPatch):
