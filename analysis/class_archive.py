@@ -1,8 +1,9 @@
 """An archive of Spark's classes in the user's cache, which Java writes after a first analysis and starts from later.
 
-Law: an archive is for one Java and one Spark, and only Java decides whether it fits; where it does not, or is being
-written just now, Spark starts without. Java writes it as it ends, when the answers are there and nobody waits, and its
-head last, so that one that was cut off has none: it is written anew after a while. There are at most KEPT archives.
+Law: an archive is for one Java and one Spark, and Java checks whether it fits and is sound; where it is not, or is
+being written just now, Spark starts without. Java writes it as it ends, when the answers are there and nobody waits,
+and its head last, so that one that was cut off has none: it is written anew after a while. From one that lost its end
+later Java does not start at all: `forget` removes it. There are at most KEPT archives.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SWITCH: Final = "TAMIS_SPARK_ARCHIVE"
 KEPT: Final = 2
 WRITING_S: Final = 600.0
 """A file without a head is being written for at most so long."""
+_USES: Final = "-XX:SharedArchiveFile="
 _SILENT: Final = "-Xlog:disable"
 """Java would say of each class that cannot be archived why."""
 
@@ -35,13 +37,21 @@ def java_options() -> str:
         return ""  # Spark would take such a path apart
     try:
         if _is_whole(archive):
-            return f"-XX:SharedArchiveFile={archive} {_SILENT}"
+            return f"{_USES}{archive} -XX:+VerifySharedSpaces {_SILENT}"
         if archive.exists() and time.time() - archive.stat().st_mtime < WRITING_S:
             return ""
         _make_room(archive)
     except OSError:
         return ""
     return f"-XX:ArchiveClassesAtExit={archive} {_SILENT}"
+
+
+def forget(options: str) -> bool:
+    """Remove the archive that Java was to start from with `options`, as it did not start; False if there was none."""
+    used = [Path(word.removeprefix(_USES)) for word in options.split() if word.startswith(_USES)]
+    for archive in used:
+        archive.unlink(missing_ok=True)
+    return bool(used)
 
 
 def _folder() -> Path:

@@ -10,8 +10,10 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from typing import Final
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from tamis.analysis import class_archive, parts
@@ -25,6 +27,7 @@ GROUPS_MAX = 200_000
 
 MEMORY_MIN_MB: Final = 512
 """The least memory to allow: Spark starts with 472 MB at least."""
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
 """The first compiler, the collector without threads, and no collection each time that more classes are loaded."""
 ELSEWHERE: Final = "spark://"
@@ -65,7 +68,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         }
     if brief:
         settings |= {
-            "spark.driver.extraJavaOptions": f"{BRIEF_JAVA} {class_archive.java_options()}",
+            JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
@@ -76,6 +79,15 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
             "spark.sql.files.openCostInBytes": "0",
             "spark.sql.files.minPartitionNum": "1",
         }
+    try:
+        return _started(master, settings)
+    except PySparkRuntimeError:
+        if not class_archive.forget(settings.get(JAVA_OPTIONS, "")):
+            raise
+        return _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+
+
+def _started(master: str, settings: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("tamis")
     for name, value in settings.items():
         builder = builder.config(name, value)

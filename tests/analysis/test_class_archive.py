@@ -70,3 +70,12 @@ def test_there_is_none_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPa
 def test_a_variable_switches_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(class_archive.SWITCH, "no")
     assert class_archive.java_options() == ""
+
+
+def test_one_that_java_does_not_start_from_is_removed() -> None:
+    archive = _archive("-XX:ArchiveClassesAtExit")
+    assert not class_archive.forget(class_archive.java_options())
+    archive.write_bytes(b"\xa8\xab\x0b\xf0")
+    assert class_archive.forget(class_archive.java_options())
+    assert not archive.exists()
+    assert _archive("-XX:ArchiveClassesAtExit") == archive
