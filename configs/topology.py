@@ -39,7 +39,7 @@ from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 from tamis.protocol import limits as bounds
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.spaces.space import NAMING
-from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of, takes
+from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
 from tamis.protocol.wire.numbers import stable_number
 
 _ROUNDS = ENGINES["sff"].options["rounds"]
@@ -76,6 +76,11 @@ class StrategySettings(ConfigSection):
         "the same for all sources, which costs less to compute and sends a few messages in vain.",
     )
 
+    reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
+        default="never",
+        description="Strategies `advertise` and `link-matching`: `destinations` lets a message carry the set of "
+        "routers that want it, by which those on its way send it on without asking their tables; `never`: each matches.",
+    )
     prune: bool = Field(
         default=True,
         description="Strategy `flood`: messages go only to routers that have a client with a subscription; "
@@ -89,7 +94,7 @@ class StrategySettings(ConfigSection):
         "router on its way. A router takes lists of any length.",
     )
 
-    @check_field("mode", "prune", "destinations_max")
+    @check_field("mode", "reuse", "prune", "destinations_max")
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: str | bool | int, info: ValidationInfo) -> str | bool | int:
         """`value`, unless the strategy that is named has no such option."""
@@ -97,6 +102,10 @@ class StrategySettings(ConfigSection):
         if name is not None and not takes(name, option):
             owners = dict.fromkeys(facts.key for facts in STRATEGIES if takes(facts.key, option))
             raise ValueError(f"is a setting of strategy {' and '.join(owners)}, not of {name}")
+        given = {option: value} | {each: info.data.get(each) for each in options_of(str(name)) if each in info.data}
+        if given.keys() == options_of(str(name)).keys() and not exists(str(name), given):
+            others = ", ".join(f"{each}: {what}" for each, what in given.items() if each != option)
+            raise ValueError(f"{value} does not go with {others}")
         return value
 
     @property
