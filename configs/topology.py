@@ -78,8 +78,8 @@ class StrategySettings(ConfigSection):
 
     reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
         default="never",
-        description="Strategies `advertise` and `link-matching`: `destinations` lets a message carry the set of "
-        "routers that want it, by which those on its way send it on without asking their tables; `never`: each matches.",
+        description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of "
+        "routers that want it, and those on its way ask only the tables of their own clients; `never`: each matches.",
     )
     prune: bool = Field(
         default=True,

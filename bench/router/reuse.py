@@ -1,4 +1,4 @@
-"""What a message costs the routers of a tree that reuse what the first one matched: `python -m tamis.bench.router.reuse`.
+"""What a message costs the routers of a tree that reuse what the first matched: `python -m tamis.bench.router.reuse`.
 
     entry 1 -- transit 2 -- last 4        routers 1 to `--routers` are a heap: 2 and 3 are children of 1, 4 and 5 of 2
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.matching.workloads import NAMES, deal, make
+from tamis.bench.matching.workloads import NAMES, WORKLOADS, deal, make
 from tamis.bench.router.transit import tell
 from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
@@ -32,7 +32,6 @@ from tamis.protocol.wire.header import HEADER_BYTES, ID_OFFSET
 from tamis.protocol.wire.numbers import filter_digest
 
 PROGRAM: Final = "tamis.bench.router.reuse"
-WORKLOAD: Final = "sigcomm03"
 SEED: Final = 2026
 HOPS: Final = 30
 CLIENT: Final = 1 << 40
@@ -50,10 +49,10 @@ class Load:
     """Packed attributes."""
 
     @classmethod
-    def drawn(cls, filters: int, routers: int, messages: int) -> Load:
-        drawn = make(WORKLOAD, filters, messages, NAMES, SEED)
+    def drawn(cls, workload: str, filters: int, routers: int, messages: int) -> Load:
+        drawn = make(workload, filters, messages, NAMES, SEED)
         of: dict[int, list[bytes]] = {router: [] for router in range(1, routers + 1)}
-        for place, router in enumerate(deal(WORKLOAD, filters, routers, SEED)):
+        for place, router in enumerate(deal(workload, filters, routers, SEED)):
             of[router + 1].append(drawn.filters[place])
         return cls(of, [drawn.messages[place] for place in range(len(drawn.messages))])
 
@@ -149,12 +148,12 @@ def frames_of(load: Load, policy: str) -> dict[str, list[bytes]]:
 
 def _fed(path: Path) -> float:
     """Feed one router what a file says; microseconds of CPU a message."""
-    role, policy, filters, routers, messages, frames = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-    router = Router(ROLES[role], Load.drawn(filters, routers, messages), policy)
+    role, policy, load, frames = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
+    router = Router(ROLES[role], load, policy)
     source = router.client if role == "entry" else router.links[ROLES[role] // 2]
+    block = b"".join(frames)
     began = time.thread_time()
-    for frame in frames:
-        router.switch.feed(source, frame)
+    router.switch.feed(source, block)
     return (time.thread_time() - began) * 1e6 / len(frames)
 
 
@@ -167,17 +166,16 @@ def _counted(path: Path) -> int:
     return int(_COLLECTED.findall(done.stderr)[-1])
 
 
-def measured(filters: int, routers: int, messages: int, counted: bool) -> list[dict[str, float | str]]:
+def measured(load: Load, counted: bool) -> list[dict[str, float | str]]:
     """A row for each policy: instructions (`counted`) or microseconds a message, of each role and of the tree."""
-    load = Load.drawn(filters, routers, messages)
-    rows = []
+    rows, routers = [], len(load.filters)
     for policy in POLICIES:
         frames = frames_of(load, policy)
-        row: dict[str, float | str] = {"policy": policy, "filters": str(filters), "routers": str(routers)}
+        row: dict[str, float | str] = {"policy": policy, "routers": str(routers)}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "fed"
             for role in ROLES:
-                path.write_bytes(pickle.dumps((role, policy, filters, routers, messages, frames[role])))
+                path.write_bytes(pickle.dumps((role, policy, load, frames[role])))
                 row[role] = _counted(path) / len(frames[role]) if counted else min(_fed(path) for _ in range(5))
         inner = sum(2 * router <= routers for router in range(2, routers + 1))
         cost = {role: float(row[role]) for role in ROLES}
@@ -190,6 +188,7 @@ def measured(filters: int, routers: int, messages: int, counted: bool) -> list[d
 def main() -> None:
     parser = argparse.ArgumentParser(prog=f"python -m {PROGRAM}", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--filters", type=int, nargs="*", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--workload", choices=tuple(WORKLOADS), default="market")
     parser.add_argument("--routers", type=int, default=100)
     parser.add_argument("--messages", type=int, default=1_000)
     parser.add_argument("--callgrind", action="store_true", help="count instructions")
@@ -202,8 +201,9 @@ def main() -> None:
     if arguments.callgrind and shutil.which("valgrind") is None:
         parser.error("valgrind is not installed")
     for filters in arguments.filters:
-        for row in measured(filters, arguments.routers, arguments.messages, arguments.callgrind):
-            tell(row, arguments.json)
+        load = Load.drawn(arguments.workload, filters, arguments.routers, arguments.messages)
+        for row in measured(load, arguments.callgrind):
+            tell({"workload": arguments.workload, "filters": str(filters)} | row, arguments.json)
 
 
 if __name__ == "__main__":

@@ -155,6 +155,15 @@ static bool is_worth_a_set(tm_net *net, uint32_t source) {
            tm_ways_at(&net->routes.ways, block)->count > 0 && tm_places_reserve(&net->reuse.places, net->routers.count);
 }
 
+/* Has a message of this shape gone on by its set before? Then more will come, and the table is asked which names of it
+ * it knows; where each message has names of its own, that would cost what the set spares. */
+static bool is_seen_again(const parts *message) {
+    tm_form *form = message->form;
+    bool is_again = form->by_set == form->shape.version;
+    form->by_set = form->shape.version;
+    return is_again;
+}
+
 int switch_reuse(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_reuse *reuse = &sw->net->reuse;
     bool is_stated = message->route_bytes > 0 && switch_route_mode(message) == WIRE_ROUTE_SET;
@@ -173,7 +182,7 @@ int switch_reuse(tm_switch *sw, const parts *message, uint32_t source, uint32_t 
         return switch_depart(sw, message, source, came_from, behind);
     }
     sw->stats.sets_believed++;
-    if (sw->net->network.count > 0 && sw->net->routes.in_force > 0) {
+    if (is_seen_again(message) && sw->net->network.count > 0 && sw->net->routes.in_force > 0) {
         switch_teach_shape(sw, message);
     }
     depart_by_set(sw, message, source, came_from, behind);
