@@ -168,7 +168,8 @@ def _counted(path: Path) -> int:
 
 def measured(load: Load, counted: bool) -> list[dict[str, float | str]]:
     """A row for each policy: instructions (`counted`) or microseconds a message, of each role and of the tree."""
-    rows, routers = [], len(load.filters)
+    rows: list[dict[str, float | str]] = []
+    routers = len(load.filters)
     for policy in POLICIES:
         frames = frames_of(load, policy)
         row: dict[str, float | str] = {"policy": policy, "routers": str(routers)}

@@ -139,9 +139,10 @@ class Boxes:
 
 
 def measured(tree: Tree, routers: Collection[int], subscriptions: int, events: int, density: float) -> dict[str, Work]:
-    """Return the mean work an event of each strategy; `delivered` is left empty."""
+    """Return the work of each strategy over all events; `delivered` is left empty."""
     rng = random.Random(f"{density} {subscriptions}")
-    boxes, places, sums = Boxes(routers, subscriptions, density, rng), sorted(routers), {}
+    boxes, places = Boxes(routers, subscriptions, density, rng), sorted(routers)
+    sums: dict[str, Work] = {}
     for _ in range(events):
         matching, entry = boxes.matching(), rng.choice(places)
         found = {"never": never(tree, matching, entry), "always": always(tree, matching, entry)}
