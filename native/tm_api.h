@@ -345,6 +345,7 @@ typedef struct tm_admission {
     uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                               filters, and dropping the newest */
     uint8_t takes_route;   /* a link whose neighbour knows the extension ROUTE */
+    uint8_t takes_set;     /* and its mode SET */
     uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
     uint32_t traces_burst; /* and at once */
 } tm_admission;
@@ -544,12 +545,15 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
 
 /* By which messages go between routers (switch/forward.h). */
-#define TM_FORWARD_WANTED 0      /* where the table knows somebody who wants them */
-#define TM_FORWARD_FLOOD 1       /* the same, without asking the table while each router wants everything or nothing */
-#define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
-#define TM_FORWARDINGS 3
+#define TM_FORWARD_WANTED 0       /* where the table knows somebody who wants them */
+#define TM_FORWARD_FLOOD 1        /* the same, without asking the table while each router wants everything or nothing */
+#define TM_FORWARD_MATCH_FIRST 2  /* matched where they enter: they list the routers they go to, if these are few */
+#define TM_FORWARD_DESTINATIONS 3 /* matched where they enter: they carry the set of routers that want them */
+#define TM_FORWARDINGS 4
 #define TM_ROUTE_ROUTERS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
 #define TM_ROUTE_ROUTERS_MAX 64
+#define TM_SET_ROUTERS_MAX 4096 /* that a set counts */
+#define TM_DIGEST_BYTES 16
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
@@ -557,6 +561,11 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
 /* A message for more routers than this, 1 to TM_ROUTE_ROUTERS_MAX, lists none: it is matched at each hop. */
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
+/* What the network table holds, for TM_FORWARD_DESTINATIONS: `digest` (TM_DIGEST_BYTES) is that over what `routers`
+ * want, this one among them, whose numbers ascend (copied; NULL: those before). NULL for the digest: the table is about
+ * to change, or does not hold all of it, so no set is written or believed, as at first. TM_OK, TM_NO_MEMORY or (more
+ * than TM_SET_ROUTERS_MAX, or in no order) TM_MISUSED: none is, either. */
+int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
@@ -681,10 +690,13 @@ typedef struct tm_switch_stats {
     uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
     uint64_t match_ns_sum;
     uint64_t matches_timed;
-    uint64_t steps;        /* of all messages, in all tables and plans (tm_stats) */
-    uint64_t memory_bytes; /* the table apart */
-    uint64_t queued_bytes; /* in all queues */
-    uint32_t connections;  /* with a socket, or fed */
+    uint64_t steps;         /* of all messages, in all tables and plans (tm_stats) */
+    uint64_t sets_written;  /* messages that entered here and got the set of routers that want them */
+    uint64_t sets_believed; /* messages that went on by the set that they brought, without a match */
+    uint64_t sets_stale;    /* that brought one and were matched, as it was made of other tables */
+    uint64_t memory_bytes;  /* the table apart */
+    uint64_t queued_bytes;  /* in all queues */
+    uint32_t connections;   /* with a socket, or fed */
     uint32_t subscriptions;
     uint32_t filters;
     uint32_t publishers;     /* remembered */

@@ -15,7 +15,7 @@ from tamis.configs.choices import OneOf
 from tamis.configs.fields import named
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits as bounds
-from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, options_of, takes
+from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
 
 
 class StrategySettings(ConfigSection):
@@ -35,6 +35,11 @@ class StrategySettings(ConfigSection):
         "the same for all sources, which costs less to compute and sends a few messages in vain.",
     )
 
+    reuse: Annotated[str, OneOf(choices.REUSES)] = Field(
+        default="never",
+        description="Strategies `advertise` and `link-matching`: with `destinations` a message carries the set of "
+        "routers that want it, and those on its way ask only the tables of their own clients; `never`: each matches.",
+    )
     prune: bool = Field(
         default=True,
         description="Strategy `flood`: messages go only to routers that have a client with a subscription; "
@@ -48,7 +53,7 @@ class StrategySettings(ConfigSection):
         "router on its way. A router takes lists of any length.",
     )
 
-    @check_field("mode", "prune", "destinations_max")
+    @check_field("mode", "reuse", "prune", "destinations_max")
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: str | bool | int, info: ValidationInfo) -> str | bool | int:
         """`value`, unless the strategy that is named has no such option."""
@@ -56,6 +61,10 @@ class StrategySettings(ConfigSection):
         if name is not None and not takes(name, option):
             owners = dict.fromkeys(facts.key for facts in STRATEGIES if takes(facts.key, option))
             raise ValueError(f"is a setting of strategy {' and '.join(owners)}, not of {name}")
+        given = {option: value} | {each: info.data.get(each) for each in options_of(str(name)) if each in info.data}
+        if given.keys() == options_of(str(name)).keys() and not exists(str(name), given):
+            others = ", ".join(f"{each}: {what}" for each, what in given.items() if each != option)
+            raise ValueError(f"{value} does not go with {others}")
         return value
 
     @property
