@@ -64,10 +64,13 @@ static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, 
     return best;
 }
 
-uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double *share) {
+uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double least, double *share) {
     ways open;
     find_ways(engine, tests, &open);
     for (uint32_t depth = 0; depth <= TAMIS_DEPTH_MAX; depth++) {
+        if (*share < least) {
+            return 0;
+        }
         tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
         const tamis_node *node = crowd.opened == NULL ? NULL : tamis_slot_node(&engine->buckets, crowd.opened);
         uint32_t filters = 0;
@@ -82,9 +85,10 @@ uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_test
     return key;
 }
 
-void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {
+void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double least, tamis_alike *out) {
     out->share = 1;
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_alike_end(engine, key, tests, &out->share));
+    uint64_t end = tamis_alike_end(engine, key, tests, least, &out->share);
+    const tamis_slot *slot = end == 0 ? NULL : tamis_buckets_find(&engine->buckets, end);
     out->count = 0;
     if (slot == NULL) {
         return;

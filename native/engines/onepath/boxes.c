@@ -392,7 +392,7 @@ bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tami
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
-    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
+    bucket = tamis_alike_end(engine, bucket, tests, 0, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }

@@ -129,8 +129,8 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
         *reason = "a node counts other filters than its branches do";
         return TM_MISUSED;
     }
-    if (node != NULL && ((uint32_t)(node->count - node->guards) > TAMIS_FORKS_MAX + 1 || node->guards > TAMIS_GUARDS_MAX ||
-                         (node->count == 0 && crowd.slots == 1))) {
+    if (node != NULL && ((uint32_t)(node->count - node->guards) > TAMIS_FORKS_MAX + 1 ||
+                         node->guards > TAMIS_GUARDS_MAX || (node->count == 0 && crowd.slots == 1))) {
         *reason = "a bucket is opened to nothing or to too much";
         return TM_MISUSED;
     }

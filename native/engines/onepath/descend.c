@@ -58,22 +58,15 @@ static uint32_t depth_of(const tm_engine *engine, uint32_t branch) {
 
 /* What is found out about a filter on its way, where the first step asks for it. */
 typedef struct outlook {
-    uint64_t from;     /* the key of the first opened bucket; 0: those who stand further on are known */
-    tamis_alike alike; /* these */
+    uint64_t from;     /* the key of an opened bucket, from which on `alike` is to be looked for; 0: none */
+    bool is_told;      /* it was, and that is what there is to say */
+    tamis_alike alike; /* who stand further on */
     uint32_t count;
     struct {
         tamis_test test;
         double odds;
     } known[TAMIS_TESTS_MAX]; /* of its tests, regardless of the way */
 } outlook;
-
-static const tamis_alike *alike_of(const tm_engine *engine, const tamis_tests *tests, outlook *out) {
-    if (out->from != 0) {
-        tamis_alike_find(engine, out->from, tests, &out->alike);
-        out->from = 0;
-    }
-    return &out->alike;
-}
 
 static double odds_of(const tm_engine *engine, tamis_test test, outlook *out) {
     for (uint32_t i = 0; i < out->count; i++) {
@@ -88,6 +81,21 @@ static double odds_of(const tm_engine *engine, tamis_test test, outlook *out) {
         out->known[out->count++].odds = odds;
     }
     return odds;
+}
+
+/* Those who stand further on, if they are so many of all that the odds of some test may be raised by it. */
+static const tamis_alike *alike_of(const tm_engine *engine, const tamis_tests *tests, outlook *out) {
+    double lowest = TAMIS_NEVER;
+    for (uint32_t i = 0; out->from != 0 && i < tests->count; i++) {
+        double odds = tamis_has_bucket(engine, tests->tests[i]) ? odds_of(engine, tests->tests[i], out) : TAMIS_NEVER;
+        lowest = odds < lowest ? odds : lowest;
+    }
+    if (out->from != 0) {
+        tamis_alike_find(engine, out->from, tests, lowest, &out->alike);
+        out->is_told = out->alike.count > 0 || out->alike.share < lowest;
+        out->from = 0;
+    }
+    return &out->alike;
 }
 
 /* By the value of a test that has a bucket; `crowd` is that behind the fork for it, where there is one and the test has
@@ -190,8 +198,7 @@ static void find_prospects(const tm_engine *engine, const tamis_node *node, cons
     uint32_t count = 0;
     for (uint32_t at = first; at < end; at++) {
         tamis_test test = tests->tests[at];
-        const tamis_fork *fork =
-            tamis_has_bucket(engine, test) ? find_fork(node, what_of_test(engine, test)) : NULL;
+        const tamis_fork *fork = tamis_has_bucket(engine, test) ? find_fork(node, what_of_test(engine, test)) : NULL;
         found->forks[at] = fork;
         if (fork != NULL && tamis_test_op(test) != TAMIS_COMPLEX) {
             tamis_bucket_keys(engine, TAMIS_IN_BUCKET, fork->branch, test, &keys[count++]);
@@ -269,6 +276,7 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     uint32_t begin = stand->branch;
     outlook out;
     out.from = 0;
+    out.is_told = false;
     out.alike.count = 0;
     out.count = 0;
     for (uint32_t depth = depth_of(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand); depth++) {
@@ -278,7 +286,7 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
         if (opened == NULL) {
             break;
         }
-        out.from = out.alike.count == 0 && out.from == 0 ? key : out.from;
+        out.from = out.is_told || out.from != 0 ? out.from : key;
         step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand, &out);
         if (next.test == TAMIS_NONE) {
             break;
