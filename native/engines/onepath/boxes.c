@@ -387,10 +387,21 @@ void tamis_boxes_scatter(tm_engine *engine) {
 
 /* ---- beside a bucket ---- */
 
+/* Do many filters that make the test stand elsewhere than under it? They have left its bucket, which need not fill up
+ * again for those that come. */
+static bool is_relieved(const tm_engine *engine, tamis_test access, uint64_t bucket) {
+    tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, bucket);
+    uint32_t here = crowd.entries + crowd.singles + tamis_filters_behind(&engine->buckets, crowd.opened);
+    return tamis_users_of(engine, access) >= here + TAMIS_BUCKET_FULL;
+}
+
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access) {
     uint64_t bucket = tamis_bucket_of_test(access);
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
+    }
+    if (is_relieved(engine, access, bucket)) {
+        return true;
     }
     bucket = tamis_alike_end(engine, bucket, tests, 0, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);

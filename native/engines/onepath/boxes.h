@@ -7,7 +7,8 @@
  *
  * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found under a pair of names, or
  * TAMIS_BUCKET_FULL under a value. From then on they are boxes, and so is every one that comes, unless it finds less
- * than TAMIS_BOXES_MIN under a value; when fewer than TAMIS_BOXES_LEFT are left, they go back.
+ * than TAMIS_BOXES_MIN under a value of which not as many as fill a bucket stand elsewhere; when fewer than
+ * TAMIS_BOXES_LEFT are left, they go back.
  *
  * A test that no box can say (a negation, `!=`, a pattern) and that many filters make may be the *guard* of a family:
  * all its filters make it, a message makes it once, and where it fails the family is passed by. Filters that have no
