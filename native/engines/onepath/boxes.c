@@ -223,8 +223,17 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
-void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
-    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+/* Tests of one name stand together, as a rule. */
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    uint32_t names = tests->count > 0;
+    for (uint32_t i = 1; i < tests->count && names < TM_BOX_NAMES_MAX; i++) {
+        names += tamis_test_name(tests->tests[i]) != tamis_test_name(tests->tests[i - 1]);
+    }
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)), names);
+}
+
+void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask_bounds(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
 }
 
 /* ---- in and out ---- */

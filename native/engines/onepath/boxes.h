@@ -43,7 +43,9 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
 void tamis_boxes_leave(tm_engine *engine, uint32_t handle);                           /* its body, too */
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out);
 /* Ask for the memory that the box of a filter stands in. */
-void tamis_boxes_ask(const tm_engine *engine, uint32_t handle);
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests);
+/* And when that is there, for the bounds of the leaf. */
+void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle);
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
 void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);
