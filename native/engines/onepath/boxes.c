@@ -223,8 +223,17 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
-void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
-    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+/* Tests of one name stand together, as a rule. */
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    uint32_t names = tests->count > 0;
+    for (uint32_t i = 1; i < tests->count && names < TM_BOX_NAMES_MAX; i++) {
+        names += tamis_test_name(tests->tests[i]) != tamis_test_name(tests->tests[i - 1]);
+    }
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)), names);
+}
+
+void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask_bounds(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
 }
 
 /* ---- in and out ---- */
@@ -387,12 +396,23 @@ void tamis_boxes_scatter(tm_engine *engine) {
 
 /* ---- beside a bucket ---- */
 
+/* Do many filters that make the test stand elsewhere than under it? They have left its bucket, which need not fill up
+ * again for those that come. */
+static bool is_relieved(const tm_engine *engine, tamis_test access, uint64_t bucket) {
+    tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, bucket);
+    uint32_t here = crowd.entries + crowd.singles + tamis_filters_behind(&engine->buckets, crowd.opened);
+    return tamis_users_of(engine, access) >= here + TAMIS_BUCKET_FULL;
+}
+
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access) {
     uint64_t bucket = tamis_bucket_of_test(access);
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
-    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
+    if (is_relieved(engine, access, bucket)) {
+        return true;
+    }
+    bucket = tamis_alike_end(engine, bucket, tests, 0, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }

@@ -7,7 +7,8 @@
  *
  * Filters of one family stand in their bucket until TAMIS_BOXES_MIN of them are found under a pair of names, or
  * TAMIS_BUCKET_FULL under a value. From then on they are boxes, and so is every one that comes, unless it finds less
- * than TAMIS_BOXES_MIN under a value; when fewer than TAMIS_BOXES_LEFT are left, they go back.
+ * than TAMIS_BOXES_MIN under a value of which not as many as fill a bucket stand elsewhere; when fewer than
+ * TAMIS_BOXES_LEFT are left, they go back.
  *
  * A test that no box can say (a negation, `!=`, a pattern) and that many filters make may be the *guard* of a family:
  * all its filters make it, a message makes it once, and where it fails the family is passed by. Filters that have no
@@ -42,7 +43,9 @@ bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *te
 void tamis_boxes_leave(tm_engine *engine, uint32_t handle);                           /* its body, too */
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out);
 /* Ask for the memory that the box of a filter stands in. */
-void tamis_boxes_ask(const tm_engine *engine, uint32_t handle);
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests);
+/* And when that is there, for the bounds of the leaf. */
+void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle);
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
 void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);

@@ -49,10 +49,13 @@ typedef struct tamis_fork {
 } tamis_fork;
 
 typedef struct tamis_node {
-    uint32_t count;
-    uint32_t guards; /* of the forks */
+    uint16_t count;
+    uint16_t guards;  /* of the forks */
+    uint32_t filters; /* behind all forks */
     tamis_fork forks[];
 } tamis_node;
+
+_Static_assert(TAMIS_FORKS_MAX + 1 + TAMIS_GUARDS_MAX <= UINT16_MAX, "a node counts its forks in sixteen bits");
 
 typedef struct tamis_branches {
     tm_memory *memory;  /* borrowed */

@@ -145,8 +145,12 @@ static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tes
     if (crowd.opened == NULL && crowd.entries < TAMIS_ALIKE_MIN) {
         return;
     }
+    double lowest = TAMIS_NEVER; /* a share by which not even these odds are raised is not looked for */
+    for (uint32_t i = 0; i < tests->count; i++) {
+        lowest = i != base && each[i].odds < lowest ? each[i].odds : lowest;
+    }
     tamis_alike alike;
-    tamis_alike_find(engine, key, tests, &alike);
+    tamis_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
     for (uint32_t i = 0; i < tests->count; i++) {
         if (i != base && each[i].odds < TAMIS_NEVER) {
             double share = tamis_alike_share(&alike, tests->tests[i]) * each[base].odds;

@@ -203,6 +203,8 @@ unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
  * in which those that go will be looked up. */
 void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
 void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
+/* And when that is there, for those that stand beside them and may move up. */
+void tamis_ask_beside(const tm_engine *engine, const tamis_tests *tests);
 /* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed.
  */
 bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
@@ -285,6 +287,8 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
 /* A filter more (1), none (0) or one less (UINT32_MAX) in a branch and those around it, up to `until`; those without a
  * filter go. */
 void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by);
+/* Ask for the memory of the opened buckets that a branch is behind: they will be counted in soon. */
+void tamis_branches_ask(const tm_engine *engine, uint32_t branch);
 /* May a filter that stands here stand behind one more branch? */
 bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand);
 /* Append the tests that the branch implies. */
