@@ -312,6 +312,13 @@ void tamis_guards_widen(tm_engine *engine, uint32_t branch, const tamis_tests *t
 void tamis_guards_release(tm_engine *engine, const tamis_branch *branch);
 int tamis_guards_validate(const tm_engine *engine, const char **reason);
 
+/* ---- guard_rows.c ---- */
+
+/* The last fork of a node is a new guard: it goes to its place in a row. */
+void tamis_guards_line_up(const tm_engine *engine, tamis_node *node);
+/* For validation: do those fail with each guard of which it says so? */
+bool tamis_guards_are_in_rows(const tm_engine *engine, const tamis_node *node);
+
 /* ---- crowd.c: opening buckets ---- */
 
 /* So many under a pair, and those may leave it that have a bucket, which can be opened. */
