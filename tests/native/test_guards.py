@@ -262,3 +262,31 @@ def test_guards_that_fail_with_one_that_has_failed_are_not_tested(row: str) -> N
                 each_table.remove(handle)
         table.validate()
     assert table.match(message) == []
+
+
+def test_families_of_boxes_whose_guards_fail_together_are_passed_by() -> None:
+    """Those that came before enough others shared their guard, too."""
+    table, plain = Table("tamis"), Table("linear")
+    text = "the-text-of-it"
+    message: dict[str, Value] = {f"a{k}": 7 for k in range(4)} | {f"m{k:02d}": text for k in range(20)}
+    handles = []
+    for number in range(FILTERS):
+        ranges = (Constraint(f"a{k}", Op.GT, (0,)) for k in range(4))
+        failing = Constraint(f"m{number % 20:02d}", Op.PREFIX, (text[: 1 + number * 5 % 14],), negated=True)
+        wanted = encode_filter(Filter((*ranges, failing)))
+        handles.append([each.add(wanted, number) for each in (table, plain)])
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < 1.5 * STEPS
+    others = [message | {f"m{k:02d}": told for k in range(0, 20, 3)} for told in ("the-text", "the-", "x", 7)]
+    others.append({name: told for name, told in message.items() if name != "a1"})
+    rng = random.Random(7)
+    rng.shuffle(handles)
+    for first in range(0, FILTERS, 500):
+        for each in [message, *others]:
+            assert sorted(table.match(each)) == sorted(plain.match(each))
+        for pair in handles[first : first + 500]:
+            for each_table, handle in zip((table, plain), pair, strict=True):
+                each_table.remove(handle)
+        table.validate()

@@ -18,8 +18,7 @@ static bool is_same_sort(tamis_test a, tamis_test b) {
     return a >> 32 == b >> 32;
 }
 
-/* Where the first fails, does the other? */
-static bool fails_with(const tm_engine *engine, tamis_test first, tamis_test other) {
+bool tamis_guard_fails_with(const tm_engine *engine, tamis_test first, tamis_test other) {
     if (!is_same_sort(first, other)) {
         return false;
     }
@@ -40,10 +39,10 @@ static uint32_t place_of(const tm_engine *engine, const tamis_node *node, tamis_
     uint32_t end = node->count - 1;
     uint32_t place = end;
     for (uint32_t i = 0; i < end; i++) {
-        if (is_guard(&node->forks[i]) && fails_with(engine, guard, node->forks[i].bits)) {
+        if (is_guard(&node->forks[i]) && tamis_guard_fails_with(engine, guard, node->forks[i].bits)) {
             return i;
         }
-        if (is_guard(&node->forks[i]) && fails_with(engine, node->forks[i].bits, guard)) {
+        if (is_guard(&node->forks[i]) && tamis_guard_fails_with(engine, node->forks[i].bits, guard)) {
             place = i + 1;
         }
     }
@@ -54,7 +53,7 @@ static uint32_t place_of(const tm_engine *engine, const tamis_node *node, tamis_
 static uint32_t count_behind(const tm_engine *engine, const tamis_node *node, uint32_t at) {
     uint32_t next = at + 1;
     while (next < node->count && is_guard(&node->forks[next]) &&
-           fails_with(engine, node->forks[at].bits, node->forks[next].bits)) {
+           tamis_guard_fails_with(engine, node->forks[at].bits, node->forks[next].bits)) {
         next += 1U + node->forks[next].behind;
     }
     uint32_t behind = next - at - 1;
@@ -76,7 +75,7 @@ bool tamis_guards_are_in_rows(const tm_engine *engine, const tamis_node *node) {
     for (uint32_t i = 0; i < node->count; i++) {
         for (uint32_t k = 1; k <= node->forks[i].behind; k++) {
             if (i + k >= node->count || !is_guard(&node->forks[i]) || !is_guard(&node->forks[i + k]) ||
-                !fails_with(engine, node->forks[i].bits, node->forks[i + k].bits)) {
+                !tamis_guard_fails_with(engine, node->forks[i].bits, node->forks[i + k].bits)) {
                 return false;
             }
         }
