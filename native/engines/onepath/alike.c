@@ -10,8 +10,25 @@ static uint32_t filters_of(const tm_engine *engine, uint64_t key) {
     return crowd.entries + tamis_filters_behind(engine, crowd.opened);
 }
 
-/* The key behind a fork by value or pattern, where one of the tests is about it; 0: none is. */
+/* The fullest bucket behind a fork by name that the tests lead to; 0: there is none. */
+static uint64_t key_by_name(const tm_engine *engine, const tamis_fork *fork, const tamis_tests *tests) {
+    uint64_t best = 0;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        tamis_test test = tests->tests[i];
+        uint64_t key = tamis_name_key(fork->branch, tamis_test_name(test), tamis_kind_of(engine, test));
+        uint32_t filters = tamis_test_negated(test) ? 0 : filters_of(engine, key);
+        best = filters > most ? key : best;
+        most = filters > most ? filters : most;
+    }
+    return best;
+}
+
+/* The key behind a fork by value, pattern or name, where one of the tests is about it; 0: none is. */
 static uint64_t key_behind(const tm_engine *engine, const tamis_fork *fork, const tamis_tests *tests) {
+    if (tamis_fork_goes_by(fork->what) == TAMIS_FORK_NAME) {
+        return key_by_name(engine, fork, tests);
+    }
     for (uint32_t i = 0; i < tests->count; i++) {
         tamis_test test = tests->tests[i];
         uint64_t bucket = tamis_test_negated(test) ? 0 : tamis_bucket_of_test(test);
@@ -58,6 +75,27 @@ uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_test
         key = next;
     }
     return key;
+}
+
+static bool has_guard_for(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests) {
+    bool found = false;
+    for (uint32_t i = 0; i < tests->count && !found; i++) {
+        found = tamis_guard_of(engine, node, tests->tests[i]) != NULL;
+    }
+    return found;
+}
+
+bool tamis_alike_awaits(const tm_engine *engine, uint64_t key, const tamis_tests *tests) {
+    for (uint32_t depth = 0; depth <= TAMIS_DEPTH_MAX && key != 0; depth++) {
+        const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
+        const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
+        if (node == NULL || has_guard_for(engine, node, tests)) {
+            return node != NULL;
+        }
+        uint32_t filters;
+        key = fullest_behind(engine, node, tests, &filters);
+    }
+    return false;
 }
 
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, tamis_alike *out) {

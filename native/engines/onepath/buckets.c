@@ -347,15 +347,16 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
     close_if_idle(buckets, key);
 }
 
-#define FORKS_COUNTED_MAX 64U /* more are guards, and the count is for a guess */
+#define FORKS_COUNTED_MAX 64U /* of more, which are guards, these stand for all: the count is for a guess */
 
 uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened) {
     const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
-    uint32_t filters = 0;
+    uint32_t count = node == NULL || node->count < FORKS_COUNTED_MAX ? 0 : node->count;
+    uint64_t filters = 0;
     for (uint32_t i = 0; node != NULL && i < node->count && i < FORKS_COUNTED_MAX; i++) {
         filters += engine->branches.rows[node->forks[i].branch].filters;
     }
-    return filters;
+    return (uint32_t)(count == 0 ? filters : filters * count / FORKS_COUNTED_MAX);
 }
 
 /* ---- singles go ---- */
