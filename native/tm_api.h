@@ -250,6 +250,41 @@ int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *off
 /* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
 int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);
 
+/* ---- which filters say more than others ---- */
+
+/* Filters by id that tell which of them cover a filter and which it covers. a covers b if every message that satisfies
+ * b satisfies a; an answer is always right, and what only several constraints of one name say together may be missed.
+ * Filters of which no message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match.
+ */
+typedef struct tm_cover tm_cover;
+
+#define TM_COVER_LOOKS 1024 /* filters that one question looks at: past them it finds no more */
+
+/* `memory_bytes_max`: of all that it keeps; 0: no bound. Yours to free. */
+int tm_cover_new(uint64_t memory_bytes_max, uint64_t hash_seed, tm_cover **out);
+void tm_cover_free(tm_cover *cover); /* NULL is allowed */
+
+/* Add the filter whose wire form is `size` bytes at `filter` (copied); `*id` names it until it is removed, then may be
+ * given out again. TM_ABSENT: no message of it was found. On any result but TM_OK nothing has changed. */
+int tm_cover_add(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *id);
+int tm_cover_remove(tm_cover *cover, uint32_t id);
+
+/* The filters that cover this one, or that it covers, those of equal meaning included: at most `capacity` ids,
+ * unordered; `*count` says how many. */
+int tm_cover_covering(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
+                      size_t *count);
+int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
+                     size_t *count);
+
+/* Does one filter cover another? Neither has to be kept. */
+int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
+                   bool *covers);
+
+void tm_cover_stats(const tm_cover *cover, uint64_t *filters, uint64_t *memory_bytes);
+/* For tests: every invariant, and let the n-th allocation fail, as those of a table. */
+int tm_cover_validate(tm_cover *cover, const char **reason);
+void tm_cover_fail_allocation(tm_cover *cover, uint64_t n);
+
 /* ---- the switch: bytes in, bytes out ---- */
 
 /* Sockets are read and written here, whole data frames are matched and copied into the output of each connection that

@@ -47,7 +47,7 @@ from tamis.router.core.commands import (
     Send,
     WaysChanged,
 )
-from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import (
     Audit,
     Event,
@@ -62,12 +62,14 @@ from tamis.router.core.events import (
     Tick,
     Unwanted,
 )
+from tamis.router.core.statements.cover import Cover
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Broadcast, Trees
 from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.happenings import TopologyChanged
 from tamis.router.daemon.settings import CannotStart, new_tables_of_others
+from tamis.router.links.covering import NativeCover
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.installing import Installer
 from tamis.router.links.link import Link
@@ -418,4 +420,6 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
-    return STRATEGIES[strategy.facts.name].core(settings.id, epoch, routing, unix_ms=unix_ms)
+    followed = STRATEGIES[strategy.facts.name]
+    instead = CoreParts(cover=NativeCover) if followed.parts.cover is Cover else None
+    return followed.core(settings.id, epoch, routing, instead=instead, unix_ms=unix_ms)
