@@ -6,14 +6,18 @@
 
 #define FORKS_LOOKED_AT (4 * TAMIS_FORKS_MAX) /* of a node: further ones are guards */
 
-/* Where the forks of a node may lead a filter: by each of its tests that has one bucket. */
+#define KEYS_LOOKED_AT (FORKS_LOOKED_AT + TAMIS_TESTS_MAX) /* a node has one fork by name */
+
+/* Where the forks of a node may lead a filter: by each of its tests that has one bucket, or by the name of any. */
 typedef struct ways {
+    const tamis_tests *tests;
     uint32_t count;
     uint32_t whats[TAMIS_TESTS_MAX];
     uint64_t buckets[TAMIS_TESTS_MAX];
 } ways;
 
 static void find_ways(const tm_engine *engine, const tamis_tests *tests, ways *out) {
+    out->tests = tests;
     out->count = 0;
     for (uint32_t i = 0; i < tests->count; i++) {
         tamis_test test = tests->tests[i];
@@ -36,17 +40,30 @@ static uint64_t key_behind(const tamis_fork *fork, const ways *open) {
     return 0;
 }
 
+/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are. */
+static uint32_t add_keys(const tm_engine *engine, const tamis_fork *fork, const ways *open, uint64_t *keys,
+                         uint32_t count) {
+    if (tamis_fork_goes_by(fork->what) != TAMIS_FORK_NAME) {
+        keys[count] = key_behind(fork, open);
+        return count + (keys[count] != 0);
+    }
+    for (uint32_t i = 0; i < open->tests->count && count < KEYS_LOOKED_AT; i++) {
+        tamis_test test = open->tests->tests[i];
+        keys[count] = tamis_name_key(fork->branch, tamis_test_name(test), tamis_kind_of(engine, test));
+        count += !tamis_test_negated(test);
+    }
+    return count;
+}
+
 /* The fullest bucket right behind a node that the tests lead to, or else that of its last guard, as an example; 0:
  * there is none. They lie far apart, and so do their nodes: all are asked for before the first is looked at. */
 static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, const ways *open,
                                uint32_t *filters_there) {
-    uint64_t keys[FORKS_LOOKED_AT];
-    tamis_crowd crowds[FORKS_LOOKED_AT];
+    uint64_t keys[KEYS_LOOKED_AT] = {0};
+    tamis_crowd crowds[KEYS_LOOKED_AT];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < node->count && i < FORKS_LOOKED_AT; i++) {
-        uint64_t key = key_behind(&node->forks[i], open);
-        keys[count] = key;
-        count += key != 0;
+    for (uint32_t i = 0; i < node->count && i < FORKS_LOOKED_AT && count < KEYS_LOOKED_AT; i++) {
+        count = add_keys(engine, &node->forks[i], open, keys, count);
     }
     tamis_buckets_crowds(&engine->buckets, keys, count, crowds);
     uint64_t best = 0;
@@ -83,6 +100,29 @@ uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_test
         key = next;
     }
     return key;
+}
+
+static bool has_guard_for(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests) {
+    bool found = false;
+    for (uint32_t i = 0; i < tests->count && !found; i++) {
+        found = tamis_guard_of(engine, node, tests->tests[i]) != NULL;
+    }
+    return found;
+}
+
+bool tamis_alike_awaits(const tm_engine *engine, uint64_t key, const tamis_tests *tests) {
+    ways open;
+    find_ways(engine, tests, &open);
+    for (uint32_t depth = 0; depth <= TAMIS_DEPTH_MAX && key != 0; depth++) {
+        const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
+        const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
+        if (node == NULL || has_guard_for(engine, node, tests)) {
+            return node != NULL;
+        }
+        uint32_t filters;
+        key = fullest_behind(engine, node, &open, &filters);
+    }
+    return false;
 }
 
 void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double least, tamis_alike *out) {

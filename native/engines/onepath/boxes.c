@@ -12,6 +12,7 @@
 #define GUARDED_FAMILIES 64U /* so many guarded families, and one more filter has to */
 #define SAMPLES_ALIKE 2U     /* so many of them of its family: they are counted */
 #define MOVES_MAX 1024U      /* filters that become boxes at once: a millisecond or two */
+#define FOLLOW_AT_ONCE 2U    /* boxes that go behind a guard after one that has come */
 
 /* ---- a filter as a box ---- */
 
@@ -212,8 +213,13 @@ static void note_leaf(void *owner, uint32_t id, tm_box_node *leaf) {
     body->tests[body->count] = (uintptr_t)leaf;
 }
 
+static bool fails_with(const void *owner, uint64_t first, uint64_t other) {
+    return tamis_guard_fails_with(owner, first, other);
+}
+
 void tamis_boxes_init(tm_engine *engine) {
     tm_families_init(&engine->families, engine->memory, note_leaf, engine);
+    engine->families.fails_with = fails_with;
     engine->families.labels = (const int64_t *const *)&engine->strings.labels;
 }
 
@@ -392,6 +398,42 @@ void tamis_boxes_scatter(tm_engine *engine) {
         }
     }
     engine->scatters = false;
+}
+
+/* Would a filter in the family without a guard that these names have stand behind one by now? TAMIS_NONE: the one
+ * looked at would not, or there is none. */
+static uint32_t handle_to_follow(const tm_engine *engine, family_names *family) {
+    family->guard = TAMIS_NO_TEST;
+    const tm_family *open = family_of(engine, family);
+    uint32_t body;
+    tamis_tests tests;
+    if (open == NULL || tm_boxes_ids(&open->tree, &body, 1) == 0) {
+        return TAMIS_NONE;
+    }
+    uint32_t handle = tamis_body_at(engine, body)->handle;
+    tamis_boxes_tests(engine, handle, &tests);
+    choose_guard(engine, &tests, family);
+    return family->guard == TAMIS_NO_TEST ? TAMIS_NONE : handle;
+}
+
+void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests) {
+    family_names family;
+    if (engine->follows || engine->families.guarded == 0) {
+        return;
+    }
+    find_names(engine, tests, &family);
+    choose_guard(engine, tests, &family);
+    if (family.guard == TAMIS_NO_TEST) {
+        return;
+    }
+    engine->follows = true;
+    for (uint32_t i = 0; i < FOLLOW_AT_ONCE; i++) {
+        uint32_t handle = handle_to_follow(engine, &family);
+        if (handle == TAMIS_NONE || !tamis_move_anew(engine, handle, false)) {
+            break;
+        }
+    }
+    engine->follows = false;
 }
 
 /* ---- beside a bucket ---- */

@@ -12,7 +12,8 @@
  *
  * A test that no box can say (a negation, `!=`, a pattern) and that many filters make may be the *guard* of a family:
  * all its filters make it, a message makes it once, and where it fails the family is passed by. Filters that have no
- * value to be found by go to a guarded family from the first on, also those of ranges on a single name.
+ * value to be found by go to a guarded family from the first on, also those of ranges on a single name. Families whose
+ * guards fail together stand in a row (guard_rows.c), of which a message looks at those that hold and one that fails.
  */
 #ifndef TM_ONEPATH_BOXES_H
 #define TM_ONEPATH_BOXES_H
@@ -49,6 +50,9 @@ void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle);
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
 void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);
+/* A filter has become a box: if it is behind a guard, a few of those of its names follow that came before enough others
+ * made the tests that they could be guarded by. Without memory they stay, which is as right. */
+void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests);
 /* A filter has left: if it was a box and few of its family are left, they go back to buckets. */
 void tamis_boxes_scatter(tm_engine *engine);
 

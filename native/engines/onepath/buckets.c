@@ -349,7 +349,11 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
         at++;
     }
     node->guards -= tamis_fork_goes_by(node->forks[at].what) == TAMIS_FORK_TEST;
-    node->forks[at] = node->forks[--node->count];
+    for (uint32_t i = 0; i < at; i++) {
+        node->forks[i].behind -= i + node->forks[i].behind >= at;
+    }
+    node->count--;
+    memmove(&node->forks[at], &node->forks[at + 1], sizeof node->forks[0] * (node->count - at));
     close_if_idle(buckets, key);
 }
 

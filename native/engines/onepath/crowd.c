@@ -114,6 +114,10 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
     }
     const tamis_node *node = slot->is_opened ? tamis_slot_node(&engine->buckets, slot) : NULL;
     uint64_t behind = 0;
+    if (node != NULL && !tamis_guards_are_in_rows(engine, node)) {
+        *reason = "a guard passes by another that it says nothing of";
+        return TM_MISUSED;
+    }
     for (uint32_t i = 0; node != NULL && i < node->count; i++) {
         const tamis_branch *branch = &engine->branches.rows[node->forks[i].branch];
         bool is_guard = tamis_fork_goes_by(branch->what) == TAMIS_FORK_TEST;

@@ -265,7 +265,8 @@ static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
 static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
     uint32_t branch = tamis_branches_take(&engine->branches, parent, what, TAMIS_NO_TEST);
     if (branch != 0 &&
-        !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
+        !tamis_buckets_add_fork(&engine->buckets, parent,
+                                (tamis_fork){.branch = branch & (TAMIS_BRANCHES_MAX - 1), .what = what})) {
         tamis_branches_give(&engine->branches, branch);
         return 0;
     }

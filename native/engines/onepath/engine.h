@@ -114,6 +114,7 @@ struct tm_engine {
     tm_families families;       /* of boxes */
     const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;              /* filters leave a family: none joins one */
+    bool follows;               /* boxes follow another behind a guard: none follows them */
     uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
     uint32_t full_pair_filters; /* as many as it had */
 
@@ -315,6 +316,15 @@ void tamis_guards_widen(tm_engine *engine, uint32_t branch, const tamis_tests *t
 /* Nothing is behind the guard any more. */
 void tamis_guards_release(tm_engine *engine, const tamis_branch *branch);
 int tamis_guards_validate(const tm_engine *engine, const char **reason);
+
+/* ---- guard_rows.c ---- */
+
+/* Where the first test fails, does the other, as far as that can be seen? */
+bool tamis_guard_fails_with(const tm_engine *engine, tamis_test first, tamis_test other);
+/* The last fork of a node is a new guard: it goes to its place in a row. */
+void tamis_guards_line_up(const tm_engine *engine, tamis_node *node);
+/* For validation: do those fail with each guard of which it says so? */
+bool tamis_guards_are_in_rows(const tm_engine *engine, const tamis_node *node);
 
 /* ---- crowd.c: opening buckets ---- */
 
