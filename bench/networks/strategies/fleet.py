@@ -14,7 +14,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from tamis.bench.networks.strategies.control import Budget, trees_of
 from tamis.bench.networks.strategies.wants import SEED, Wants
@@ -25,6 +25,7 @@ from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import HEADER_BYTES
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.core.core import Core
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.node import Node
@@ -79,6 +80,9 @@ class Router:
         for issuer, filters in node.table.filters.items():
             if issuer != node.number and self.switch.install(issuer, filters):
                 raise RuntimeError(f"router {node.name} refused filters of router {issuer}")
+        if policy.reuses:
+            tables = cast("Core", node.core).tables
+            self.switch.hold(tables.digest, tables.routers)
         self._route(node.number, trees)
         self.publisher = self._admit(PUBLISHER + place, is_link=False)
         self.subscriber = self._admit(SUBSCRIBER + place, is_link=False)
@@ -97,7 +101,8 @@ class Router:
             raise RuntimeError("no room for a connection")
         credit = (0, 0) if is_link else (1 << 50, 1 << 31)
         limits = (ROOM_BYTES, *credit, 1 << 20, 0 if is_link else 1 << 24)
-        admission = Admission(number, *limits, policy=SlowPolicy.DROP_NEWEST, is_link=is_link, takes_route=is_link)
+        extensions = {"takes_route": is_link, "takes_set": is_link}
+        admission = Admission(number, *limits, policy=SlowPolicy.DROP_NEWEST, is_link=is_link, **extensions)
         self.switch.admit(connection, admission)
         return connection
 

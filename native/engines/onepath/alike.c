@@ -40,7 +40,8 @@ static uint64_t key_behind(const tamis_fork *fork, const ways *open) {
     return 0;
 }
 
-/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are. */
+/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are.
+ */
 static uint32_t add_keys(const tm_engine *engine, const tamis_fork *fork, const ways *open, uint64_t *keys,
                          uint32_t count) {
     if (tamis_fork_goes_by(fork->what) != TAMIS_FORK_NAME) {
@@ -59,9 +60,10 @@ static uint32_t add_keys(const tm_engine *engine, const tamis_fork *fork, const 
  * there is none. They lie far apart, and so do their nodes: all are asked for before the first is looked at. */
 static uint64_t fullest_behind(const tm_engine *engine, const tamis_node *node, const ways *open,
                                uint32_t *filters_there) {
-    uint64_t keys[KEYS_LOOKED_AT] = {0};
+    uint64_t keys[KEYS_LOOKED_AT];
     tamis_crowd crowds[KEYS_LOOKED_AT];
     uint32_t count = 0;
+    keys[0] = 0;
     for (uint32_t i = 0; i < node->count && i < FORKS_LOOKED_AT && count < KEYS_LOOKED_AT; i++) {
         count = add_keys(engine, &node->forks[i], open, keys, count);
     }
