@@ -126,11 +126,8 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
 }
 
-/* The message in the space of a family; false: the guard fails, a name is missing, or has a value of another kind. */
+/* The message in the space of a family; false: a name is missing, or has a value of another kind. */
 static bool find_point(matching *m, const tm_family *family, tm_box_query *query) {
-    if (family->guard != TM_FAMILY_UNGUARDED && !holds(m, family->guard)) {
-        return false;
-    }
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
         unsigned kind = family->names[i] & 3;
@@ -146,18 +143,29 @@ static bool find_point(matching *m, const tm_family *family, tm_box_query *query
     return true;
 }
 
+/* A family, and those that are stricter as long as guards hold. */
+static inline void see_row(matching *m, const tm_family *family, tm_box_query *query) {
+    for (; family != NULL && !is_full(m) && tm_work_spend(&query->work, 1); family = family->stricter) {
+        m->work = query->work;
+        bool may_hold = family->guard == TM_FAMILY_UNGUARDED || holds(m, family->guard);
+        bool is_in_space = may_hold && find_point(m, family, query);
+        query->work = m->work;
+        if (is_in_space) {
+            tm_boxes_match(&family->tree, query);
+        }
+        if (!may_hold) {
+            return;
+        }
+    }
+}
+
 static void see_boxes(matching *m) {
     tm_box_query query = {.work = m->work, .found = see_rows, .owner = m};
     note_settled(m, &query);
     for (uint32_t i = 0; i < m->known_count; i++) {
         const tm_family *family = tm_families_at(&m->engine->families, m->known[i].name);
-        for (; family != NULL && !is_full(m) && tm_work_spend(&query.work, 1); family = family->next) {
-            m->work = query.work;
-            bool is_in_space = find_point(m, family, &query);
-            query.work = m->work;
-            if (is_in_space) {
-                tm_boxes_match(&family->tree, &query);
-            }
+        for (; family != NULL; family = family->next) {
+            see_row(m, family, &query);
         }
     }
     m->work = query.work;
