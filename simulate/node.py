@@ -399,7 +399,8 @@ class Node:
         for command in commands:
             _CARRY_OUT[type(command)](self, command)
         core = self.core
-        self.forwarder.tables = core.tables
+        if self.forwarder.reuses:
+            self.forwarder.tables = core.tables
         due_us = core.due_us
         if due_us is not None and (self._armed_us is None or due_us < self._armed_us):
             self._armed_us = due_us

@@ -19,6 +19,7 @@ from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.reuse import Tables
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
@@ -80,6 +81,10 @@ class GaugedCore:
     def has_work(self) -> bool:
         """Covering is no part of what is measured: what clients want is advertised as it is."""
         return False
+
+    @property
+    def tables(self) -> Tables:
+        return self.core.tables
 
     def epoch_max(self, now_us: int) -> int:
         return self.core.epoch_max(now_us)

@@ -199,6 +199,11 @@ class Forwarder:
         found = frozenset(router for router in matched if any(router in each for each in below))
         return found if 0 < len(found) <= self._policy.destinations_max else None
 
+    @property
+    def reuses(self) -> bool:
+        """Whether it needs to know what is in the table (`tables`)."""
+        return self._policy.reuses
+
     def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
         """R13: return the set of `matched` that a message gets which enters here. None: it gets none, as its policy has
         none, or while several generations are in force, the older of which reach routers that the newest does not."""
