@@ -156,6 +156,15 @@ static inline void tm_answer_emit_word(tm_answer *answer, uint32_t index, uint64
         }
         return;
     }
+    const tm_hits *hits = answer->hits;
+    if (hits->handles == NULL && answer->count + 64 <= hits->capacity) {
+        size_t count = answer->count;
+        for (; bits != 0; bits &= bits - 1) {
+            hits->groups[count++] = index * 64 + (uint32_t)__builtin_ctzll(bits);
+        }
+        answer->count = count;
+        return;
+    }
     for (; bits != 0; bits &= bits - 1) {
         tm_answer_append(answer, index * 64 + (uint32_t)__builtin_ctzll(bits), 0);
     }

@@ -3,7 +3,6 @@
  * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern
  * or kept constraint in its operand, given back by tamis_release_test.
  */
-#include <math.h>
 #include <string.h>
 
 #include "engines/onepath/engine.h"
@@ -16,8 +15,9 @@ int32_t tamis_code_of_real(double real) {
     if (real < (double)-TAMIS_CODED_MAX) {
         return INT32_MIN;
     }
-    double below = floor(real); /* reals with an integral value arrive as integers; exactness is not needed here */
-    return (int32_t)below * 2 + (real != below);
+    int32_t whole = (int32_t)real; /* reals with an integral value arrive as integers; exactness is not needed here */
+    int32_t below = whole - (real < whole);
+    return below * 2 + (real > below);
 }
 
 static void put_eight_bytes(uint64_t word, uint8_t *out) {
