@@ -109,7 +109,7 @@ static void see_string(matching *m, const known *at) {
 }
 
 /* An attribute whose name the table knows; NULL: it does not. */
-static inline const known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
+static inline known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
     const tm_engine *engine = m->engine;
     const tm_attribute *attribute = &m->attributes[i];
     uint64_t *memo = m->answer->memo != NULL ? &m->answer->memo[i] : NULL;
@@ -212,11 +212,12 @@ static inline __attribute__((always_inline)) bool see_strings(matching *m, uint6
     part *seen = &m->parts[TAMIS_STRING];
     seen->first = m->known_count;
     for (; strings != 0; strings &= strings - 1) {
-        const known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
         if (at == NULL) {
             continue;
         }
         view_string(m, at->attribute);
+        at->code = (int32_t)m->views[at->attribute].constant;
         if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
             see_label(m, &at->key->cells, m->views[at->attribute].label, &m->engine->strings);
             if (is_full(m)) {

@@ -18,8 +18,8 @@
 #define PATTERNS_AT_ONCE 8U
 #define WIDE_TESTS_FEW 8U /* of numbers without a code; with more of them a search for the value's label pays */
 
-/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
- * 0: nothing. */
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean, or
+ * the constant that a string is equal to (32). 0: nothing. */
 static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
     return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
 }
@@ -56,7 +56,7 @@ typedef struct known {
     const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
     uint32_t name;
     uint32_t attribute;
-    int32_t code; /* of a number or boolean */
+    int32_t code; /* of a number or boolean; of a string the constant equal to it */
     unsigned kind;
 } known;
 
