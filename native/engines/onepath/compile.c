@@ -321,6 +321,7 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
             return false;
         }
         unsigned op = plans[i].op | (constraint->negated ? TAMIS_NEGATED : 0);
+        engine->string_tests += tamis_op_takes_string(plans[i].op);
         out->tests[out->count++] = tamis_test_of(name, op, operand);
     }
     return true;
@@ -363,6 +364,7 @@ int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) 
 void tamis_release_test(tm_engine *engine, tamis_test test) {
     unsigned op = tamis_test_op(test);
     uint32_t operand = tamis_test_operand(test);
+    engine->string_tests -= tamis_op_takes_string(op);
     if (op == TAMIS_COMPLEX) {
         drop_complex(engine, operand);
     } else if (op == TAMIS_PATTERN) {

@@ -459,8 +459,8 @@ static void see_everything(matching *m, uint32_t count) {
     if (see_numbers(m, numbers)) {
         return;
     }
-    uint64_t strings = worth & kinds.strings;
-    if (see_strings(m, strings, worth & ~numbers & ~strings)) {
+    uint64_t strings = m->engine->string_tests > 0 ? worth & kinds.strings : 0;
+    if (see_strings(m, strings, worth & ~kinds.numbers & ~kinds.strings)) {
         return;
     }
     note_states(m);
