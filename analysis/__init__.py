@@ -4,6 +4,7 @@ Law: a question is a file of pure functions from DataFrames to DataFrames with s
 `protocol/records.py`; what reads and writes stands at the edges:
 
     java.py, session.py    a Java runtime, and Spark in it
+    class_archive.py       Spark's classes as an earlier analysis left them, for a quicker start
     parts.py               in how many parts records are sent around
     files.py, reading.py, logs.py      which files there are, and their lines as typed records
     health.py, clocks.py   what is missing in the logs, and how far clocks are apart

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-SCHEMA = StructType(
-    [
-        StructField("router", StringType()),
-        StructField("reference", StringType()),
-        StructField("offset_us", LongType()),
-        StructField("error_us", LongType()),
-    ]
+from tamis.analysis import parts
+
+SCHEMA: Final = pa.schema(
+    [("router", pa.string()), ("reference", pa.string()), ("offset_us", pa.int64()), ("error_us", pa.int64())]
 )
 
 
@@ -48,7 +45,7 @@ def common(spark: SparkSession, clock: DataFrame, routers: Iterable[str]) -> Dat
         span = (row.low_us, row.high_us)
         _narrow(spans, row.router, row.neighbour, span)
         _narrow(spans, row.neighbour, row.router, (-span[1], -span[0]))
-    return spark.createDataFrame(_clocks(spans, sorted(routers)), SCHEMA)
+    return parts.of_rows(spark, _clocks(spans, sorted(routers)), SCHEMA)
 
 
 def _narrow(spans: dict[str, dict[str, tuple[int, int]]], one: str, other: str, span: tuple[int, int]) -> None:
@@ -78,6 +75,6 @@ def _clocks(spans: dict[str, dict[str, tuple[int, int]]], routers: list[str]) ->
 def on_one_clock(records: DataFrame, clocks: DataFrame) -> DataFrame:
     """Return `records` with `at_us`, the time on the common clock, and `error_us`, both by the clock of the router that
     wrote."""
-    known = F.broadcast(clocks.select("router", F.col("offset_us").alias("_offset_us"), "error_us"))
+    known = parts.sent(clocks.select("router", F.col("offset_us").alias("_offset_us"), "error_us"))
     at = F.col("t_us") + F.coalesce("_offset_us", F.lit(0))
     return records.join(known, "router", "left").withColumn("at_us", at).drop("_offset_us")

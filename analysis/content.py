@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.parts import sent
+
 TOP = 20
 _CELLS = "origin string, number long, name string, type string, value string"
 
@@ -110,7 +112,7 @@ def densities(published: DataFrame, in_force: DataFrame, offsets: DataFrame) -> 
     summed over messages), looked (subscriptions in force, summed), and pe = matching / published, pp = notified /
     published, sigma = pp / pe, density = notified / looked."""
     known = offsets.select("router", F.coalesce("offset_us", F.lit(0)).alias("offset_us"))
-    spans = in_force.join(F.broadcast(known), "router").select(
+    spans = in_force.join(sent(known), "router").select(
         "filter", *((F.col(name) + F.col("offset_us")).alias(name) for name in ("since_us", "until_us"))
     )
     held = published.sparkSession.sparkContext.broadcast(_Held.of(spans.toArrow()))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.parts import sent
+
 SECOND_US = 1_000_000
 STORM_FRAMES = 50
 """Frames in a second below which nothing is a storm, however quiet other seconds are."""
@@ -68,4 +70,4 @@ def storms(control: DataFrame) -> DataFrame:
     seconds = heard.agg(F.count("*").alias("frames"), F.sum("bytes").alias("bytes"))
     usual = seconds.groupBy("router").agg(F.percentile_approx("frames", 0.5).alias("usual"))
     worse = (F.col("frames") >= STORM_FRAMES) & (F.col("frames") > STORM_TIMES * F.col("usual"))
-    return seconds.join(F.broadcast(usual), "router").where(worse).orderBy(F.desc("frames"), "router", "second")
+    return seconds.join(sent(usual), "router").where(worse).orderBy(F.desc("frames"), "router", "second")

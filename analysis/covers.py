@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from tamis.analysis import parts
 from tamis.protocol.covering import CoverIndex, covers_normal
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.normal import normalize
 
-_SCHEMA = "filter int, form string, covered_by int, covered_by_form string"
+_SCHEMA: Final = pa.schema(
+    [("filter", pa.int32()), ("form", pa.string()), ("covered_by", pa.int32()), ("covered_by_form", pa.string())]
+)
 
 
 def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
     """Return each filter that another one covers, with the first one that does."""
     rows = [(number, forms[number], wider, forms[wider]) for number, wider in pairs(forms)]
-    return spark.createDataFrame(rows, _SCHEMA)
+    return parts.of_rows(spark, rows, _SCHEMA)
 
 
 def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:

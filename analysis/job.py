@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import answers, logs, parts, report
+from tamis.analysis import answers, logs, report
 from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.say import Advice
 from tamis.analysis.logs import Logs
@@ -48,7 +48,6 @@ def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: 
 
 
 def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice]:
-    parts.fit(spark, read.kept_bytes)
     study = Findings(spark, read, job.settle_us, job.notice_us)
     try:
         answers.write(study, job.out, job.only, told)

@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructType
 
-from tamis.analysis import reading, schemas
+from tamis.analysis import parts, reading, schemas
 from tamis.analysis.files import family_of, held, log_files
 from tamis.protocol.records import COMMON
 
@@ -31,10 +31,10 @@ _MESSAGES = StructType([*schemas.of_kind("message"), schemas.CORRUPT_FIELD])
 class Logs:
     """The records kept."""
 
-    message_heads: DataFrame
-    """What every record has, of each line of messages."""
-    events: DataFrame
-    """What every record has, of each line of events."""
+    tallies: DataFrame
+    """What the lines come to, by family, router, life and version (`reading.TALLIED`)."""
+    heads: Mapping[str, DataFrame]
+    """Family -> what every record has, of each line, with CORRUPT."""
     messages: DataFrame
     kinds: Mapping[str, DataFrame]
     kept_bytes: int
@@ -70,16 +70,21 @@ def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = Non
     """Return the logs kept in `stores`. `since_us` leaves out earlier messages; events are all kept, since what was so
     before counts."""
 
+    kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
+    parts.fit(spark, kept_bytes)
+
     def rows(folder: str, schema: StructType) -> DataFrame:
-        return spark.read.schema(schema).parquet(*(str(store / folder) for store in stores))
+        return parts.together(spark.read.schema(schema).parquet(*(str(store / folder) for store in stores)))
+
+    def few(folder: str, schema: StructType) -> DataFrame:
+        return parts.read(spark, [store / folder for store in stores], schema)
 
     messages = rows("messages", _MESSAGES)
     is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
-    kinds = {kind: rows(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.EVENT_KINDS}
-    kept_bytes = sum(path.stat().st_size for store in stores for path in store.rglob("*.parquet"))
+    kinds = {kind: few(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.EVENT_KINDS}
     return Logs(
-        messages.select(*schemas.of_head().names),
-        rows("events", schemas.of_head()),
+        few("tallies", schemas.of_tallies()),
+        {"messages": messages.select(*schemas.of_head().names), "events": rows("events", schemas.of_head())},
         messages.where(is_asked).drop(reading.CORRUPT),
         kinds,
         kept_bytes,

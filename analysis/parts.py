@@ -1,13 +1,22 @@
 """Into how many partitions records are divided, and which records lie together in one.
 
-Law: a partition is small enough for its core's share of the memory, whatever the size of the logs.
+Law: a partition is small enough for its core's share of the memory, whatever the size of the logs. Where all records
+fit into one partition, nothing is moved between partitions, so that a table is one task of Spark and not ten: then a
+task takes longer to start than to run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+from pyarrow import dataset
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 SETTING: Final = "spark.sql.shuffle.partitions"
 PART_BYTES: Final = 4 * 1024 * 1024
@@ -24,7 +33,39 @@ def are_few(kept_bytes: int) -> bool:
     return kept_bytes <= PART_BYTES
 
 
+def together(rows: DataFrame) -> DataFrame:
+    """Return `rows` in one partition if that is all there is, and unchanged otherwise."""
+    return rows.coalesce(1) if _count(rows.sparkSession) == 1 else rows
+
+
+def read(spark: SparkSession, folders: Sequence[Path], schema: StructType) -> DataFrame:
+    """Return the rows of Parquet files. Where there is one partition they are read here: Spark looks at each file once
+    for a plan and again for a task."""
+    if _count(spark) > 1:
+        return spark.read.schema(schema).parquet(*map(str, folders))
+    files = sorted(str(path) for folder in folders for path in folder.glob("*.parquet"))
+    found = dataset.dataset(files, to_arrow_schema(schema), "parquet").to_table()
+    return together(spark.createDataFrame(found, schema))
+
+
+def of_rows(spark: SparkSession, rows: Iterable[Sequence[object]], schema: pa.Schema) -> DataFrame:
+    """Return rows that were worked out here as a table of Spark's, which takes no task to read."""
+    named = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    return together(spark.createDataFrame(pa.Table.from_pylist(named, schema)))
+
+
+def sent(rows: DataFrame) -> DataFrame:
+    """Return `rows` marked as the side of a join that is looked up in: it travels whole to the partitions of the other
+    side, or lies beside it where there is one partition."""
+    return rows.hint("shuffle_hash") if _count(rows.sparkSession) == 1 else F.broadcast(rows)
+
+
 def gathered(records: DataFrame, *by: str) -> DataFrame:
     """Return `records` with equal keys in one partition, where grouping or joining by these columns, or by more, moves
     nothing. It is for so many groups that Spark would gain nothing by grouping before it sends."""
-    return records.repartition(int(records.sparkSession.conf.get(SETTING) or 1), *by)
+    count = _count(records.sparkSession)
+    return records if count == 1 else records.repartition(count, *by)
+
+
+def _count(spark: SparkSession) -> int:
+    return int(spark.conf.get(SETTING) or 1)

@@ -3,6 +3,7 @@
     <store>/messages/       the messages with all their columns, and `corrupt`
     <store>/events/         of each event what every record has, and `corrupt`
     <store>/kinds/<kind>/   the events of one kind with the columns of that kind
+    <store>/tallies/        of each block, what its lines come to: a row for each life of a router
 
 Law: a line that is no JSON object, or a message with a field of another type than `protocol/records.py` says, is kept
 as text in `corrupt` and has no other column. An event of which only a field of its kind has another type lacks that
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as arrow_json
 import pyarrow.parquet as pq
 
@@ -45,7 +47,15 @@ Write = Callable[[str, pa.Table], None]
 
 MESSAGE: Final = (*COMMON, *KINDS["message"].fields)
 EVENT_KINDS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "events")
-FOLDERS: Final = ("messages", "events", *(f"kinds/{kind}" for kind in EVENT_KINDS))
+TALLIED: Final[Mapping[str, pa.DataType]] = {
+    "family": pa.string(),
+    "router": pa.string(),
+    "epoch": pa.int64(),
+    "v": pa.int64(),
+    **dict.fromkeys(("lines", "broken", "numbered", "n_max", "n_sum", "first_us", "last_us"), pa.int64()),
+}
+"""Columns of a tally. `broken` lines are no records or have no number or router; `numbered` are those with a number."""
+FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in EVENT_KINDS))
 
 
 def parse(path: str, family: str, store: str, name: str) -> None:
@@ -100,6 +110,7 @@ def _messages(block: bytes, write: Write) -> None:
     else:
         rows = rows.append_column(CORRUPT, pa.nulls(count, pa.string()))
     write("messages", rows)
+    write("tallies", _tally(rows, "messages"))
 
 
 def _events(block: bytes, write: Write) -> None:
@@ -110,6 +121,7 @@ def _events(block: bytes, write: Write) -> None:
     else:
         heads = heads.append_column(CORRUPT, pa.nulls(len(lines), pa.string()))
     write("events", heads)
+    write("tallies", _tally(heads, "events"))
     places: dict[str, list[int]] = {}
     named = (heads.column(field.name).to_pylist() for field in COMMON)
     for place, (kind, *others) in enumerate(zip(heads.column("kind").to_pylist(), *named, strict=True)):
@@ -117,6 +129,19 @@ def _events(block: bytes, write: Write) -> None:
             places.setdefault(kind, []).append(place)
     for kind, mine in places.items():
         write(f"kinds/{kind}", _of_kind([lines[place] for place in mine], (*COMMON, *KINDS[kind].fields)))
+
+
+def _tally(rows: pa.Table, family: str) -> pa.Table:
+    """Return the columns of TALLIED for the records of one block."""
+    heads = rows.select(["router", "epoch", "v", "n", "t_us"])
+    is_broken = pc.or_(pc.is_null(heads.column("n")), pc.is_null(heads.column("router")))  # so it is in what is CORRUPT
+    sums = heads.append_column("broken", pc.cast(is_broken, pa.int64())).group_by(["router", "epoch", "v"])
+    asked = [([], "count_all"), ("broken", "sum"), ("n", "count"), ("n", "max"), ("n", "sum")]
+    found = sums.aggregate([*asked, ("t_us", "min"), ("t_us", "max")])
+    order = ["count_all", "broken_sum", "n_count", "n_max", "n_sum", "t_us_min", "t_us_max"]
+    columns = [found.column(name) for name in ("router", "epoch", "v", *order)]
+    names = [pa.array([family] * len(found), pa.string())]
+    return pa.Table.from_arrays([*names, *columns], schema=pa.schema(list(TALLIED.items())))
 
 
 def _of_kind(lines: Sequence[bytes], fields: Fields) -> pa.Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -21,7 +22,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from tamis.analysis.reading import CORRUPT
+from tamis.analysis.reading import CORRUPT, TALLIED
 from tamis.protocol.records import COMMON, KINDS, FieldType
 
 TYPES: Final[Mapping[FieldType, DataType]] = {
@@ -34,6 +35,11 @@ TYPES: Final[Mapping[FieldType, DataType]] = {
     "counts": MapType(StringType(), LongType()),
 }
 CORRUPT_FIELD: Final = StructField(CORRUPT, StringType())
+
+
+def of_tallies() -> StructType:
+    names = {pa.string(): StringType(), pa.int64(): LongType()}
+    return StructType([StructField(name, names[type_]) for name, type_ in TALLIED.items()])
 
 
 def of_kind(kind: str) -> StructType:

@@ -10,11 +10,13 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Mapping
 from typing import Final
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from tamis.analysis import parts
+from tamis.analysis import class_archive, parts
 from tamis.analysis.failure import SparkFailed
 from tamis.analysis.java import java_home
 
@@ -25,6 +27,9 @@ GROUPS_MAX = 200_000
 
 MEMORY_MIN_MB: Final = 512
 """The least memory to allow: Spark starts with 472 MB at least."""
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
+"""The first compiler, the collector without threads, and no collection each time that more classes are loaded."""
 ELSEWHERE: Final = "spark://"
 ANSWER_S: Final = 10.0
 """Seconds that a master elsewhere may take to answer."""
@@ -43,6 +48,8 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.sql.session.timeZone": "UTC",
         parts.SETTING: str(partitions or (1 if brief else 2 * (os.cpu_count() or 1))),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
+        # It would find for every column of every plan the line of Python that made it.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
         # What lies by the message is joined by the message and more where it lies.
@@ -61,14 +68,26 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         }
     if brief:
         settings |= {
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
+            # All is in one partition: what is broadcast takes a job of its own.
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+            "spark.sql.ui.explainMode": "simple",
             # Small files are read by one task; a task costs more than their rows.
             "spark.sql.files.openCostInBytes": "0",
             "spark.sql.files.minPartitionNum": "1",
         }
+    try:
+        return _started(master, settings)
+    except PySparkRuntimeError:
+        if not class_archive.forget(settings.get(JAVA_OPTIONS, "")):
+            raise
+        return _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+
+
+def _started(master: str, settings: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("tamis")
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -5,8 +5,9 @@ Law: nothing here answers anything; each table is made by the file that knows ho
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Final
+from collections.abc import Callable
+from threading import RLock
+from typing import Final, Generic, TypeVar
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -22,12 +23,34 @@ NOTICE_US: Final = 3_000_000
 """Time within which a router notices that a link is dead."""
 
 
+_T = TypeVar("_T")
+
+
+class once(Generic[_T]):  # noqa: N801 - it stands where `property` would
+    """A property of Findings that the first thread to read it works out, while others that read it wait. What one needs
+    of another runs in one direction, so that no two threads wait for each other."""
+
+    def __init__(self, make: Callable[[Findings], _T]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type[Findings], name: str) -> None:
+        self._name = name
+
+    def __get__(self, study: Findings, owner: type[Findings]) -> _T:
+        with study.locks.setdefault(self._name, RLock()):
+            if self._name not in study.__dict__:
+                study.__dict__[self._name] = self._make(study)
+        found: _T = study.__dict__[self._name]
+        return found
+
+
 class Findings:
     def __init__(self, spark: SparkSession, logs: Logs, settle_us: int = SETTLE_US, notice_us: int = NOTICE_US) -> None:
         self.spark = spark
         self.logs = logs
         self.settle_us = settle_us
         self.notice_us = notice_us
+        self.locks: dict[str, RLock] = {}
         self._kept: list[DataFrame] = []
 
     def close(self) -> None:
@@ -38,58 +61,58 @@ class Findings:
         """Return the events of one kind, on one clock."""
         return clocks.on_one_clock(self.logs.kind(kind), self.clocks)
 
-    @cached_property
+    @once
     def lives(self) -> DataFrame:
-        return self._keep(health.lives(self.logs.message_heads, self.logs.events, self.logs.kind("life")))
+        return self._keep(health.lives(self.logs.tallies, self.logs.kind("life")))
 
-    @cached_property
+    @once
     def holes(self) -> DataFrame:
         lost = self.logs.kind("lost")
-        return self._keep(health.holes(self.logs.message_heads, self.logs.events, lost, self.settle_us))
+        return self._keep(health.holes(self.logs.tallies, self.logs.heads, lost, self.settle_us))
 
-    @cached_property
+    @once
     def clocks(self) -> DataFrame:
         routers = [row.router for row in self.lives.select("router").distinct().collect()]
         return clocks.common(self.spark, self.logs.kind("clock"), routers)
 
-    @cached_property
+    @once
     def messages(self) -> DataFrame:
         return clocks.on_one_clock(self.logs.messages, self.clocks)
 
-    @cached_property
+    @once
     def hops(self) -> DataFrame:
         return self._keep(latency.hops(self.messages))
 
-    @cached_property
+    @once
     def forms(self) -> list[str]:
         return subscriptions.forms(self.logs.kind("subscription"))
 
-    @cached_property
+    @once
     def filters(self) -> DataFrame:
         return subscriptions.numbered(self.spark, self.forms)
 
-    @cached_property
+    @once
     def in_force(self) -> DataFrame:
         return self._keep(subscriptions.in_force(self.logs.kind("subscription"), self.lives, self.filters))
 
-    @cached_property
+    @once
     def published(self) -> DataFrame:
         satisfied = matches.with_filters(matches.published(self.messages), self.forms)
         return self._keep(gathered(satisfied, *delivery.ID))
 
-    @cached_property
+    @once
     def changes(self) -> DataFrame:
         return unrest.changes(self.events("link"), self.events("life"), self.events("topology"))
 
-    @cached_property
+    @once
     def restless(self) -> DataFrame:
         return self._keep(unrest.restless(self.changes, self.notice_us, self.settle_us))
 
-    @cached_property
+    @once
     def restless_spans(self) -> DataFrame:
         return unrest.spans(self.restless)
 
-    @cached_property
+    @once
     def unsteady(self) -> DataFrame:
         told = ways.Told(
             *(self.events("topology"), self.events("link"), self.events("life"), self.lives, self.holes, self.clocks)
@@ -98,7 +121,7 @@ class Findings:
         pairs = sources.crossJoin(self.in_force.select("router").distinct())
         return self._keep(ways.unsteady(self.spark, told, pairs, self.notice_us, self.settle_us))
 
-    @cached_property
+    @once
     def verdicts(self) -> DataFrame:
         evidence = delivery.DeliveryEvidence(
             *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
@@ -106,7 +129,7 @@ class Findings:
         )
         return self._keep(delivery.judged(evidence))
 
-    @cached_property
+    @once
     def bucket_us(self) -> int:
         """The length of a span that divides the logs into some hundred, in whole seconds."""
         row = self.lives.agg((F.max("last_us") - F.min("first_us")).alias("length")).first()

@@ -7,11 +7,15 @@ a number.
 
 from __future__ import annotations
 
+from typing import Final
+
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-FILTERS = StructType([StructField("filter", IntegerType()), StructField("form", StringType())])
+from tamis.analysis import parts
+
+FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 
 
 def forms(subscription: DataFrame) -> list[str]:
@@ -21,14 +25,14 @@ def forms(subscription: DataFrame) -> list[str]:
 
 
 def numbered(spark: SparkSession, texts: list[str]) -> DataFrame:
-    return spark.createDataFrame(list(enumerate(texts)), FILTERS)
+    return parts.of_rows(spark, enumerate(texts), FILTERS)
 
 
 def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> DataFrame:
     """Return a row for each filter of each subscription: router, epoch, connection, client, own, filter, since_us and
     until_us by the router's clock."""
     one = Window.partitionBy("router", "epoch", "connection", "subscription").orderBy("n")
-    last = F.broadcast(lives.select("router", "epoch", "last_us"))
+    last = parts.sent(lives.select("router", "epoch", "last_us"))
     spans = (
         subscription.withColumn("next_us", F.lead("t_us").over(one))
         .where(F.col("what") == "added")
@@ -40,4 +44,4 @@ def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> D
             F.coalesce("next_us", "last_us").alias("until_us"),
         )
     )
-    return spans.join(F.broadcast(filters), "form").drop("form")
+    return spans.join(parts.sent(filters), "form").drop("form")

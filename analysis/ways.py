@@ -20,9 +20,11 @@ from heapq import heappop, heappush
 from itertools import groupby
 from typing import Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis import parts
 from tamis.protocol.strategies import recorded_as
 
 ROUTERS_MAX: Final = 48
@@ -31,7 +33,8 @@ TREES: Final = "source-trees"
 """The broadcast layer for which the law above holds."""
 REMEMBERED: Final = 65_536
 """Ways kept in a cache, a few hundred bytes each."""
-_SCHEMA: Final = "source string, router string, spans array<struct<from_us: long, to_us: long>>"
+_SPAN: Final = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
+_SCHEMA: Final = pa.schema([("source", pa.string()), ("router", pa.string()), ("spans", pa.list_(_SPAN))])
 
 Link = tuple[str, str]
 Graph = dict[str, dict[str, int]]
@@ -137,7 +140,7 @@ def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, 
     known = past(told, after_us)
     asked = [] if known is None else [(row.source, row.router) for row in pairs.collect()]
     rows = [(*pair, spans(known, *pair, before_us, after_us)) for pair in asked if known is not None]
-    return spark.createDataFrame(rows, _SCHEMA)
+    return parts.of_rows(spark, rows, _SCHEMA)
 
 
 def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[RestlessSpan]:

@@ -30,7 +30,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         *("router.moving", "router.transit", "router.flooding", "router.rerouting"),
         *("router.records", "router.client", "router.requests"),
     ),
-    "networks": ("networks.growth", "networks.chaos"),
+    "networks": ("networks.growth", "networks.strategies", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tamis.configs.address import Address
     from tamis.configs.load import load_topology, parse_topology
-    from tamis.configs.topology import LinkSettings, RouterSettings, Topology
+    from tamis.configs.settings import LinkSettings, RouterSettings
+    from tamis.configs.topology import Topology
 
 __all__ = ["load_topology", "parse_topology", "Topology", "RouterSettings", "LinkSettings", "Address"]
 
@@ -20,8 +21,8 @@ _HOME = {
     "load_topology": "load",
     "parse_topology": "load",
     "Topology": "topology",
-    "RouterSettings": "topology",
-    "LinkSettings": "topology",
+    "RouterSettings": "settings",
+    "LinkSettings": "settings",
     "Address": "address",
 }
 

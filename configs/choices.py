@@ -39,6 +39,9 @@ ENGINE_OPTIONS = {
 ADVERTISE_MODES = {
     str(facts.options["mode"]): SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key
 }
+REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options} | {
+    "keys": PLANNED
+}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}

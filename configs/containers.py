@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.configs.topology import RouterSettings, Topology
+from tamis.configs.settings import RouterSettings
+from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
 CLIENTS_PORT: Final = 7400

@@ -25,7 +25,8 @@ from tamis.configs.containers import (
     mounts_of,
     service_names,
 )
-from tamis.configs.topology import RouterSettings, Topology
+from tamis.configs.settings import RouterSettings
+from tamis.configs.topology import Topology
 
 USER: Final = 10001
 """As in the image."""

@@ -15,7 +15,7 @@ from tamis.configs import wiring
 from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
 from tamis.configs.explain import explained
 from tamis.configs.mistakes import Mistake, Problem, lines
-from tamis.configs.spaces import SpaceConfig, SpacesFile
+from tamis.configs.sections.spaces import SpaceConfig, SpacesFile
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 

@@ -18,8 +18,8 @@ from tamis.configs import choices
 from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM
 from tamis.configs.mistakes import MISTAKES_MAX
-from tamis.configs.records import PREDICATE_FORMAT
 from tamis.configs.schema import schema
+from tamis.configs.sections.records import PREDICATE_FORMAT
 
 _TITLES = {
     "RouterConfig": "`routers.ID`",

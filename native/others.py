@@ -32,6 +32,7 @@ FORWARDINGS: Final[Mapping[str, int]] = {
     "wanted": lib.TM_FORWARD_WANTED,
     "flood": lib.TM_FORWARD_FLOOD,
     "match-first": lib.TM_FORWARD_MATCH_FIRST,
+    "destinations": lib.TM_FORWARD_DESTINATIONS,
 }
 """Policies of forwarding, by name: their numbers in C."""
 
@@ -59,6 +60,15 @@ class RemoteRouters(ABC):
         """Let messages that enter here list up to `destinations_max` routers, 1 to 64, where the policy is
         `match-first`; at first up to 32."""
         check(lib.tm_switch_list_routers(self.c, destinations_max))
+
+    def hold(self, digest: bytes | None, routers: Iterable[int] | None = None) -> None:
+        """Say what the table of what others want holds, where the policy is `destinations`: what `routers` want, this
+        one among them, up to 4,096, ascending (None: those before), of which `digest` is the digest. Without a digest
+        messages get no sets of routers, and none are believed."""
+        numbers = None if routers is None else array("Q", routers)
+        c_digest = ffi.NULL if digest is None else ffi.from_buffer("uint8_t[]", digest)
+        c_numbers, count = (ffi.NULL, 0) if numbers is None else (_numbers(numbers), len(numbers))
+        check(lib.tm_switch_tables(self.c, c_digest, c_numbers, count))
 
     def raise_epoch(self, epoch: int) -> None:
         """Stamp messages with `epoch` from now on."""

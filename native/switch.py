@@ -127,6 +127,7 @@ class Admission:
     traces_per_s: int = 0
     traces_burst: int = 0
     takes_route: bool = False
+    takes_set: bool = False
 
 
 class Subscribed(NamedTuple):

@@ -60,6 +60,9 @@ class SwitchFigures(_Figures):
     match_ns_sum: int
     matches_timed: int
     steps: int
+    sets_written: int
+    sets_believed: int
+    sets_stale: int
     memory_bytes: int
     queued_bytes: int
     connections: int

@@ -250,6 +250,41 @@ int tm_table_add_many(tm_table *table, const uint8_t *bytes, const uint64_t *off
 /* Remove `count` handles, timed as above. Stops at the first that is not removed; `*done` says how many were. */
 int tm_table_remove_many(tm_table *table, const uint32_t *handles, size_t count, uint32_t *nanoseconds, size_t *done);
 
+/* ---- which filters say more than others ---- */
+
+/* Filters by id that tell which of them cover a filter and which it covers. a covers b if every message that satisfies
+ * b satisfies a; an answer is always right, and what only several constraints of one name say together may be missed.
+ * Filters of which no message is found (`suffix "b"` beside `not contains "b"`) are not kept, as they may never match.
+ */
+typedef struct tm_cover tm_cover;
+
+#define TM_COVER_LOOKS 1024 /* filters that one question looks at: past them it finds no more */
+
+/* `memory_bytes_max`: of all that it keeps; 0: no bound. Yours to free. */
+int tm_cover_new(uint64_t memory_bytes_max, uint64_t hash_seed, tm_cover **out);
+void tm_cover_free(tm_cover *cover); /* NULL is allowed */
+
+/* Add the filter whose wire form is `size` bytes at `filter` (copied); `*id` names it until it is removed, then may be
+ * given out again. TM_ABSENT: no message of it was found. On any result but TM_OK nothing has changed. */
+int tm_cover_add(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *id);
+int tm_cover_remove(tm_cover *cover, uint32_t id);
+
+/* The filters that cover this one, or that it covers, those of equal meaning included: at most `capacity` ids,
+ * unordered; `*count` says how many. */
+int tm_cover_covering(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
+                      size_t *count);
+int tm_cover_covered(tm_cover *cover, const uint8_t *filter, size_t size, uint32_t *ids, size_t capacity,
+                     size_t *count);
+
+/* Does one filter cover another? Neither has to be kept. */
+int tm_cover_judge(tm_cover *cover, const uint8_t *wide, size_t wide_size, const uint8_t *narrow, size_t narrow_size,
+                   bool *covers);
+
+void tm_cover_stats(const tm_cover *cover, uint64_t *filters, uint64_t *memory_bytes);
+/* For tests: every invariant, and let the n-th allocation fail, as those of a table. */
+int tm_cover_validate(tm_cover *cover, const char **reason);
+void tm_cover_fail_allocation(tm_cover *cover, uint64_t n);
+
 /* ---- the switch: bytes in, bytes out ---- */
 
 /* Sockets are read and written here, whole data frames are matched and copied into the output of each connection that
@@ -310,6 +345,7 @@ typedef struct tm_admission {
     uint8_t is_link;       /* a neighbour, whose `number` is that of the router: after tm_switch_join, without credit or
                               filters, and dropping the newest */
     uint8_t takes_route;   /* a link whose neighbour knows the extension ROUTE */
+    uint8_t takes_set;     /* and its mode SET */
     uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
     uint32_t traces_burst; /* and at once */
 } tm_admission;
@@ -509,12 +545,15 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_NEIGHBOURS_MAX 1024 /* as many as an LSA can list */
 
 /* By which messages go between routers (switch/forward.h). */
-#define TM_FORWARD_WANTED 0      /* where the table knows somebody who wants them */
-#define TM_FORWARD_FLOOD 1       /* the same, without asking the table while each router wants everything or nothing */
-#define TM_FORWARD_MATCH_FIRST 2 /* matched where they enter: they list the routers they go to, if these are few */
-#define TM_FORWARDINGS 3
+#define TM_FORWARD_WANTED 0       /* where the table knows somebody who wants them */
+#define TM_FORWARD_FLOOD 1        /* the same, without asking the table while each router wants everything or nothing */
+#define TM_FORWARD_MATCH_FIRST 2  /* matched where they enter: they list the routers they go to, if these are few */
+#define TM_FORWARD_DESTINATIONS 3 /* matched where they enter: they carry the set of routers that want them */
+#define TM_FORWARDINGS 4
 #define TM_ROUTE_ROUTERS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
 #define TM_ROUTE_ROUTERS_MAX 64
+#define TM_SET_ROUTERS_MAX 4096 /* that a set counts */
+#define TM_DIGEST_BYTES 16
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
@@ -522,6 +561,11 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint32_t forwarding);
 /* A message for more routers than this, 1 to TM_ROUTE_ROUTERS_MAX, lists none: it is matched at each hop. */
 int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
+/* What the network table holds, for TM_FORWARD_DESTINATIONS: `digest` (TM_DIGEST_BYTES) is that over what `routers`
+ * want, this one among them, whose numbers ascend (copied; NULL: those before). NULL for the digest: the table is about
+ * to change, or does not hold all of it, so no set is written or believed, as at first. TM_OK, TM_NO_MEMORY or (more
+ * than TM_SET_ROUTERS_MAX, or in no order) TM_MISUSED: none is, either. */
+int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
@@ -646,10 +690,13 @@ typedef struct tm_switch_stats {
     uint64_t match_ns[TM_MATCH_BUCKETS]; /* one match in 256 is timed */
     uint64_t match_ns_sum;
     uint64_t matches_timed;
-    uint64_t steps;        /* of all messages, in all tables and plans (tm_stats) */
-    uint64_t memory_bytes; /* the table apart */
-    uint64_t queued_bytes; /* in all queues */
-    uint32_t connections;  /* with a socket, or fed */
+    uint64_t steps;         /* of all messages, in all tables and plans (tm_stats) */
+    uint64_t sets_written;  /* messages that entered here and got the set of routers that want them */
+    uint64_t sets_believed; /* messages that went on by the set that they brought, without a match */
+    uint64_t sets_stale;    /* that brought one and were matched, as it was made of other tables */
+    uint64_t memory_bytes;  /* the table apart */
+    uint64_t queued_bytes;  /* in all queues */
+    uint32_t connections;   /* with a socket, or fed */
     uint32_t subscriptions;
     uint32_t filters;
     uint32_t publishers;     /* remembered */

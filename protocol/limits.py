@@ -68,6 +68,8 @@ GROUP_CHOICES_MAX = 256
 
 ROUTE_ROUTERS_MAX = 64
 """Routers that an extension ROUTE lists, 512 bytes. A message for more is matched at every router instead."""
+ROUTE_SET_ROUTERS_MAX = 4_096
+"""Routers that the set of an extension ROUTE counts, 512 bytes. Where there are more, every router matches."""
 ROUTE_ROUTERS = 32
 """As many are listed unless the topology file says otherwise."""
 

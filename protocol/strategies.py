@@ -57,14 +57,14 @@ STRATEGIES: Final = (
     StrategyFacts(
         "advertise",
         "advertise",
-        {"mode": "versioned"},
+        {"mode": "versioned", "reuse": "never"},
         "advertise",
         "Each router advertises what its clients want, under a version; messages go where they are wanted.",
     ),
     StrategyFacts(
         "paper",
         "advertise",
-        {"mode": "paper"},
+        {"mode": "paper", "reuse": "never"},
         "advertise (paper)",
         "Paper 004 to the letter: predicates by interface, without versions. It loses messages; for experiments.",
         loses_nothing=False,
@@ -74,7 +74,7 @@ STRATEGIES: Final = (
     StrategyFacts(
         "paper-bytes",
         "advertise",
-        {"mode": "paper-bytes"},
+        {"mode": "paper-bytes", "reuse": "never"},
         "advertise (paper, bytes)",
         "Paper 004, but an advertisement stops only where each filter of it is known byte by byte; for experiments.",
         loses_nothing=False,
@@ -100,7 +100,7 @@ STRATEGIES: Final = (
     StrategyFacts(
         "link-matching",
         "link-matching",
-        {},
+        {"reuse": "never"},
         "link-matching",
         "Each router states every filter of its clients, covered or not; each on the way matches as far as its links "
         "need.",
@@ -116,9 +116,27 @@ STRATEGIES: Final = (
         "each on the way matches.",
         bounds={"destinations_max": ROUTE_ROUTERS},
     ),
+    StrategyFacts(
+        "advertise-destinations",
+        "advertise",
+        {"mode": "versioned", "reuse": "destinations"},
+        "advertise (destinations)",
+        "As `advertise`, but a message carries the set of routers that want it; those with equal tables match it for "
+        "their own clients alone.",
+    ),
+    StrategyFacts(
+        "link-matching-destinations",
+        "link-matching",
+        {"reuse": "destinations"},
+        "link-matching (destinations)",
+        "As `link-matching`, but a message carries the set of routers that want it; those with equal tables match it "
+        "for their own clients alone.",
+        states_all=True,
+        engine="pst",
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("reuse", "profile", "rendezvous", "adaptive")
+PLANNED: Final = ("profile", "rendezvous", "adaptive")
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 
@@ -132,6 +150,11 @@ def options_of(key: str) -> Mapping[str, Option]:
 def takes(key: str, option: str) -> bool:
     """Whether `strategy.name: key` of a topology file has this option, of either kind."""
     return any(strategy.key == key and option in (*strategy.options, *strategy.bounds) for strategy in STRATEGIES)
+
+
+def exists(key: str, options: Mapping[str, object]) -> bool:
+    """Whether `strategy.name: key` of a topology file and these options choose a strategy."""
+    return any((strategy.key, strategy.options) == (key, options) for strategy in STRATEGIES)
 
 
 def chosen(key: str, options: Mapping[str, Option]) -> StrategyFacts:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from tamis.protocol.strategies import DEFAULT
+from tamis.protocol.wire.extensions import RouterSet
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
 from tamis.router.core.statements.advertiser import Advertiser
@@ -213,6 +215,13 @@ class ChoosingAnew(Forwarder):
         return super().choices(transit, members, None)
 
 
+class Gullible(Forwarder):
+    """R13: every set is believed, whatever it was made of."""
+
+    def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
+        return None if stated is None else self.tables.read(stated.members)
+
+
 class Secretive(SpaceTalks):
     """R17: what a neighbour says of spaces is held, and not passed on; nobody compares."""
 
@@ -232,6 +241,8 @@ class Break:
     topology: str
     operations: int
     faults: str
+    strategy: str = DEFAULT.name
+    """That of a run in which the rule matters."""
 
 
 def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of CoreParts have their types
@@ -258,6 +269,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R11": Break(_piece(windows=Forgetful), frozenset({2}), "random:8", 100, "none"),
     "R11b": Break(_piece(windows=OneRun), frozenset({1}), "random:8", 100, "rewind"),
     "R12": Break(_piece(direction=OneLane), frozenset({9}), "random:8", 300, "none"),
+    "R13": Break(_piece(forwarder=Gullible), frozenset({1, 6}), "random:8", 300, "crash", "advertise-destinations"),
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),

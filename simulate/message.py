@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tamis.protocol.wire.extensions import RouterSet
 from tamis.router.core.ways.forwarder import TransitId
 from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
 
@@ -74,6 +75,8 @@ class Packet(NamedTuple):
 
     listed: frozenset[int] | None = None
     """The routers that the message goes to; None: those that want it, as each router on its way knows it."""
+    stated: RouterSet | None = None
+    """R13: the routers that want it, as the router that it entered matched it."""
 
     @property
     def entry(self) -> TransitId:

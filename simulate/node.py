@@ -323,16 +323,17 @@ class Node:
         if came_from is None and choices and packet.passed_on is None:
             self._observer.chose(self.number, packet, choices)
         matched: Collection[int] = () if packet.passed_on else self._wanting(packet)
-        listed = packet.listed
+        listed, stated = packet.listed, packet.stated
         if came_from is None and matched:
             listed = self.forwarder.listed(matched, self._clock.now_us)
+            stated = self.forwarder.stated(matched, self._clock.now_us)
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
         if matched:
             departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
         hops_left = self.forwarder.onward(hops_left, came_from)
-        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
@@ -345,8 +346,12 @@ class Node:
                 self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
 
     def _wanting(self, packet: Packet) -> Collection[int]:
-        """Return the routers that a message goes to: those that it lists, or those that are known to want it."""
-        return self.table.matching(packet.message.content) if packet.listed is None else packet.listed
+        """Return the routers that a message goes to: those that it lists, those of a set that is believed, or those
+        that are known to want it."""
+        if packet.listed is not None:
+            return packet.listed
+        believed = self.forwarder.believed(packet.stated)
+        return self.table.matching(packet.message.content) if believed is None else believed
 
     # Worker groups.
 
@@ -394,6 +399,7 @@ class Node:
         for command in commands:
             _CARRY_OUT[type(command)](self, command)
         core = self.core
+        self.forwarder.tables = core.tables
         due_us = core.due_us
         if due_us is not None and (self._armed_us is None or due_us < self._armed_us):
             self._armed_us = due_us

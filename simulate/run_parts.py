@@ -18,6 +18,7 @@ from tamis.router.core.events import Event
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.reuse import Tables
 from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.direction import Direction
 from tamis.simulate.table import PureTable
@@ -31,6 +32,9 @@ class AnyCore(Protocol):
 
     @property
     def has_work(self) -> bool: ...
+
+    @property
+    def tables(self) -> Tables: ...
 
     def epoch_max(self, now_us: int) -> int: ...
 

@@ -1,12 +1,13 @@
 """What a run of the tests says at its end, and how much of them `make quick` runs.
 
-Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy. In
-the profile `quick`, properties are tried on fewer examples.
+Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy, and
+Spark leaves no archive of its classes. In the profile `quick`, properties are tried on fewer examples.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.register_profile("quick", max_examples=8, deadline=None)
 settings.load_profile("untimed")  # unless --hypothesis-profile names another
+os.environ.setdefault("TAMIS_SPARK_ARCHIVE", "no")  # each start of Spark would write 190 MB after its end
 gc.disable()  # while tests are collected next to nothing becomes garbage
 
 

@@ -28,6 +28,7 @@ ARROWS = {
     "engines/interval": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines/pst": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines": {".", "base", "model", "table"},
+    "covering": {".", "base", "model"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "switch": {".", "base", "model", "table", "network", "records"},

@@ -21,6 +21,7 @@ static void clear(tm_ways_store *store, tm_ways *ways) {
     }
     TM_DELETE(store->memory, TM_COLD, ways->children, uint64_t, child_words(ways->neighbour_count));
     TM_DELETE(store->memory, TM_COLD, ways->asking, uint64_t, child_words(ways->neighbour_count));
+    TM_DELETE(store->memory, TM_COLD, ways->reach, uint64_t, ways->reach_size);
     *ways = (tm_ways){0};
 }
 
@@ -140,6 +141,47 @@ const uint64_t *tm_ways_asking(tm_ways_store *store, uint32_t id, const tm_netwo
         note_asking(ways, network);
     }
     return ways->asking;
+}
+
+/* ---- who is reached ---- */
+
+/* Which of the children a neighbour is, in ascending order; UINT32_MAX counts them. */
+static uint32_t rank(const tm_ways *ways, uint32_t neighbour) {
+    uint32_t before = 0;
+    for (uint32_t word = 0; word * 64 < ways->neighbour_count && word <= neighbour / 64; word++) {
+        uint64_t below = word < neighbour / 64 ? UINT64_MAX : (UINT64_C(1) << (neighbour % 64)) - 1;
+        before += tm_bit_count(ways->children[word] & below);
+    }
+    return before;
+}
+
+static void note_reach(tm_ways *ways, const tm_routers *routers, const tm_places *places) {
+    uint32_t words = tm_bit_words(places->count);
+    memset(ways->reach, 0, sizeof *ways->reach * ways->reach_size);
+    for (uint32_t place = 0; place < places->count; place++) {
+        uint32_t way = tm_ways_way(ways, tm_routers_find(routers, places->numbers[place]));
+        if (way != WAY_NONE) {
+            tm_bit_set(ways->reach + (size_t)rank(ways, way) * words, place);
+        }
+    }
+    ways->reach_version = places->version;
+}
+
+const uint64_t *tm_ways_reach(tm_ways_store *store, uint32_t id, const tm_routers *routers, const tm_places *places) {
+    tm_ways *ways = tm_ways_at(store, id);
+    if (ways->reach != NULL && ways->reach_version == places->version) {
+        return ways->reach;
+    }
+    uint32_t size = 1 + rank(ways, UINT32_MAX) * tm_bit_words(places->count);
+    if (size != ways->reach_size) {
+        TM_DELETE(store->memory, TM_COLD, ways->reach, uint64_t, ways->reach_size);
+        ways->reach = TM_NEW(store->memory, TM_COLD, uint64_t, size);
+        ways->reach_size = ways->reach != NULL ? size : 0;
+    }
+    if (ways->reach != NULL) {
+        note_reach(ways, routers, places);
+    }
+    return ways->reach;
 }
 
 /* ---- soundness ---- */

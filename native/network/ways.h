@@ -9,6 +9,7 @@
 #define TM_WAYS_H
 
 #include "base/idset.h"
+#include "network/places.h"
 #include "network/remote_filters.h"
 #include "tm.h"
 
@@ -23,6 +24,9 @@ typedef struct tm_ways {
     uint32_t count;            /* routers; of a free row the id of the next free one */
     uint32_t view;             /* of the network table; 0: there are no ways */
     uint32_t neighbour_count;  /* all neighbours here are below it */
+    uint64_t *reach;           /* owned, NULL: not asked for; for each child, ascending, a bitset over places */
+    uint32_t reach_size;       /* of it, in words */
+    uint32_t reach_version;    /* of the places, when that was so */
     uint32_t holders;
 } tm_ways;
 
@@ -60,6 +64,10 @@ static inline uint32_t tm_ways_way(const tm_ways *ways, uint32_t router) {
 /* The neighbours behind which some router has a filter, as a bitset of `*words`; good until a filter changes or the
  * block goes. NULL: no memory. */
 const uint64_t *tm_ways_asking(tm_ways_store *store, uint32_t id, const tm_network *network, uint32_t *words);
+
+/* Of each child, in ascending order, the routers that lie behind it, as a bitset over `places` of so many words as
+ * these take; good until the places change or the block goes. NULL: no memory. */
+const uint64_t *tm_ways_reach(tm_ways_store *store, uint32_t id, const tm_routers *routers, const tm_places *places);
 
 bool tm_ways_are_sound(const tm_ways_store *store);
 

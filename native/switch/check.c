@@ -22,9 +22,12 @@ static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     return true;
 }
 
-/* All routers, or some whose numbers ascend. */
+/* All routers, some whose numbers ascend, or a set of any. */
 static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
     uint64_t below = 0;
+    if (size > 0 && bytes[0] == WIRE_ROUTE_SET) {
+        return size > 1 + WIRE_DIGEST_BYTES && size <= 1 + WIRE_DIGEST_BYTES + WIRE_SET_BYTES_MAX;
+    }
     if (size == 0 || size % 8 != 1 || size > 1 + 8 * WIRE_ROUTE_ROUTERS_MAX) {
         return false;
     }
@@ -89,6 +92,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
         out->route_bytes = type == WIRE_ROUTE ? 4 + length : out->route_bytes;
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0 && type != WIRE_ROUTE;
         out->members_only |= type == WIRE_MEMBERS_ONLY;
+        out->has_keys |= type == WIRE_REUSE_KEYS;
         if (type == WIRE_GROUP_CHOICE) {
             out->choices = area + at + 4;
             out->choice_count = length / WIRE_CHOICE_BYTES;
@@ -203,6 +207,9 @@ static verdict check_extensions(const tm_switch *sw, parts *message, extensions 
         message->choices = found->choices;
         message->choice_count = found->choice_count;
         message->members_only = found->members_only;
+    }
+    if (found->has_keys && !switch_is_link(&sw->connections[message->from])) {
+        return (verdict){WIRE_BAD_EXTENSION, "a client says of no message which subscriptions it matches"};
     }
     if (found->route_bytes > 0) {
         if (!switch_is_link(&sw->connections[message->from])) {

@@ -18,7 +18,11 @@ void switch_stamp(const parts *message, uint8_t *copy) {
 /* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
  * neighbour matches. */
 static bool cuts_route(const parts *message, const tm_admission *terms) {
-    return message->route_bytes > 0 && (!terms->takes_route || message->size > terms->frame_bytes_max);
+    if (message->route_bytes == 0) {
+        return false;
+    }
+    bool is_known = switch_route_mode(message) == WIRE_ROUTE_SET ? terms->takes_set : terms->takes_route;
+    return !is_known || message->size > terms->frame_bytes_max;
 }
 
 static void write_unrouted(const parts *message, uint8_t *out) {
@@ -66,9 +70,7 @@ void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     }
 }
 
-/* Ask the network table. Without memory for the answer the message is dropped here; TM_TOO_COSTLY is left to the
- * caller, who drops it for local clients too. */
-static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
     int result = switch_ask(sw, sw->net->network.table, message, query, hits);
@@ -82,9 +84,7 @@ static int ask(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hi
     return result;
 }
 
-/* The table gave no answer. Without memory for it the message is dropped and counted, so that it is not counted as
- * unmatched, too. */
-static int unanswered(int result, uint32_t *behind) {
+int switch_unanswered(int result, uint32_t *behind) {
     if (result != TM_TOO_COSTLY) {
         *behind = 1;
         return TM_OK;
@@ -92,13 +92,11 @@ static int unanswered(int result, uint32_t *behind) {
     return result;
 }
 
-/* No link leads on from here. The table is asked all the same until the shape of the message is trimmed: a name is left
- * out only if every table was asked whether it knows it. */
-static void depart_to_nobody(tm_switch *sw, const parts *message) {
+void switch_teach_shape(tm_switch *sw, const parts *message) {
     if (!message->form->shape.is_trimmed) {
         tm_query query = {.group_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
         tm_hits hits = {.groups = sw->net->found, .capacity = sw->net->found_capacity};
-        ask(sw, message, &query, &hits);
+        switch_ask_network(sw, message, &query, &hits);
     }
 }
 
@@ -111,9 +109,9 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways, u
                       .group_count = ways->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
-    int result = ask(sw, message, &query, &hits);
+    int result = switch_ask_network(sw, message, &query, &hits);
     if (result != TM_OK) {
-        return unanswered(result, behind);
+        return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
         if (net->found[i] != came_from) {
@@ -229,9 +227,9 @@ static int depart_by_combined(tm_switch *sw, const parts *message, const tm_comb
         query.reached = came_from < 64 ? UINT64_C(1) << came_from : 0;
     }
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
-    int result = ask(sw, message, &query, &hits);
+    int result = switch_ask_network(sw, message, &query, &hits);
     if (result != TM_OK) {
-        return unanswered(result, behind);
+        return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
         *behind += mark_group(net, &combined->groups[net->found[i]], came_from);
@@ -255,10 +253,10 @@ int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, ui
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
     tm_hits hits = {.groups = net->found, .handles = net->handles, .capacity = net->found_capacity};
-    int result = ask(sw, message, &query, &hits);
+    int result = switch_ask_network(sw, message, &query, &hits);
     *count = 0;
     if (result != TM_OK) {
-        return unanswered(result, behind);
+        return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
         if (switch_mark_ways(net, source, net->found[i], came_from)) {
@@ -288,7 +286,7 @@ static int depart_routed(tm_switch *sw, const parts *message, uint32_t source, u
         return TM_OK;
     }
     if (net->network.count > 0) {
-        depart_to_nobody(sw, message); /* its names are to be known all the same */
+        switch_teach_shape(sw, message); /* its names are to be known all the same */
     }
     if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
         for (uint32_t router = 0; router < net->routers.count; router++) {
@@ -323,7 +321,7 @@ static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, u
 int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     *behind = 0;
-    if (message->route_bytes > 0) {
+    if (message->route_bytes > 0 && switch_route_mode(message) != WIRE_ROUTE_SET) {
         return depart_routed(sw, message, source, came_from, behind);
     }
     if (message->choice_count > 0) {
@@ -336,7 +334,7 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
     bool is_agreed = tm_routes_agree(&net->routes, source, &block);
     const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
     if (is_agreed && (ways == NULL || ways->count == 0)) {
-        depart_to_nobody(sw, message);
+        switch_teach_shape(sw, message);
         return TM_OK;
     }
     tm_small_plan *plan = &net->plans[message->form - sw->forms];

@@ -40,6 +40,16 @@ void switch_queue_marked(tm_switch *sw, const parts *message);
 /* Queue a copy for a neighbour, by its place. */
 void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place);
 
+/* Ask the network table. Without memory for the answer the message is dropped here; TM_TOO_COSTLY is left to the
+ * caller, who drops it for local clients too. */
+int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits);
+/* A message goes on, or nowhere, whatever the table says. It is asked all the same until the shape of the message is
+ * trimmed: a name is left out only if every table was asked whether it knows it. */
+void switch_teach_shape(tm_switch *sw, const parts *message);
+/* The table gave no answer: what the policy returns then. Without memory for it the message is dropped and counted, so
+ * that it is not counted as unmatched, too. */
+int switch_unanswered(int result, uint32_t *behind);
+
 /* ---- flood.c: TM_FORWARD_FLOOD ---- */
 
 /* Queue a copy for each link that switch_depart would choose. The table is not asked where every filter of other
@@ -50,5 +60,14 @@ int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t 
 
 /* As switch_depart, but a message that enters here lists the routers that it goes to. */
 int switch_match_first(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
+/* The message with a ROUTE of these bytes, in front of its other extensions; as it is where there is no room. Its frame
+ * is good until the next one is made. */
+parts switch_with_route(tm_switch *sw, const parts *message, const uint8_t *route, uint32_t size);
+
+/* ---- reuse.c: TM_FORWARD_DESTINATIONS ---- */
+
+/* As switch_depart, but a message that enters here carries the set of those that want it, by which routers with equal
+ * tables send it on without asking theirs (R13). */
+int switch_reuse(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind);
 
 #endif

@@ -17,30 +17,20 @@ static int by_number(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The message with a ROUTE to these routers, in front of its other extensions; as it is where there is no room. */
-static parts with_route(tm_switch *sw, const parts *message, const uint32_t *routers, uint32_t count) {
+parts switch_with_route(tm_switch *sw, const parts *message, const uint8_t *route, uint32_t size) {
     tm_net *net = sw->net;
-    uint64_t numbers[TM_ROUTE_ROUTERS_MAX];
-    uint32_t added = 5 + 8 * count;
-    if (count == 0 || count > net->destinations_max || message->extension_size + added > WIRE_EXTENSIONS_MAX ||
-        message->size + added > DELIVERABLE_BYTES_MAX ||
+    uint32_t added = 4 + size;
+    if (message->extension_size + added > WIRE_EXTENSIONS_MAX || message->size + added > DELIVERABLE_BYTES_MAX ||
         !tm_grow(&sw->memory, TM_COLD, &net->routed_frame, 1, &net->routed_capacity, message->size + added)) {
         return *message;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        numbers[i] = net->routers.rows[routers[i]].number;
-    }
-    qsort(numbers, count, sizeof *numbers, by_number);
     uint8_t *area = net->routed_frame + WIRE_HEADER_BYTES;
     memcpy(net->routed_frame, message->frame, WIRE_HEADER_BYTES);
     wire_store32(net->routed_frame, message->size + added);
     wire_store16(net->routed_frame + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size + added));
     wire_store16(area, WIRE_ROUTE);
-    wire_store16(area + 2, (uint16_t)(added - 4));
-    area[4] = WIRE_ROUTE_LIST;
-    for (uint32_t i = 0; i < count; i++) {
-        wire_store64(area + 5 + i * 8U, numbers[i]);
-    }
+    wire_store16(area + 2, (uint16_t)size);
+    memcpy(area + 4, route, size);
     memcpy(area + added, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
     parts routed = *message;
     routed.frame = net->routed_frame;
@@ -48,6 +38,25 @@ static parts with_route(tm_switch *sw, const parts *message, const uint32_t *rou
     routed.extension_size = message->extension_size + added;
     routed.route_bytes = added;
     return routed;
+}
+
+/* The message with a list of these routers; as it is where they are too many. */
+static parts with_list(tm_switch *sw, const parts *message, const uint32_t *routers, uint32_t count) {
+    tm_net *net = sw->net;
+    uint64_t numbers[TM_ROUTE_ROUTERS_MAX];
+    uint8_t route[1 + 8 * TM_ROUTE_ROUTERS_MAX];
+    if (count == 0 || count > net->destinations_max) {
+        return *message;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = net->routers.rows[routers[i]].number;
+    }
+    qsort(numbers, count, sizeof *numbers, by_number);
+    route[0] = WIRE_ROUTE_LIST;
+    for (uint32_t i = 0; i < count; i++) {
+        wire_store64(route + 1 + i * 8U, numbers[i]);
+    }
+    return switch_with_route(sw, message, route, 1 + 8 * count);
 }
 
 int switch_match_first(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
@@ -59,7 +68,7 @@ int switch_match_first(tm_switch *sw, const parts *message, uint32_t source, uin
     *behind = 0;
     int result = switch_mark_wanting(sw, message, source, came_from, &count, behind);
     if (result == TM_OK) {
-        parts routed = with_route(sw, message, net->found, count);
+        parts routed = with_list(sw, message, net->found, count);
         switch_mark_chosen(net, message, source, came_from, behind);
         switch_queue_marked(sw, &routed);
     }

@@ -12,6 +12,7 @@
 #include "network/publishers.h"
 #include "network/routes.h"
 #include "network/windows.h"
+#include "switch/reuse.h"
 #include "switch/small_plan.h"
 
 #define NEIGHBOUR_NONE UINT32_MAX
@@ -78,6 +79,7 @@ typedef struct tm_net {
     tm_small_plan *plans; /* owned; for each form of the switch */
 
     tm_choosing choosing;
+    tm_reuse reuse;
 
     uint8_t *routed_frame; /* owned: a message that entered here, with the routers that it goes to */
     uint32_t routed_capacity;

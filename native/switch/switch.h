@@ -70,6 +70,7 @@ typedef struct tm_form {
     tm_shape shape;
     tm_small_plan plan;
     tm_fit fit;
+    uint64_t by_set; /* version of the shape of the last message that went on by its set (reuse.c) */
 } tm_form;
 
 /* A bug that a test has planted. */

@@ -44,6 +44,17 @@ void tm_holders_free(tm_holders *holders);
 /* TM_MISUSED: no such interface or kind, or it is of the other kind and has filters. */
 int tm_holders_set_interface(tm_holders *holders, uint32_t interface, int kind);
 
+/* Ask for the memory that a filter of the interface will be noted in. */
+static inline void tm_holders_ask(const tm_holders *holders, uint32_t interface) {
+    if (interface < holders->interface_count) {
+        __builtin_prefetch(&holders->filters[interface], 1);
+        __builtin_prefetch(&holders->occupied[interface / 64], 1);
+        __builtin_prefetch(&holders->clients[interface / 64]);
+    }
+    if (holders->free < holders->count) {
+        __builtin_prefetch(&holders->rows[holders->free], 1);
+    }
+}
 /* A handle for a filter of `interface`, live from here on. TM_NO_MEMORY, TM_TOO_MANY: nothing has changed. */
 int tm_holders_take(tm_holders *holders, uint32_t interface, size_t constraints, uint32_t *handle);
 /* The engine has refused the filter whose handle was taken last: all is as it was. */

@@ -113,6 +113,7 @@ int tm_table_add(tm_table *table, const uint8_t *filter, size_t size, uint32_t i
     if (table == NULL || filter == NULL || handle == NULL || interface >= TM_INTERFACES_MAX) {
         return TM_MISUSED;
     }
+    tm_holders_ask(&table->holders, interface);
     int result = tm_filter_parse(filter, size, table->filter);
     return result == TM_OK ? add(table, interface, handle) : result;
 }
@@ -124,6 +125,7 @@ int tm_table_remove(tm_table *table, uint32_t handle) {
     if (!tm_holders_is_live(&table->holders, handle)) {
         return TM_ABSENT;
     }
+    tm_holders_ask(&table->holders, tm_holders_interface(&table->holders, handle));
     tm_holders_retire(&table->holders, handle);
     table->class->remove(table->engine, handle);
     return TM_OK;

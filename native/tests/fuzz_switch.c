@@ -74,8 +74,8 @@ static void share_with_others(tm_switch *sw, tm_table *shared) {
     check(refused == TM_OK);
 }
 
-/* One of several: a neighbour that wants everything, and routes for messages of two sources. `choice`: 1 for a
- * neighbour that knows ROUTE, 2 for messages that list their routers. */
+/* One of several: a neighbour that wants everything, and routes for messages of two sources. `choice`: odd for a
+ * neighbour that knows ROUTE; and it chooses among policies. */
 static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice) {
     static const uint8_t everything[] = {0x90};
     static const uint64_t offsets[] = {0, sizeof everything};
@@ -87,10 +87,14 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     admission.number = NEIGHBOUR;
     admission.is_link = 1;
     admission.takes_route = choice & 1;
+    admission.takes_set = choice & 1;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
-    uint32_t forwarding = choice & 2 ? TM_FORWARD_MATCH_FIRST : TM_FORWARD_FLOOD;
-    check(tm_switch_join(sw, network, 2, forwarding) == TM_OK);
+    static const uint32_t forwardings[] = {TM_FORWARD_FLOOD, TM_FORWARD_DESTINATIONS, TM_FORWARD_MATCH_FIRST};
+    static const uint8_t digest[TM_DIGEST_BYTES] = {0};
+    static const uint64_t held[] = {1, NEIGHBOUR, STRANGER};
+    check(tm_switch_join(sw, network, 2, forwardings[choice % 3]) == TM_OK);
+    check(tm_switch_tables(sw, digest, held, 3) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
     for (unsigned i = 0; i < 2; i++) { /* one is in force, one on hold */

@@ -26,6 +26,7 @@ MUST_UNDERSTAND: Final = 0x8000
 _HEADER: Final = struct.Struct("<HH")
 _U64: Final = struct.Struct("<Q")
 _CHOICE: Final = struct.Struct("<IQ")
+_SET_BYTES_MAX: Final = limits.ROUTE_SET_ROUTERS_MAX // 8
 
 
 class ExtensionType(enum.IntEnum):
@@ -59,6 +60,7 @@ class RouteMode(enum.IntEnum):
 
     ALL = 1
     LIST = 2
+    SET = 4
 
 
 class Route(NamedTuple):
@@ -68,7 +70,15 @@ class Route(NamedTuple):
     routers: tuple[int, ...] = ()
 
 
-ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | Route
+class RouterSet(NamedTuple):
+    """The routers that want a message, as the router matched it at which it entered. `digest` is that of its tables;
+    `members` has a bit for each router that these are about, by ascending number, the lowest bit of a byte first."""
+
+    digest: bytes
+    members: bytes
+
+
+ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | Route | RouterSet
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 
@@ -159,9 +169,15 @@ class _Choices:
 
 
 class _Route:
+    """A `Route` of mode ALL or LIST, or a `RouterSet`, whose mode is SET."""
+
     def pack(self, value: ExtensionValue) -> bytes:
+        if isinstance(value, RouterSet):
+            if len(value.digest) != limits.DIGEST_BYTES or not 1 <= len(value.members) <= _SET_BYTES_MAX:
+                raise Refused(f"a set has a digest of {limits.DIGEST_BYTES} bytes and 1 to {_SET_BYTES_MAX} of members")
+            return bytes([RouteMode.SET]) + value.digest + value.members
         mode, routers = cast("Route", value)
-        if not isinstance(mode, RouteMode):
+        if mode not in (RouteMode.ALL, RouteMode.LIST):
             raise Refused(f"expected mode 1 (ALL) or 2 (LIST), not {mode!r}")
         least, most = (1, limits.ROUTE_ROUTERS_MAX) if mode is RouteMode.LIST else (0, 0)
         if not least <= len(routers) <= most:
@@ -170,9 +186,13 @@ class _Route:
             raise Refused("numbers of routers are u64 from 1 and ascend")
         return struct.pack(f"<B{len(routers)}Q", mode, *routers)
 
-    def read(self, data: bytes) -> Route:
+    def read(self, data: bytes) -> Route | RouterSet:
+        if data[:1] == bytes([RouteMode.SET]):
+            found = RouterSet(data[1 : 1 + limits.DIGEST_BYTES], data[1 + limits.DIGEST_BYTES :])
+            self.pack(found)
+            return found
         if len(data) % _U64.size != 1 or data[0] not in list(RouteMode):
-            raise Refused("expected mode 1 (ALL) or 2 (LIST), then numbers of routers")
+            raise Refused("expected mode 1 (ALL) or 2 (LIST) and numbers of routers, or mode 4 (SET) and a set")
         route = Route(RouteMode(data[0]), struct.unpack_from(f"<{len(data) // _U64.size}Q", data, 1))
         self.pack(route)
         return route

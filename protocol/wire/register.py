@@ -145,7 +145,7 @@ EXTENSIONS: Final = Register(
         ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
     },
     (
-        Reserved(0x0007, "DESTINATIONS", "the set of routers that want the message, as the entry router matched it"),
+        Reserved(0x0007, "DESTINATIONS", "nothing: what it was promised to is the mode SET of ROUTE"),
         Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
         Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
         Reserved(
@@ -304,6 +304,7 @@ ROUTE_MODES: Final = Register(
     {
         RouteMode.ALL: Meaning("to all routers", since=2),
         RouteMode.LIST: Meaning("to the routers that are listed", since=2),
+        RouteMode.SET: Meaning("to the routers of a set, where the tables are those that it was made of", since=2),
     },
     (Reserved(3, "TREE", "along the tree of a root"),),
 )

@@ -32,6 +32,8 @@ from tamis.protocol.wire.versions import VersionRange
 FrameLimit = Annotated[int, Unsigned(32, least=limits.UNAUTHENTICATED_BYTES_MAX)]
 ROUTE: Final = "route"
 """The capability of a neighbour that knows the extension ROUTE."""
+ROUTE_SET: Final = "route-set"
+"""That of one which knows its mode SET, too."""
 Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]

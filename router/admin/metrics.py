@@ -74,6 +74,12 @@ def _traffic(page: Exposition, figures: SwitchFigures) -> None:
         ("tamis_sent_bytes", "Bytes sent to clients and neighbours.", figures.bytes_out),
     ):
         page.counter(name, meaning, value)
+    for name, meaning, value in (
+        ("tamis_sets_written", "Messages that got the set of routers that want them.", figures.sets_written),
+        ("tamis_sets_believed", "Messages that went on by their set, without a match.", figures.sets_believed),
+        ("tamis_sets_stale", "Messages that were matched, as their set is of other tables.", figures.sets_stale),
+    ):
+        page.counter(name, meaning, value)
     for name, meaning, values in (
         ("tamis_messages_dropped", "Messages, or copies of them, that went no further.", figures.dropped),
         ("tamis_dropped_bytes", "Bytes of what was dropped.", figures.drop_bytes),

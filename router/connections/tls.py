@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
-from tamis.configs.topology import NeighbourTls, Tls
+from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.other_end import FULL, OtherEnd
 from tamis.router.daemon.settings import CannotStart
 

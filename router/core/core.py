@@ -59,6 +59,7 @@ from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
 from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.reuse import Tables
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
@@ -155,6 +156,11 @@ class Core:
     @property
     def has_work(self) -> bool:
         return self._advertiser.own.has_work
+
+    @property
+    def tables(self) -> Tables:
+        """R13: what this router holds of what all in reach want, itself included, once all commands are carried out."""
+        return self._exchange.tables()
 
     def links_in_step(self) -> dict[int, bool]:
         """Return for each neighbour whether messages may go over its link: both ends have caught up (R4), and each

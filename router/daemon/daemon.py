@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tamis.configs import Address, RouterSettings
-from tamis.configs.records import RecordSettings
+from tamis.configs.sections.records import RecordSettings
 from tamis.protocol.errors import ConfigError, Refused
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients

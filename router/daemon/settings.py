@@ -154,11 +154,10 @@ def keep_unmatched_of(switch: Switch, settings: RouterSettings) -> None:
 
 
 def link_admission(
-    settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int, takes_route: bool
+    settings: RouterSettings, link: LinkSettings, number: int, frame_bytes_max: int, hold_ms: int
 ) -> Admission:
     """Return what the neighbour `number` is admitted with over `link`; it takes frames of `frame_bytes_max`, waits
-    `hold_ms` for a sign of life, and `takes_route` says whether it knows ROUTE. It uses no credit: what is too much is
-    dropped, and told."""
+    `hold_ms` for a sign of life. It uses no credit: what is too much is dropped, and told."""
     return Admission(
         number=number,
         queue_bytes_max=max(settings.limits.connection_queue_bytes, settings.limits.frame_bytes),
@@ -169,5 +168,4 @@ def link_admission(
         hold_ms=link.keepalive.hold_ms,
         ping_ms=max(1, min(link.keepalive.ping_ms, hold_ms // 3)),
         is_link=True,
-        takes_route=takes_route,
     )

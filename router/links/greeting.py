@@ -21,11 +21,11 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
-from tamis.protocol.wire.session_bodies import ROUTE, Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.session_bodies import ROUTE, ROUTE_SET, Auth, Authenticated, AuthMethod, Hello, Role, Welcome
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 
-LINK_CAPABILITIES: Final = (ROUTE,)
+LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET)
 """What this router tells a neighbour that it can do beyond its version."""
 
 
@@ -66,6 +66,8 @@ class Greeted:
     """The version of the wire that both ends have chosen."""
     takes_route: bool = False
     """The neighbour knows the extension ROUTE."""
+    takes_set: bool = False
+    """And its mode SET."""
 
 
 Certified = frozenset[str] | None
@@ -135,6 +137,7 @@ class Dialling:
             *(welcome.name, welcome.epoch, welcome.frame_bytes_max),
             *(welcome.hold_ms, welcome.link_cost, welcome.version),
             takes_route=ROUTE in welcome.capabilities,
+            takes_set=ROUTE_SET in welcome.capabilities,
         )
 
 
@@ -205,6 +208,7 @@ class Accepting:
             *(hello.name, hello.epoch, hello.frame_bytes_max),
             *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
             takes_route=ROUTE in hello.capabilities,
+            takes_set=ROUTE_SET in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

@@ -38,6 +38,8 @@ class Installer:
         self._switch, self._work, self._settle = switch, work, settle
         self._jobs: deque[_Job] = deque()
         self.refused = 0
+        self.is_whole = True
+        """Whether nothing was left out since the start, through a refusal or a bug."""
 
     @property
     def is_idle(self) -> bool:
@@ -64,6 +66,7 @@ class Installer:
 
     def _failed(self) -> None:
         """Leave the job out that has failed through a bug, and go on with those behind it."""
+        self.is_whole = False
         self._jobs.popleft()
         if self._jobs:
             self._work.add(self._run(), self._failed)
@@ -92,6 +95,7 @@ class Installer:
             refused |= self._switch.install(issuer, changed)
         if refused:
             self.refused += len(refused)
+            self.is_whole = False
             _log.warning("filters of a router are left out", extra=fields(issuer=issuer, count=len(refused)))
 
 

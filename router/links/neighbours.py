@@ -11,6 +11,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
@@ -167,9 +168,9 @@ class Neighbours:
         about = link.session, link.connection
         self.connections.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
         admission = link_admission(
-            *(self._settings, neighbour.settings, neighbour.number),
-            *(other.frame_bytes_max, other.hold_ms, other.takes_route),
+            *(self._settings, neighbour.settings, neighbour.number), *(other.frame_bytes_max, other.hold_ms)
         )
+        admission = replace(admission, takes_route=other.takes_route, takes_set=other.takes_set)
         self.connections.switch.admit(link.connection, admission)
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 

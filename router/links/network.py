@@ -47,7 +47,7 @@ from tamis.router.core.commands import (
     Send,
     WaysChanged,
 )
-from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import (
     Audit,
     Event,
@@ -62,13 +62,16 @@ from tamis.router.core.events import (
     Tick,
     Unwanted,
 )
+from tamis.router.core.statements.cover import Cover
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.trees import Broadcast, Trees
 from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.happenings import TopologyChanged
 from tamis.router.daemon.settings import CannotStart, new_tables_of_others
+from tamis.router.links.covering import NativeCover
 from tamis.router.links.dialler import Dialler
+from tamis.router.links.holding import Holding
 from tamis.router.links.installing import Installer
 from tamis.router.links.link import Link
 from tamis.router.links.losses import QUEUED_MS, LinkLosses
@@ -104,12 +107,13 @@ class Network:
         self.core = _core(settings, connections.epoch)
         tables = new_tables_of_others(settings)
         self.table = tables[0]
-        forwarding = STRATEGIES[settings.strategy.facts.name].policy.name
-        connections.join(self, tables, SOURCES_MAX, forwarding, settings.strategy.destinations_max)
+        policy = STRATEGIES[settings.strategy.facts.name].policy
+        connections.join(self, tables, SOURCES_MAX, policy.name, settings.strategy.destinations_max)
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)
         self.installer = Installer(connections.switch, connections.work, connections.settle)
+        self._holding = Holding(connections.switch, self.installer) if policy.reuses else None
         self.losses = LinkLosses(
             connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
         )
@@ -322,11 +326,14 @@ class Network:
     def _carry_out(self, commands: list[Command]) -> None:
         """Carry out all commands, even if one fails through a bug; that one's exception is raised at the end."""
         failed: Exception | None = None
+        is_changing = self._holding is not None and self._holding.change(self.core.tables)
         for command in commands:
             try:
                 _CARRY_OUT[type(command)](self, command)
             except Exception as error:
-                failed = failed or error
+                failed, self.installer.is_whole = failed or error, False
+        if self._holding is not None and is_changing:
+            self._holding.changed()
         self._set_timer()
         if self.core.has_work and not self._is_working:
             self._is_working = True
@@ -418,4 +425,6 @@ def _core(settings: RouterSettings, epoch: int) -> Core:
     hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
-    return STRATEGIES[strategy.facts.name].core(settings.id, epoch, routing, unix_ms=unix_ms)
+    followed = STRATEGIES[strategy.facts.name]
+    instead = CoreParts(cover=NativeCover) if followed.parts.cover is Cover else None
+    return followed.core(settings.id, epoch, routing, instead=instead, unix_ms=unix_ms)

@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from typing import Any
 
-from tamis.configs.topology import NeighbourTls
+from tamis.configs.sections.connections import NeighbourTls
 from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon.settings import CannotStart
 

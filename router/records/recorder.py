@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.configs import RouterSettings
-from tamis.configs.records import RecordSettings
+from tamis.configs.sections.records import RecordSettings
 from tamis.native import RecordRing, Table
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key

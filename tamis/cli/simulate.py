@@ -103,7 +103,7 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
         raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with a strategy that loses nothing: {_sound()}")
     if rule is not None:
         soon = BREAKS[rule]
-        chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults}
+        chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults, "strategy": soon.strategy}
         options |= {name: value for name, value in chosen.items() if name not in given}
     try:
         scenario = Scenario(

@@ -206,10 +206,11 @@ class Client(AboutClient):
         waiter: Future[None] = Future()
         asked: OpenQuestion | None = None
         try:
-            with pump.lock:
-                questions.open(ready)
-                pump.written()
-            pump.wait(ready, timeout_s)
+            if not questions.is_open:
+                with pump.lock:
+                    questions.open(ready)
+                    pump.written()
+                pump.wait(ready, timeout_s)
             with pump.lock:
                 asked = questions.ask(attributes, payload, time.time_ns(), waiter)
                 pump.written()

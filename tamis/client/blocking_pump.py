@@ -7,7 +7,6 @@ wakes it.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import select
 import socket
@@ -153,8 +152,8 @@ class BlockingPump:
         for wire in {*reads, *writes}:
             poll.register(wire, (select.POLLIN if wire in reads else 0) | (select.POLLOUT if wire in writes else 0))
         pending = any(getattr(wire, "pending", int)() for wire in reads)  # decrypted already, which poll cannot see
-        poll.poll(0 if pending else max(0.0, timeout_s * 1000))
-        with contextlib.suppress(BlockingIOError):
+        found = poll.poll(0 if pending else max(0.0, timeout_s * 1000))
+        if any(number == self._bell.fileno() for number, _ in found):
             self._bell.recv(READ_BYTES)
 
     def _give_up_in_time(self) -> None:

@@ -116,7 +116,7 @@ def test_events_are_kept_by_kind(tmp_path: Path) -> None:
         ".gz",
     )
     assert [row["n"] for row in found["events"]] == [0, 1, 2, 3, None, 4]
-    assert found.keys() == {"events", "kinds/interface", "kinds/life", "kinds/link"}
+    assert found.keys() == {"events", "tallies", "kinds/interface", "kinds/life", "kinds/link"}
     first, second = found["kinds/interface"]
     assert (dict(first["dropped"]), first["refused"], second["dropped"]) == (
         {"queue full": 2, "link down": 1},
@@ -155,3 +155,16 @@ def test_a_compressed_file_that_was_cut_off_is_named(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(text)[:-100])
     with pytest.raises(OSError, match=file.name):
         reading.parse(str(file), "messages", str(tmp_path), "0")
+
+
+def test_a_block_is_tallied_by_life_and_version(tmp_path: Path) -> None:
+    records = [message(0), message(2, t_us=9), message(3, v=2), {"kind": "message"}, HALF, "null"]
+    rows = parsed(tmp_path, "messages", lines(*records))["tallies"]
+    found = sorted(rows, key=lambda row: row["v"] or 0)
+    of_none = dict.fromkeys(("router", "epoch", "v", "n_max", "n_sum", "first_us", "last_us"))
+    of_life = {"family": "messages", "router": "a", "epoch": 7, "v": 1, "first_us": 5}
+    assert found == [
+        of_none | {"family": "messages", "lines": 2, "broken": 2, "numbered": 0},
+        of_life | {"lines": 3, "broken": 1, "numbered": 2, "n_max": 2, "n_sum": 2, "last_us": 9},
+        of_life | {"v": 2, "lines": 1, "broken": 0, "numbered": 1, "n_max": 3, "n_sum": 3, "last_us": 5},
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.configs.topology import EngineSettings
+from tamis.configs.sections.engine import EngineSettings
 from tamis.native import ENGINES, EngineOption, Table
 
 EVERY = [(engine.name, option) for engine in ENGINES.values() for option in engine.options.values()]

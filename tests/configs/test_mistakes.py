@@ -112,8 +112,8 @@ VALUES = [
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices
     (
-        ONE + "strategy: reuse",
-        f'2:11: strategy: "reuse" is not supported yet; choose {STRATEGIES}',
+        ONE + "strategy: profile",
+        f'2:11: strategy: "profile" is not supported yet; choose {STRATEGIES}',
     ),
     (
         ONE + "strategy: {name: x}",
@@ -143,6 +143,18 @@ VALUES = [
     (
         ONE + "strategy: {name: match-first, destinations_max: 65}",
         '2:49: strategy.destinations_max: must be from 1 to 64, got "65"',
+    ),
+    (
+        ONE + "strategy: {name: flood, reuse: never}",
+        '2:32: strategy.reuse: is a setting of strategy advertise and link-matching, not of flood, got "never"',
+    ),
+    (
+        ONE + "strategy: {mode: paper, reuse: destinations}",
+        '2:32: strategy.reuse: destinations does not go with mode: paper, got "destinations"',
+    ),
+    (
+        ONE + "strategy: {reuse: keys}",
+        '2:19: strategy.reuse: "keys" is not supported yet; choose never or destinations',
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
     (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections import defaultdict
@@ -131,6 +132,15 @@ def test_the_reference_names_every_metric(pages):
 def test_the_guide_explains_every_alert():
     guide = (ROOT / "docs" / "how-to" / "monitor.md").read_text()
     assert set(re.findall(r"`(Tamis\w+)`", guide)) == {rule["alert"] for rule in ALERTS}
+
+
+def test_the_guide_adds_an_address_to_every_alert():
+    guide = (ROOT / "docs" / "how-to" / "monitor.md").read_text()
+    [line] = re.findall(r"^    \$ (sed .+) > alerts\.yml$", guide, re.MULTILINE)
+    done = subprocess.run(shlex.split(line), cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - as the page has it
+    found = [rule["annotations"] for group in yaml.safe_load(done.stdout)["groups"] for rule in group["rules"]]
+    address = {"runbook_url": "https://wiki.example/tamis/monitor#alerts"}
+    assert found == [address | rule["annotations"] for rule in ALERTS]
 
 
 def test_every_router_of_the_ring_is_scraped_and_every_alert_is_tried():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tamis.cli.main import main
-from tamis.configs.topology import Limits
+from tamis.configs.sections.limits import Limits
 from tamis.router.daemon.exit_codes import CANNOT_START
 
 UNIT = Path(__file__).parents[2] / "configs" / "systemd" / "tamis-router@.service"

@@ -107,6 +107,10 @@ def test_summary_is_plain_data():
         ("{name: flood, prune: true}", "flood"),
         ("{name: flood, prune: false, predicates: coarse}", "flood-everywhere"),
         ("link-matching", "link-matching"),
+        ("{name: link-matching, reuse: never}", "link-matching"),
+        ("{name: link-matching, reuse: destinations}", "link-matching-destinations"),
+        ("{reuse: destinations}", "advertise-destinations"),
+        ("{reuse: destinations, predicates: coarse}", "advertise-destinations"),
         ("match-first", "match-first"),
         ("{name: match-first, destinations_max: 64}", "match-first"),
     ],
@@ -120,6 +124,7 @@ def test_a_strategy_may_have_an_engine_of_its_own_until_the_file_names_one():
     for text, engines in (
         ("advertise", ["tamis", "counting"]),
         ("link-matching", ["pst", "counting"]),
+        ("{name: link-matching, reuse: destinations}", ["pst", "counting"]),
         ("link-matching\nengine: sff", ["sff", "counting"]),
         ("link-matching\nengine: tamis", ["tamis", "counting"]),
     ):

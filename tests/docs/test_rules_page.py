@@ -13,7 +13,7 @@ from tamis.simulate.oracle.violation import INVARIANTS
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design" / "rules.md").read_text()
 CODE = ("protocol", "native", "configs", "router", "simulate", "analysis", "tamis")
-RESERVED = {"R13"}
+RESERVED: set[str] = set()
 _RULE = re.compile(r"\bR\d+[bc]?\b")
 
 SECTIONS = {

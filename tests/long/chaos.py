@@ -29,6 +29,8 @@ OUTSTANDING_MAX = 4_000
 """Confirmations that a publisher waits for; past it nothing is published."""
 SETTLE_S = 3.0
 SLACK_S = 0.5
+GAPS_BESIDE = 3
+"""Gaps that are told of a loss."""
 
 
 @dataclass(slots=True)
@@ -237,6 +239,24 @@ class Traffic:
                     covering |= under
             verdict.covering += len(covering)
         return verdict
+
+    def beside(self, lost: Lost) -> str:
+        """Say what a subscriber saw around a loss: the nearest deliveries of its publisher, and the nearest gaps, each
+        with its time after the loss."""
+        heard = self.heard[lost.subscriber]
+        numbers, ways = heard.numbers.get(lost.publisher, []), heard.ways.get(lost.publisher, [])
+        at = bisect.bisect(numbers, lost.n)
+        near = [f"{numbers[i]} at {ways[i].at_s - lost.at_s:+.2f} s" for i in (at - 1, at) if 0 <= i < len(numbers)]
+        nearest = sorted(heard.gaps, key=lambda each: abs(each.at_s - lost.at_s))[:GAPS_BESIDE]
+        gaps = [
+            f"{each.reason} at {each.at_s - lost.at_s:+.2f} s, span {each.span_s}{', goes on' if each.goes_on else ''}"
+            for each in sorted(nearest, key=lambda each: each.at_s)
+        ]
+        sent = self.sent[lost.publisher][lost.n]
+        return (
+            f"{lost.publisher} -> {lost.subscriber}: {lost.n}, {sent.fate} after {sent.taken_s - sent.at_s:.2f} s; "
+            f"deliveries beside it: {', '.join(near) or 'none'}; gaps: {'; '.join(gaps) or 'none'}"
+        )
 
     def _lost(self, place: int, heard: Heard, publisher: str, sent: list[Sent]) -> Iterator[tuple[Lost, set[int]]]:
         """Each with the places of the gaps that it lies under."""

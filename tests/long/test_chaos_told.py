@@ -19,7 +19,7 @@ import yaml
 
 from tamis.testing import NetworkPlan, RouterNetwork, RouterProcess, link_name, running
 from tamis.testing.network import Listening
-from tests.long.chaos import Lost, Sent, Told, Traffic, Verdict
+from tests.long.chaos import Lost, Sent, Told, Traffic, Verdict, Way
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 LINKS = (("r0", "r1", 1), ("r1", "r2", 1), ("r2", "r3", 1), ("r3", "r4", 1), ("r0", "r4", 1), ("r0", "r2", 1))
@@ -226,3 +226,18 @@ def test_the_oracle_finds_what_is_planted():
     load.sent["r0"][2].taken_s = 6.6
     assert [each.n for each in load.judged().untold if each.subscriber == "r0"] == [], "it may have waited until then"
     assert {each.n for each in verdict.lost if each.subscriber == "r1"} == {0, 2, 4}, "r1 wants even numbers only"
+
+
+def test_a_loss_is_told_with_what_lies_beside_it():
+    load = Traffic({"r0": ""}, 1.0)
+    load.sent["r0"] = [Sent(float(n), "taken", n + 0.25) for n in range(3)]
+    heard = load.heard["r0"]
+    heard.numbers["r0"], heard.places["r0"], heard.count = [0, 2], [1, 2], 2
+    heard.ways["r0"] = [Way(1, n, 1, n + 0.5) for n in (0, 2)]
+    heard.gaps = [Told(3, "RECONNECTED", 4.0)]
+    (lost,) = load.judged().untold
+    told = load.beside(lost)
+    assert told == (
+        "r0 -> r0: 1, taken after 0.25 s; deliveries beside it: 0 at -0.50 s, 2 at +1.50 s; "
+        "gaps: RECONNECTED at +3.00 s, span None"
+    )

@@ -46,7 +46,7 @@ async def test_a_ring_under_kills_and_stops(tmp_path, strategy):
             await load.settle(1)
         logs = {name: router.log.read_text() for name, router in network.routers.items()}
     verdict = load.judged()
-    print(verdict)
+    print(verdict, *map(load.beside, verdict.untold), sep="\n    ")
     assert verdict.delivered > verdict.published
     assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)
     assert not [each for each in verdict.lost if each.at_s > quiet_s]

@@ -189,6 +189,24 @@ def test_an_equality_beside_ranges_is_an_end_of_the_box(seed: int) -> None:
         world.check(message(world.dice, "xy", integer))
 
 
+def test_a_bucket_that_filters_have_left_for_boxes_does_not_fill_up_again() -> None:
+    table, dice = Table("tamis"), random.Random(4)
+
+    def stand(interface: int) -> None:
+        low = dice.randrange(1_000)
+        ranges = (Constraint(name, Op.BETWEEN, (low, low + 1)) for name in "xy")
+        table.add(Filter((Constraint("kind", Op.EQ, ("a",)), *ranges)), interface)
+
+    for interface in range(1_000):
+        stand(interface)
+    for interface in range(1_000, 1_064):
+        stand(interface)
+        before = table.stats().steps
+        assert table.match({"kind": "a", "x": -5, "y": -5}) == []
+        assert table.stats().steps - before < 40
+    table.validate()
+
+
 HOSTILE: Final = {
     "equal": lambda _: (10, 20),
     "nested": lambda i: (500 - i, 500 + i),

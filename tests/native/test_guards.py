@@ -221,3 +221,72 @@ def test_a_between_is_made_before_patterns_that_as_many_filters_share() -> None:
     assert table.stats().steps - before < 1.5 * STEPS
     for value in (1, 700, 2 * FILTERS):
         assert sorted(table.match(message | {"m": value})) == sorted(plain.match(message | {"m": value}))
+
+
+ROWS: dict[str, tuple[Op, bool, Callable[[int], Value], list[Value]]] = {
+    "not prefix": (Op.PREFIX, True, lambda at: "the-text-of-it"[: 1 + at], ["the-text", "the-", "x", 7]),
+    "not suffix": (Op.SUFFIX, True, lambda at: "the-text-of-it"[at:], ["of-it", "t", "x", 7]),
+    "prefixes that part": (Op.PREFIX, True, lambda at: "abcdefg"[: 1 + at // 2] + "h" * (at % 2), ["abh", "abc", "h"]),
+    "bounds": (Op.GT, False, lambda at: 1 + at, [0, 1, 5, 5.5, 100]),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_guards_that_fail_with_one_that_has_failed_are_not_tested(row: str) -> None:
+    """Whatever order they come in, and whichever of them go."""
+    op, negated, operand, values = ROWS[row]
+    table, plain = Table("tamis"), Table("linear")
+    places = [(name, at) for name in range(20) for at in range(14)]
+    random.Random(5).shuffle(places)
+    handles = []
+    for number in range(len(places) * 12):
+        name, at = places[number % len(places)]
+        failing = Constraint(f"m{name:02d}", op, (operand(at),), negated=negated)
+        wanted = encode_filter(Filter((SHARED[0], failing)))
+        handles.append([each.add(wanted, number) for each in (table, plain)])
+    table.validate()
+    told: Value = "the-text-of-it" if negated else 0
+    message: dict[str, Value] = {"a": "v/x"} | {f"m{name:02d}": told for name in range(20)}
+    if row != "prefixes that part":
+        before = table.stats().steps
+        assert table.match(message) == plain.match(message) == []
+        assert table.stats().steps - before < STEPS
+    messages = [message | {f"m{name:02d}": value for name in range(0, 20, 3)} for value in values]
+    rng = random.Random(6)
+    rng.shuffle(handles)
+    for first in range(0, len(handles), 400):
+        for each in [message, *messages]:
+            assert sorted(table.match(each)) == sorted(plain.match(each))
+        for pair in handles[first : first + 400]:
+            for each_table, handle in zip((table, plain), pair, strict=True):
+                each_table.remove(handle)
+        table.validate()
+    assert table.match(message) == []
+
+
+def test_families_of_boxes_whose_guards_fail_together_are_passed_by() -> None:
+    """Those that came before enough others shared their guard, too."""
+    table, plain = Table("tamis"), Table("linear")
+    text = "the-text-of-it"
+    message: dict[str, Value] = {f"a{k}": 7 for k in range(4)} | {f"m{k:02d}": text for k in range(20)}
+    handles = []
+    for number in range(FILTERS):
+        ranges = (Constraint(f"a{k}", Op.GT, (0,)) for k in range(4))
+        failing = Constraint(f"m{number % 20:02d}", Op.PREFIX, (text[: 1 + number * 5 % 14],), negated=True)
+        wanted = encode_filter(Filter((*ranges, failing)))
+        handles.append([each.add(wanted, number) for each in (table, plain)])
+    table.validate()
+    before = table.stats().steps
+    assert table.match(message) == plain.match(message) == []
+    assert table.stats().steps - before < 1.5 * STEPS
+    others = [message | {f"m{k:02d}": told for k in range(0, 20, 3)} for told in ("the-text", "the-", "x", 7)]
+    others.append({name: told for name, told in message.items() if name != "a1"})
+    rng = random.Random(7)
+    rng.shuffle(handles)
+    for first in range(0, FILTERS, 500):
+        for each in [message, *others]:
+            assert sorted(table.match(each)) == sorted(plain.match(each))
+        for pair in handles[first : first + 500]:
+            for each_table, handle in zip((table, plain), pair, strict=True):
+                each_table.remove(handle)
+        table.validate()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import cast
 
@@ -30,16 +30,19 @@ from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire import client_bodies as bodies
+from tamis.protocol.wire import numbers
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
-from tamis.protocol.wire.extensions import ExtensionType, Route
+from tamis.protocol.wire.extensions import ExtensionType, Route, RouteMode, RouterSet
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, Times
 from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.reuse import Tables
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
@@ -86,6 +89,7 @@ class Node:
         self.filters: dict[int, Filter] = {}
         self.counter = 0
         policy = next(each.policy for each in STRATEGIES.values() if each.policy.name == forwarding)
+        self.changes = 0
         if forwarding == "match-first":
             policy = replace(policy, destinations_max=router % 4 + 1)
             self.switch.list_routers(policy.destinations_max)
@@ -102,8 +106,8 @@ class Node:
     def _opened(self, of: int, is_link: bool) -> int:
         connection = self.switch.open()
         assert connection is not None
-        takes_route = is_link and (of + self.number) % 5 > 0  # some neighbours are of an earlier release
-        self.switch.admit(connection, replace(admission(of, is_link), takes_route=takes_route))
+        takes = is_link and (of + self.number) % 5 > 0  # some neighbours are of an earlier release
+        self.switch.admit(connection, replace(admission(of, is_link), takes_route=takes, takes_set=takes))
         return connection
 
     def link(self, neighbour: int) -> None:
@@ -137,6 +141,10 @@ class Node:
                 self.switch.retake(event.connection, event.frame)
         return [event for event in events if event.type not in (EventType.OUTPUT, EventType.UNROUTED)]
 
+    def hold(self, tables: Tables) -> None:
+        self.twin.tables = tables
+        self.switch.hold(tables.digest if tables.digest != NO_DIGEST else None, tables.routers)
+
     def sent(self, connection: int) -> list[DataFrame]:
         reader = FrameReader()
         reader.authenticated()
@@ -152,10 +160,8 @@ class Node:
         return Counter(dict(zip(DROP_REASONS, self.switch.figures().dropped, strict=True)))
 
 
-def routers_of(frame: DataFrame) -> frozenset[int] | None:
-    """The routers that a message lists; None: it lists none."""
-    route = cast("Route | None", frame.extensions.get(ExtensionType.ROUTE))
-    return None if route is None else frozenset(route.routers)
+def route_of(frame: DataFrame) -> Route | RouterSet | None:
+    return cast("Route | RouterSet | None", frame.extensions.get(ExtensionType.ROUTE))
 
 
 class Net:
@@ -182,6 +188,8 @@ class Net:
         self.waiting: deque[tuple[int, int, DataFrame, bytes]] = deque()
         self.refused: Counter[str] = Counter()
         self.delivered = self.listed = 0
+        self.believed = 0
+        self.crowd = crowd
         for edge in random_edges(size, min(3, size - 1), self.chance):
             self._set(*edge)
         nothing = {10_000 + id_: encode_filter(Filter((Constraint("age", Op.EQ, (99,)),))) for id_ in range(crowd)}
@@ -205,10 +213,21 @@ class Net:
         for node in self.chance.sample(list(self.nodes.values()), len(self.nodes)):
             broadcast, coarse = self.layer
             node.reroute(make_trees(broadcast, graph, node.number, self.cache, coarse), self.now_us)
+            self._hold(node)
             if self.chance.random() < 0.3:
                 self.publish()
             if self.chance.random() < 0.3:
                 self.carry(self.chance.randint(0, 9))
+
+    def _hold(self, node: Node) -> None:
+        """What a node holds is what all in its reach want; at times it says that it does not."""
+        routers = node.generations[-1][1].routers if self.chance.random() < 0.8 else ()
+        wanted = [
+            numbers.entry_digest(each.number, EPOCH, each.changes, numbers.NO_DIGEST)
+            for each in self.nodes.values()
+            if each.number in routers
+        ]
+        node.hold(Tables(numbers.add(NO_DIGEST, *wanted), tuple(sorted(routers))))
 
     def change_edge(self) -> None:
         one, other = self.chance.sample(sorted(self.nodes), 2)
@@ -223,6 +242,12 @@ class Net:
 
     def change_filter(self) -> None:
         node = self.chance.choice(list(self.nodes.values()))
+        node.changes += 1
+        self._change_filter_of(node)
+        for each in self.nodes.values():
+            self._hold(each)
+
+    def _change_filter_of(self, node: Node) -> None:
         others = [other for other in self.nodes.values() if other is not node]
         if node.filters and self.chance.random() < 0.4:
             id_, _ = node.filters.popitem()
@@ -262,17 +287,25 @@ class Net:
         delivered: bool,
         hops: int,
         came_from: int | None,
-        listed: frozenset[int] | None,
+        route: Route | RouterSet | None,
     ) -> None:
-        """What left a switch is what leaves the twin. `listed`: the routers that the message lists."""
+        """What left a switch is what leaves the twin. `route`: what the message says of the routers that it goes to."""
         got = node.sent(node.client)
         assert [(frame.transit, frame.hop_limit) for frame in got] == [(transit, hops)] * delivered
         assert all(ExtensionType.ROUTE not in frame.extensions for frame in got)
         self.delivered += delivered
         wanting = [other.number for other in self.nodes.values() if other is not node and other.wants(attributes)]
-        matched = wanting if listed is None else listed
-        if came_from is None:
-            listed = node.twin.listed(wanting, self.now_us)
+        matched: Collection[int] = wanting
+        if isinstance(route, RouterSet):
+            believed = node.twin.believed(route)
+            matched = wanting if believed is None else believed
+            self.believed += believed is not None
+        elif route is not None:
+            matched = route.routers
+        if came_from is None and (listed := node.twin.listed(wanting, self.now_us)):
+            route = Route(RouteMode.LIST, tuple(sorted(listed)))
+        elif came_from is None and self.crowd:  # a plan of few filters costs less
+            route = node.twin.stated(wanting, self.now_us)
         expected = node.twin.departures(transit.source, matched, self.now_us, came_from)
         for neighbour, connection in node.links.items():
             frames = node.sent(connection)
@@ -282,8 +315,8 @@ class Net:
             )
             takes_route = (neighbour + node.number) % 5 > 0
             for frame in frames:
-                assert routers_of(frame) == (listed if takes_route else None)
-                self.listed += listed is not None
+                assert route_of(frame) == (route if takes_route else None)
+                self.listed += route is not None
                 self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
 
     def carry(self, frames: int) -> None:
@@ -319,7 +352,7 @@ class Net:
         is_new = not wanted or node.publishers.fresh(*frame.message.id)
         assert set(refused) <= {"unmatched", "duplicate", "no_link"}
         assert refused["duplicate"] == (not is_new)
-        self._check(node, transit, attributes, wanted and is_new, hops, came_from, routers_of(frame))
+        self._check(node, transit, attributes, wanted and is_new, hops, came_from, route_of(frame))
 
 
 @pytest.fixture
@@ -370,6 +403,17 @@ def test_switches_that_match_first_do_what_the_twin_does(nets, seed, broadcast, 
     net = Net(seed, broadcast, coarse, seed % 2 == 0, "match-first", crowd=crowd)
     _live(net, nets)
     assert net.listed > 10
+
+
+@pytest.mark.parametrize("crowd", [0, 40])
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 9))])
+def test_switches_that_write_and_believe_sets_do_what_the_twin_does(nets, seed, broadcast, coarse, crowd):
+    net = Net(seed, broadcast, coarse, seed % 2 == 0, "destinations", crowd=crowd)
+    _live(net, nets)
+    assert (net.believed > 0) == (net.listed > 0) == (crowd > 0)
+    figures = [node.switch.figures() for node in net.nodes.values()]
+    assert sum(each.sets_believed for each in figures) == net.believed
 
 
 def _live(net: Net, nets: list[Net]) -> None:

@@ -55,11 +55,11 @@ def message(source: int = WEST, counter: int = 1, **attributes: int) -> DataFram
 class Router:
     """west -- me -- east -- far, with one client, Alice."""
 
-    def __init__(self) -> None:
+    def __init__(self, forwarding: str = "wanted") -> None:
         self.table, self.network = Table(), Table()
         options = SwitchOptions(number=ME, epoch=2, connections_max=9, publishers_max=10, hop_limit=9)
         self.switch = switch = Switch(self.table, options)
-        switch.join(self.network, 10)
+        switch.join(self.network, 10, forwarding)
         self.west, self.east, self.alice = (self.opened(a) for a in (LINK, replace(LINK, number=EAST), CLIENT))
         self.generation = switch.begin_routes(6)
         assert switch.route(self.generation, ME, None, {WEST: WEST, EAST: EAST, FAR: EAST})

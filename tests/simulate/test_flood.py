@@ -14,9 +14,9 @@ from tamis.simulate.run import Outcome, Scenario, run
 from tamis.simulate.run_parts import RunParts
 
 FLOODS = ("flood", "flood-everywhere")
-UNSEEN = {"R1", "R2", "R6", "R7", "R12"}
+UNSEEN = {"R1", "R2", "R6", "R7", "R12", "R13"}
 """With one filter for all that clients want, hardly anything is advertised: there is no storm to damp, nothing that is
-late, next to nobody to spare, nothing to narrow, and no control that could stand in line."""
+late, next to nobody to spare, nothing to narrow, no control that could stand in line, and no set to believe."""
 SEEDS = {"R11b": 4}
 
 

@@ -72,7 +72,7 @@ def test_it_mixes_with_the_others(seed: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", BREAKS)
+@pytest.mark.parametrize("rule", sorted(BREAKS.keys() - {"R13"}))
 def test_a_rule_that_is_left_out_is_missed_here_too(rule: str) -> None:
     how = BREAKS[rule]
     scenario = Scenario(how.topology, how.operations, how.faults, SEEDS.get(rule, 1), STRATEGY, without=rule)

@@ -15,8 +15,10 @@ static void free_arrays(tm_families *families) {
     TM_DELETE(families->memory, TM_HOT, families->homes, tm_family_home, families->home_capacity);
     tm_idset_free(&families->set, families->memory, TM_HOT);
     const int64_t *const *labels = families->labels;
+    tm_guard_fails fails_with = families->fails_with;
     tm_families_init(families, families->memory, families->moved, families->owner);
     families->labels = labels;
+    families->fails_with = fails_with;
 }
 
 void tm_families_clear(tm_families *families) {
@@ -69,16 +71,60 @@ static bool reserve(tm_families *families, uint32_t greatest_name) {
            tm_idset_reserve(&families->set, families->memory, TM_HOT, hash_of, families) == TM_OK;
 }
 
-static void hang_up(tm_families *families, tm_family *family) {
-    family->home = family->names[0] >> 2;
-    for (uint32_t i = 1; i < family->tree.names; i++) {
-        uint32_t name = family->names[i] >> 2;
-        family->home = families->homes[name].count < families->homes[family->home].count ? name : family->home;
+static bool fails_with(const tm_families *families, const tm_family *first, const tm_family *other) {
+    return families->fails_with != NULL && first->guard != TM_FAMILY_UNGUARDED && other->guard != TM_FAMILY_UNGUARDED &&
+           families->fails_with(families->owner, first->guard, other->guard);
+}
+
+/* The link of a row, of which this is the first, that the family may be put into; NULL: it is not of this row. */
+static tm_family **link_in_row(const tm_families *families, tm_family **first, const tm_family *family) {
+    tm_family **link = first;
+    while (*link != NULL && fails_with(families, *link, family)) {
+        link = &(*link)->stricter;
     }
-    tm_family_home *home = &families->homes[family->home];
-    family->next = home->first;
-    home->first = family;
-    home->count++;
+    bool is_last = *link == NULL;
+    return is_last || fails_with(families, family, *link) ? link : NULL;
+}
+
+static void put_in_row(tm_family **link, bool is_first, tm_family *family) {
+    family->stricter = *link;
+    family->next = NULL;
+    if (is_first) {
+        family->next = (*link)->next;
+        (*link)->next = NULL;
+    }
+    *link = family;
+}
+
+/* Into a row of the home that has a place for it; false: there is none. */
+static bool join_row(const tm_families *families, uint32_t home, tm_family *family) {
+    for (tm_family **first = &families->homes[home].first; *first != NULL; first = &(*first)->next) {
+        tm_family **link = link_in_row(families, first, family);
+        if (link != NULL) {
+            put_in_row(link, link == first, family);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Into a row of one of its names, or else a row of its own at the name with the fewest families. */
+static void hang_up(tm_families *families, tm_family *family) {
+    bool joined = false;
+    for (uint32_t i = 0; i < family->tree.names && family->guard != TM_FAMILY_UNGUARDED && !joined; i++) {
+        family->home = family->names[i] >> 2;
+        joined = join_row(families, family->home, family);
+    }
+    if (!joined) {
+        family->home = family->names[0] >> 2;
+        for (uint32_t i = 1; i < family->tree.names; i++) {
+            uint32_t name = family->names[i] >> 2;
+            family->home = families->homes[name].count < families->homes[family->home].count ? name : family->home;
+        }
+        family->next = families->homes[family->home].first;
+        families->homes[family->home].first = family;
+    }
+    families->homes[family->home].count++;
 }
 
 static void label_names(const tm_families *families, tm_family *family) {
@@ -112,11 +158,21 @@ static tm_family *add_family(tm_families *families, const uint32_t *names, uint3
 
 static void take_down(tm_families *families, tm_family *family) {
     tm_family_home *home = &families->homes[family->home];
-    tm_family **link = &home->first;
+    tm_family **first = &home->first;
+    tm_family **link = first;
     while (*link != family) {
-        link = &(*link)->next;
+        link = &(*link)->stricter;
+        if (*link == NULL) {
+            first = &(*first)->next;
+            link = first;
+        }
     }
-    *link = family->next;
+    *link = family->stricter;
+    if (link == first && *link != NULL) {
+        (*link)->next = family->next;
+    } else if (link == first) {
+        *link = family->next;
+    }
     home->count--;
 }
 
@@ -175,8 +231,11 @@ static int validate_homes(const tm_families *families, const char **reason) {
     uint32_t hung = 0;
     for (uint32_t name = 0; name < families->home_capacity; name++) {
         uint32_t count = 0;
-        for (const tm_family *family = families->homes[name].first; family != NULL; family = family->next) {
-            count += family->home == name;
+        for (const tm_family *first = families->homes[name].first; first != NULL; first = first->next) {
+            for (const tm_family *family = first; family != NULL; family = family->stricter) {
+                count += family->home == name && (family == first || family->next == NULL) &&
+                         (family->stricter == NULL || fails_with(families, family, family->stricter));
+            }
         }
         if (count != families->homes[name].count) {
             *reason = "a name has a wrong number of families";

@@ -1,9 +1,11 @@
 /* families.h - trees of boxes by the names that their boxes are ranges of.
  *
- * A *family* is all boxes over the same names. It hangs on one of them, its home, which is the one with the fewest
- * families when it comes; whoever has a message walks the families of the message's names, and passes over those of
- * which a name is missing. A family may have a *guard*, a word that means something to the owner alone: what all its
- * boxes ask for besides. Families of equal names and different guards are different families.
+ * A *family* is all boxes over the same names. It hangs on one of them, its home, which is one where a row takes it
+ * (see below), or else the one with the fewest families when it comes; whoever has a message walks the families of the
+ * message's names, and passes over those of which a name is missing. A family may have a *guard*, a word that means
+ * something to the owner alone: what all its boxes ask for besides. Families of equal names and different guards are
+ * different families. Where the owner tells of which guards one fails with another, such families hang in a *row*,
+ * `stricter` by `stricter`: whoever finds that a guard fails need not look at the rest of its row.
  *
  * Law: a family exists as long as it has a box. A name is a number of the owner's with a kind below 4 (`name << 2 |
  * kind`), the names of a family are sorted and distinct; of kinds only TM_BOX_LABELLED means something here.
@@ -21,17 +23,21 @@
 #define TM_FAMILY_UNGUARDED UINT64_MAX
 #define TM_FAMILY_NOT_SOLE UINT32_MAX /* no name: of its kinds some have a meaning there */
 
+/* Where the first guard fails, does the other? Never told of TM_FAMILY_UNGUARDED. */
+typedef bool (*tm_guard_fails)(const void *owner, uint64_t first, uint64_t other);
+
 /* What a match of a line reads comes first, and lies in one piece. */
 typedef struct tm_family {
-    struct tm_family *next; /* with the same home; borrowed */
+    struct tm_family *next; /* of the first of a row: the first of the next one with the same home; borrowed */
     uint32_t sole;          /* the name of a family that has one and no guard; TM_FAMILY_NOT_SOLE: of any other */
     uint32_t home;          /* without the kind */
     tm_boxes tree;
     uint64_t guard; /* TM_FAMILY_UNGUARDED: none */
     uint32_t names[TM_BOX_NAMES_MAX];
-    uint32_t place;  /* in `all` */
-    uint32_t limits; /* the owner's: boxes that are bounded on one side of one name */
-    bool is_leaving; /* the owner's: no box comes any more */
+    struct tm_family *stricter; /* the next in the row: its guard fails where this one's does; borrowed */
+    uint32_t place;             /* in `all` */
+    uint32_t limits;            /* the owner's: boxes that are bounded on one side of one name */
+    bool is_leaving;            /* the owner's: no box comes any more */
 } tm_family;
 
 typedef struct tm_family_home {
@@ -42,7 +48,8 @@ typedef struct tm_family_home {
 typedef struct tm_families {
     tm_memory *memory; /* borrowed */
     tm_box_moved moved;
-    void *owner;                  /* borrowed; of `moved` */
+    void *owner;                  /* borrowed; of `moved` and `fails_with` */
+    tm_guard_fails fails_with;    /* NULL: nothing is known of guards, each is a row of its own */
     const int64_t *const *labels; /* borrowed; of names of kind TM_BOX_LABELLED: see tree.h. NULL: there are none */
     tm_family **all;              /* owned, and what they point at; [0] is not used */
     tm_family_home *homes;        /* owned; by name */
@@ -71,7 +78,7 @@ static inline tm_family *tm_family_of(const tm_box_node *leaf) {
     return (tm_family *)(void *)((uint8_t *)tm_boxes_of(leaf) - offsetof(tm_family, tree));
 }
 
-/* The first family whose home is the name, without its kind; the others follow by `next`. */
+/* The first row of families whose home is the name, without its kind; the others follow by `next`. */
 static inline const tm_family *tm_families_at(const tm_families *families, uint32_t name) {
     return name < families->home_capacity ? families->homes[name].first : NULL;
 }

@@ -3,7 +3,7 @@
 
 /* ---- life ---- */
 
-static size_t bytes_of(uint32_t names, uint32_t level, uint32_t capacity) {
+size_t tm_box_node_bytes(uint32_t names, uint32_t level, uint32_t capacity) {
     size_t ends = 2 * (size_t)names;
     size_t row = level == 0 ? sizeof(double) * ends + 3 * sizeof(uint32_t) + sizeof(uint16_t)
                             : sizeof(double) * 2 * ends + sizeof(tm_box_node *) + sizeof(uint64_t) * TM_BOX_WORDS;
@@ -12,7 +12,7 @@ static size_t bytes_of(uint32_t names, uint32_t level, uint32_t capacity) {
 
 tm_box_node *tm_box_node_new(tm_boxes *tree, uint32_t level, uint32_t capacity) {
     tm_box_node *node =
-        (tm_box_node *)(void *)TM_NEW(tree->memory, TM_HOT, uint8_t, bytes_of(tree->names, level, capacity));
+        (tm_box_node *)(void *)TM_NEW(tree->memory, TM_HOT, uint8_t, tm_box_node_bytes(tree->names, level, capacity));
     if (node != NULL) {
         node->tree = tree;
         node->level = (uint8_t)level;
@@ -22,11 +22,12 @@ tm_box_node *tm_box_node_new(tm_boxes *tree, uint32_t level, uint32_t capacity) 
 }
 
 void tm_box_node_free(tm_box_node *node) {
-    TM_DELETE(node->tree->memory, TM_HOT, node, uint8_t, bytes_of(node->tree->names, node->level, node->capacity));
+    TM_DELETE(node->tree->memory, TM_HOT, node, uint8_t,
+              tm_box_node_bytes(node->tree->names, node->level, node->capacity));
 }
 
 uint64_t tm_boxes_bytes(uint32_t names) {
-    return bytes_of(names, 0, LEAF_ROWS) * 3 / 2 / LEAF_ROWS; /* leaves are two thirds full */
+    return tm_box_node_bytes(names, 0, LEAF_ROWS) * 3 / 2 / LEAF_ROWS; /* leaves are two thirds full */
 }
 
 /* ---- bounds ---- */

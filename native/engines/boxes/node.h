@@ -45,12 +45,13 @@ static inline double *greatest_of(const tm_box_node *node, uint32_t end) {
     return column_of(node, ends_of(node) + end);
 }
 
-/* Ask for the memory of a node before anything is read in it: columns of two names are one kilobyte. */
-#define ASKED_BYTES 1536U
+size_t tm_box_node_bytes(uint32_t names, uint32_t level, uint32_t capacity);
+
+/* Ask for the memory of a node before anything is read in it. */
 #define LINE_BYTES 64U
 
-static inline void tm_box_node_ask(const tm_box_node *node) {
-    for (uint32_t at = 0; at < ASKED_BYTES; at += LINE_BYTES) {
+static inline void tm_box_node_ask(const tm_box_node *node, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += LINE_BYTES) {
         __builtin_prefetch((const uint8_t *)node + at);
     }
 }

@@ -24,8 +24,15 @@ void tm_boxes_clear(tm_boxes *tree) {
     tree->count = 0;
 }
 
-void tm_boxes_ask(const tm_box_node *leaf) {
-    tm_box_node_ask(leaf);
+void tm_boxes_ask(const tm_box_node *leaf, uint32_t names) {
+    tm_box_node_ask(leaf, tm_box_node_bytes(names, 0, LEAF_ROWS));
+}
+
+void tm_boxes_ask_bounds(const tm_box_node *leaf) {
+    const tm_box_node *parent = leaf->parent;
+    for (uint32_t column = 0; parent != NULL && column < 2 * ends_of(leaf); column++) {
+        __builtin_prefetch(&parent->columns[(size_t)column * INNER_ROWS + leaf->slot], 1);
+    }
 }
 
 tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
@@ -181,8 +188,9 @@ bool tm_boxes_insert(tm_boxes *tree, const tm_box *box) {
     }
     tm_box_node *leaf = tree->root;
     while (leaf->level > 0) {
+        uint32_t level = leaf->level - 1U;
         leaf = children_of(leaf)[tm_box_closest(leaf, box->ends)];
-        tm_box_node_ask(leaf);
+        tm_box_node_ask(leaf, tm_box_node_bytes(tree->names, level, level == 0 ? LEAF_ROWS : INNER_ROWS));
     }
     if (leaf->count < leaf->capacity) {
         append_box(leaf, box);
@@ -255,28 +263,75 @@ static uint32_t row_of(const tm_box_node *leaf, uint32_t id) {
     return row;
 }
 
-/* Does the parent's bound, or what it says of interfaces, rest on this row? */
-static bool is_at_edge(const tm_box_node *leaf, uint32_t row) {
-    bool edge = leaf->parent == NULL;
-    for (uint32_t end = 0; end < ends_of(leaf) && !edge; end++) {
+/* A set of ends, a bit each. */
+typedef uint32_t box_ends;
+
+_Static_assert(ENDS_MAX <= 32, "ends are bits of a word");
+
+/* The ends at which the parent's bounds rest on this row. */
+static box_ends ends_at_edge(const tm_box_node *leaf, uint32_t row) {
+    box_ends edges = 0;
+    for (uint32_t end = 0; end < ends_of(leaf); end++) {
         double at = column_of(leaf, end)[row];
-        edge = at == column_of(leaf->parent, end)[leaf->slot] || at == greatest_of(leaf->parent, end)[leaf->slot];
+        bool is_edge =
+            at == column_of(leaf->parent, end)[leaf->slot] || at == greatest_of(leaf->parent, end)[leaf->slot];
+        edges |= (box_ends)is_edge << end;
     }
+    return edges;
+}
+
+/* Has no other row of the leaf an interface that is noted as the one of this row is? */
+static bool is_alone(const tm_box_node *leaf, uint32_t row) {
     const uint16_t *tracks = tracks_of(leaf);
-    bool alone = true;
-    for (uint32_t other = 0; other < leaf->count && !edge && alone; other++) {
-        alone = other == row || tracks[other] != tracks[row];
+    for (uint32_t other = 0; other < leaf->count; other++) {
+        if (other != row && tracks[other] == tracks[row]) {
+            return false;
+        }
     }
-    return edge || alone;
+    return true;
+}
+
+/* The least and the greatest of an end in a node that has rows. */
+static void range_of(const tm_box_node *node, uint32_t end, double *least, double *greatest) {
+    const double *leasts = column_of(node, end);
+    const double *greatests = node->level == 0 ? leasts : greatest_of(node, end);
+    *least = leasts[0];
+    *greatest = greatests[0];
+    for (uint32_t row = 1; row < node->count; row++) {
+        *least = is_below(node, end, leasts[row], *least) ? leasts[row] : *least;
+        *greatest = is_below(node, end, *greatest, greatests[row]) ? greatests[row] : *greatest;
+    }
+}
+
+/* After a row has gone: of these ends alone the bounds may be narrower now, and further up of those that are. */
+static void narrow_up(tm_box_node *node, box_ends ends) {
+    for (; node->parent != NULL && ends != 0; node = node->parent) {
+        box_ends narrower = 0;
+        for (box_ends left = ends; left != 0; left &= left - 1) {
+            uint32_t end = (uint32_t)__builtin_ctz(left);
+            double least;
+            double greatest;
+            range_of(node, end, &least, &greatest);
+            double *was_least = &column_of(node->parent, end)[node->slot];
+            double *was_greatest = &greatest_of(node->parent, end)[node->slot];
+            narrower |= (box_ends)(*was_least != least || *was_greatest != greatest) << end;
+            *was_least = least;
+            *was_greatest = greatest;
+        }
+        ends = narrower;
+    }
 }
 
 void tm_boxes_remove(tm_box_node *leaf, uint32_t id) {
     uint32_t row = row_of(leaf, id);
-    bool edge = is_at_edge(leaf, row);
+    bool may_stay = leaf->parent != NULL && leaf->count > LEAF_ROWS_MIN && !is_alone(leaf, row);
+    box_ends edges = may_stay ? ends_at_edge(leaf, row) : 0;
     leaf->tree->count--;
     leaf->count--;
     tm_box_row_move(leaf, row, leaf, leaf->count);
-    if (edge || leaf->count < LEAF_ROWS_MIN) {
+    if (may_stay) {
+        narrow_up(leaf, edges);
+    } else {
         mend(leaf);
     }
 }

@@ -69,8 +69,10 @@ void tm_boxes_clear(tm_boxes *tree);
 
 bool tm_boxes_insert(tm_boxes *tree, const tm_box *box); /* false: no memory, nothing changed */
 void tm_boxes_remove(tm_box_node *leaf, uint32_t id);    /* the box is there */
-/* Ask for the memory of a leaf, of which a box is to be removed soon. */
-void tm_boxes_ask(const tm_box_node *leaf);
+/* Ask for the memory of a leaf, of which a box of about so many names is to be removed soon. */
+void tm_boxes_ask(const tm_box_node *leaf, uint32_t names);
+/* And when that is there, for what its parent says of it. */
+void tm_boxes_ask_bounds(const tm_box_node *leaf);
 tm_boxes *tm_boxes_of(const tm_box_node *leaf);
 /* A box of the leaf. */
 void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);

@@ -1,9 +1,9 @@
 /* behind.h - a message that has reached an opened bucket: what is behind it.
  *
  * Law: for each fork as many probes as the message has values, patterns or names for it, and one for a guard that
- * holds. Buckets behind are looked at
- * together, as those in front are; those that are opened in turn wait in engine->opened, which has room for all there
- * are: no key is looked for twice. Private to match.c.
+ * holds; those that fail with one that has failed are not tested. Buckets behind are looked at together, as those in
+ * front are; those that are opened in turn wait in engine->opened, which has room for all there are: no key is looked
+ * for twice. Private to match.c.
  */
 #ifndef TM_ONEPATH_BEHIND_H
 #define TM_ONEPATH_BEHIND_H
@@ -61,15 +61,20 @@ static inline void see_fork_by_name(matching *m, const tamis_fork *fork) {
     }
 }
 
-/* All that is behind a guard, if its test holds. */
-static inline void see_fork_by_test(matching *m, const tamis_fork *fork) {
-    if (holds(m, fork->bits) && holds(m, fork->other)) {
+/* All that is behind a guard, if its test holds. How many of the next forks fail with it, if not. */
+static inline uint32_t see_fork_by_test(matching *m, const tamis_fork *fork) {
+    m->work.steps++;
+    if (!holds(m, fork->bits)) {
+        return fork->behind;
+    }
+    if (holds(m, fork->other)) {
         see_bucket(m, tamis_name_key(fork->branch, tamis_test_name(fork->bits), tamis_fork_kind(fork->what)));
     }
+    return 0;
 }
 
 static inline void see_forks(matching *m, const tamis_node *node) {
-    if (!tm_work_spend(&m->work, node->count)) {
+    if (!tm_work_spend(&m->work, node->count - node->guards)) {
         return;
     }
     for (uint32_t i = 0; i < node->count; i++) {
@@ -80,7 +85,7 @@ static inline void see_forks(matching *m, const tamis_node *node) {
             continue;
         }
         if (by == TAMIS_FORK_TEST) {
-            see_fork_by_test(m, fork);
+            i += see_fork_by_test(m, fork);
             continue;
         }
         uint64_t state = m->engine->state[tamis_fork_name(fork->what)];

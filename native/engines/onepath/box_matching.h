@@ -158,11 +158,8 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
 }
 
-/* The message in the space of a family; false: the guard fails, a name is missing, or has a value of another kind. */
+/* The message in the space of a family; false: a name is missing, or has a value of another kind. */
 static bool find_point(matching *m, const tm_family *family, tm_box_query *query) {
-    if (family->guard != TM_FAMILY_UNGUARDED && !holds(m, family->guard)) {
-        return false;
-    }
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
         unsigned kind = family->names[i] & 3;
@@ -184,22 +181,29 @@ static inline void see_line(const matching *m, const tm_family *family, const kn
     tm_boxes_match_line(&family->tree, query);
 }
 
-static void see_family(matching *m, const tm_family *family, tm_box_query *query) {
-    m->work = query->work;
-    bool is_in_space = find_point(m, family, query);
-    query->work = m->work;
-    if (is_in_space) {
-        tm_boxes_match(&family->tree, query);
+/* A family, and those that are stricter as long as guards hold. */
+static void see_row(matching *m, const tm_family *family, tm_box_query *query) {
+    for (; family != NULL && !is_full(m) && tm_work_spend(&query->work, 1); family = family->stricter) {
+        m->work = query->work;
+        bool guard_holds = family->guard == TM_FAMILY_UNGUARDED || holds(m, family->guard);
+        bool is_in_space = guard_holds && find_point(m, family, query);
+        query->work = m->work;
+        if (is_in_space) {
+            tm_boxes_match(&family->tree, query);
+        }
+        if (!guard_holds) {
+            return;
+        }
     }
 }
 
-/* The families whose home the name is. */
+/* The families whose home the name is. A line has no guard, and is a row of its own. */
 static inline void see_home(matching *m, const known *at, const tm_family *family, tm_box_query *query) {
-    for (; family != NULL && !is_full(m) && tm_work_spend(&query->work, 1); family = family->next) {
-        if (family->sole == (at->name << 2 | TAMIS_NUMBER) && at->kind == TAMIS_NUMBER) {
+    for (; family != NULL && !is_full(m); family = family->next) {
+        if (family->sole != (at->name << 2 | TAMIS_NUMBER) || at->kind != TAMIS_NUMBER) {
+            see_row(m, family, query);
+        } else if (tm_work_spend(&query->work, 1)) {
             see_line(m, family, at, query);
-        } else {
-            see_family(m, family, query);
         }
     }
 }

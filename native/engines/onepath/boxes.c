@@ -12,6 +12,7 @@
 #define GUARDED_FAMILIES 64U /* so many guarded families, and one more filter has to */
 #define SAMPLES_ALIKE 2U     /* so many of them of its family: they are counted */
 #define MOVES_MAX 1024U      /* filters that become boxes at once: a millisecond or two */
+#define FOLLOW_AT_ONCE 2U    /* boxes that go behind a guard after one that has come */
 
 /* ---- a filter as a box ---- */
 
@@ -212,8 +213,13 @@ static void note_leaf(void *owner, uint32_t id, tm_box_node *leaf) {
     body->tests[body->count] = (uintptr_t)leaf;
 }
 
+static bool fails_with(const void *owner, uint64_t first, uint64_t other) {
+    return tamis_guard_fails_with(owner, first, other);
+}
+
 void tamis_boxes_init(tm_engine *engine) {
     tm_families_init(&engine->families, engine->memory, note_leaf, engine);
+    engine->families.fails_with = fails_with;
     engine->families.labels = (const int64_t *const *)&engine->strings.labels;
 }
 
@@ -223,8 +229,17 @@ void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *ou
     memcpy(out->tests, body->tests, sizeof(tamis_test) * body->count);
 }
 
-void tamis_boxes_ask(const tm_engine *engine, uint32_t handle) {
-    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
+/* Tests of one name stand together, as a rule. */
+void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
+    uint32_t names = tests->count > 0;
+    for (uint32_t i = 1; i < tests->count && names < TM_BOX_NAMES_MAX; i++) {
+        names += tamis_test_name(tests->tests[i]) != tamis_test_name(tests->tests[i - 1]);
+    }
+    tm_boxes_ask(leaf_of(tamis_body_at(engine, engine->records[handle].body)), names);
+}
+
+void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle) {
+    tm_boxes_ask_bounds(leaf_of(tamis_body_at(engine, engine->records[handle].body)));
 }
 
 /* ---- in and out ---- */
@@ -385,14 +400,61 @@ void tamis_boxes_scatter(tm_engine *engine) {
     engine->scatters = false;
 }
 
+/* Would a filter in the family without a guard that these names have stand behind one by now? TAMIS_NONE: the one
+ * looked at would not, or there is none. */
+static uint32_t handle_to_follow(const tm_engine *engine, family_names *family) {
+    family->guard = TAMIS_NO_TEST;
+    const tm_family *open = family_of(engine, family);
+    uint32_t body;
+    tamis_tests tests;
+    if (open == NULL || tm_boxes_ids(&open->tree, &body, 1) == 0) {
+        return TAMIS_NONE;
+    }
+    uint32_t handle = tamis_body_at(engine, body)->handle;
+    tamis_boxes_tests(engine, handle, &tests);
+    choose_guard(engine, &tests, family);
+    return family->guard == TAMIS_NO_TEST ? TAMIS_NONE : handle;
+}
+
+void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests) {
+    family_names family;
+    if (engine->follows || engine->families.guarded == 0) {
+        return;
+    }
+    find_names(engine, tests, &family);
+    choose_guard(engine, tests, &family);
+    if (family.guard == TAMIS_NO_TEST) {
+        return;
+    }
+    engine->follows = true;
+    for (uint32_t i = 0; i < FOLLOW_AT_ONCE; i++) {
+        uint32_t handle = handle_to_follow(engine, &family);
+        if (handle == TAMIS_NONE || !tamis_move_anew(engine, handle, false)) {
+            break;
+        }
+    }
+    engine->follows = false;
+}
+
 /* ---- beside a bucket ---- */
+
+/* Do many filters that make the test stand elsewhere than under it? They have left its bucket, which need not fill up
+ * again for those that come. */
+static bool is_relieved(const tm_engine *engine, tamis_test access, uint64_t bucket) {
+    tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, bucket);
+    uint32_t here = crowd.entries + crowd.singles + tamis_filters_behind(&engine->buckets, crowd.opened);
+    return tamis_users_of(engine, access) >= here + TAMIS_BUCKET_FULL;
+}
 
 bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access) {
     uint64_t bucket = tamis_bucket_of_test(access);
     if (bucket == 0 || engine->families.boxes == 0 || !tamis_boxes_take(engine, tests)) {
         return false;
     }
-    bucket = tamis_alike_end(engine, bucket, tests, &(double){1});
+    if (is_relieved(engine, access, bucket)) {
+        return true;
+    }
+    bucket = tamis_alike_end(engine, bucket, tests, 0, &(double){1});
     const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= TAMIS_BOXES_MIN;
 }

@@ -23,6 +23,7 @@
 #define TAMIS_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
 #define TAMIS_FORKS_MAX 16U           /* by value or pattern; one by name may be added, and guards */
 #define TAMIS_GUARDS_MAX 1024U        /* of a node: an addition compares with each of them */
+#define TAMIS_BEHIND_MAX 255U         /* eight bits; of a longer row one test more is made for each so many */
 #define TAMIS_DEPTH_MAX 16U           /* branches behind one another: as many as a filter has constraints */
 
 typedef enum {
@@ -42,17 +43,21 @@ typedef struct tamis_branch {
 
 /* As a match sees a branch. */
 typedef struct tamis_fork {
-    uint32_t branch;
+    uint32_t branch : 24;
+    uint32_t behind : 8; /* of a guard: how many of the next forks fail where it fails, see guard_rows.c */
     uint32_t what;
     uint64_t bits;  /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
     uint64_t other; /* of a guard: as in the branch */
 } tamis_fork;
 
 typedef struct tamis_node {
-    uint32_t count;
-    uint32_t guards; /* of the forks */
+    uint16_t count;
+    uint16_t guards;  /* of the forks */
+    uint32_t filters; /* behind all forks */
     tamis_fork forks[];
 } tamis_node;
+
+_Static_assert(TAMIS_FORKS_MAX + 1 + TAMIS_GUARDS_MAX <= UINT16_MAX, "a node counts its forks in sixteen bits");
 
 typedef struct tamis_branches {
     tm_memory *memory;  /* borrowed */

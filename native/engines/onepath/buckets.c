@@ -307,6 +307,16 @@ tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key) {
     return crowd;
 }
 
+void tamis_buckets_crowds(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count, tamis_crowd *crowds) {
+    tamis_buckets_ask(buckets, keys, count);
+    for (uint32_t i = 0; i < count; i++) {
+        crowds[i] = tamis_buckets_crowd(buckets, keys[i]);
+        if (crowds[i].opened != NULL) {
+            __builtin_prefetch(tamis_slot_node(buckets, crowds[i].opened));
+        }
+    }
+}
+
 bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key) {
     tamis_slot *slot = add_slot(buckets, (tamis_slot){.key = key, .is_opened = 1});
     if (slot == NULL) {
@@ -339,19 +349,12 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
         at++;
     }
     node->guards -= tamis_fork_goes_by(node->forks[at].what) == TAMIS_FORK_TEST;
-    node->forks[at] = node->forks[--node->count];
-    close_if_idle(buckets, key);
-}
-
-#define FORKS_COUNTED_MAX 64U /* more are guards, and the count is for a guess */
-
-uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened) {
-    const tamis_node *node = opened == NULL ? NULL : tamis_slot_node(&engine->buckets, opened);
-    uint32_t filters = 0;
-    for (uint32_t i = 0; node != NULL && i < node->count && i < FORKS_COUNTED_MAX; i++) {
-        filters += engine->branches.rows[node->forks[i].branch].filters;
+    for (uint32_t i = 0; i < at; i++) {
+        node->forks[i].behind -= i + node->forks[i].behind >= at;
     }
-    return filters;
+    node->count--;
+    memmove(&node->forks[at], &node->forks[at + 1], sizeof node->forks[0] * (node->count - at));
+    close_if_idle(buckets, key);
 }
 
 /* ---- singles go ---- */

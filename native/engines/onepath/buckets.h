@@ -180,8 +180,12 @@ typedef struct tamis_crowd {
 } tamis_crowd;
 
 tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key);
-/* Filters that stand behind an opened bucket, or some of very many; of NULL none. */
-uint32_t tamis_filters_behind(const tm_engine *engine, const tamis_slot *opened);
+/* The same of several, which are asked for together, and so are the nodes of those that are opened. */
+void tamis_buckets_crowds(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count, tamis_crowd *crowds);
+/* Filters that stand behind an opened bucket; of NULL none. */
+static inline uint32_t tamis_filters_behind(const tamis_buckets *buckets, const tamis_slot *opened) {
+    return opened == NULL ? 0 : tamis_slot_node(buckets, opened)->filters;
+}
 /* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
 tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);
 int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason);

@@ -19,6 +19,7 @@
 #define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
 
 #define STEP_OF_GUARD (1.0 / 64) /* what a guard costs that these share */
+#define ALIKE_TESTS 4U           /* tests with a bucket, nearly all shared: filters gather early */
 #define ALIKE_IN_PAIR 4U         /* filters of a pair that are compared with one that may leave it */
 
 /* ---- the choice ---- */
@@ -123,30 +124,51 @@ typedef struct candidate {
     uint32_t test; /* TAMIS_NONE: there is none */
     double odds;   /* that a message comes to it; to what is behind it, where it is opened */
     double opened; /* the same once it will be opened */
+    bool is_open;  /* it is */
 } candidate;
 
-/* Of those tests that have a bucket the one that messages satisfy most often, as far as is known. */
-static uint32_t commonest(const candidate *each, uint32_t count) {
+/* Of those tests that have a bucket the one that messages satisfy most often, as far as is known; `usable` is how many
+ * have one. */
+static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usable) {
     uint32_t best = TAMIS_NONE;
-    uint32_t usable = 0;
+    *usable = 0;
     for (uint32_t i = 0; i < count; i++) {
-        usable += each[i].odds < TAMIS_NEVER;
+        *usable += each[i].odds < TAMIS_NEVER;
         bool is_more = each[i].odds < TAMIS_NEVER && (best == TAMIS_NONE || each[i].odds > each[best].odds);
         best = is_more ? i : best;
     }
-    return usable > 1 ? best : TAMIS_NONE;
+    return *usable > 1 ? best : TAMIS_NONE;
+}
+
+/* Do all that were found make every test that has a bucket, and is none of the others one to go by, a name's? */
+static bool share_all(const tamis_tests *tests, const candidate *each, const tamis_alike *alike) {
+    bool all = true;
+    for (uint32_t i = 0; i < tests->count && all; i++) {
+        bool has_bucket = each[i].odds < TAMIS_NEVER;
+        all = has_bucket ? tamis_alike_share(alike, tests->tests[i]) >= 1 : tamis_test_negated(tests->tests[i]);
+    }
+    return all;
 }
 
 /* What most filters test as well that stand under the commonest test tells them apart no better than that one. */
 static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tests, candidate *each) {
-    uint32_t base = commonest(each, tests->count);
+    uint32_t usable;
+    uint32_t base = commonest(each, tests->count, &usable);
     uint64_t key = base == TAMIS_NONE ? 0 : tamis_bucket_of_test(tests->tests[base]);
     tamis_crowd crowd = key == 0 ? (tamis_crowd){0} : tamis_buckets_crowd(&engine->buckets, key);
-    if (crowd.opened == NULL && crowd.entries < TAMIS_ALIKE_MIN) {
+    bool is_early = crowd.opened == NULL && crowd.entries < TAMIS_ALIKE_MIN;
+    if (is_early && (crowd.entries < TAMIS_ALIKE_EARLY || usable < ALIKE_TESTS)) {
         return;
     }
+    double lowest = TAMIS_NEVER; /* a share by which not even these odds are raised is not looked for */
+    for (uint32_t i = 0; i < tests->count; i++) {
+        lowest = i != base && each[i].odds < lowest ? each[i].odds : lowest;
+    }
     tamis_alike alike;
-    tamis_alike_find(engine, key, tests, &alike);
+    tamis_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
+    if (is_early && !share_all(tests, each, &alike)) {
+        return;
+    }
     for (uint32_t i = 0; i < tests->count; i++) {
         if (i != base && each[i].odds < TAMIS_NEVER) {
             double share = tamis_alike_share(&alike, tests->tests[i]) * each[base].odds;
@@ -159,11 +181,11 @@ static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tes
  * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
 static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
     candidate each[TAMIS_TESTS_MAX];
-    candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER};
+    candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER, false};
     double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
-    bool opened[TAMIS_TESTS_MAX];
     for (uint32_t i = 0; i < tests->count; i++) {
-        each[i] = (candidate){i, tamis_odds_of_bucket(engine, tests->tests[i], &opened[i]), TAMIS_NEVER};
+        each[i].test = i;
+        each[i].odds = tamis_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
     }
     weigh_what_is_shared(engine, tests, each);
     for (uint32_t i = 0; i < tests->count; i++) {
@@ -174,7 +196,7 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
     double lowest = TAMIS_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
         each[i].opened = tamis_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
-        each[i].odds = opened[i] ? each[i].opened : each[i].odds;
+        each[i].odds = each[i].is_open ? each[i].opened : each[i].odds;
         lowest = each[i].odds < lowest ? each[i].odds : lowest;
     }
     for (uint32_t i = 0; i < tests->count; i++) {
@@ -213,6 +235,11 @@ static bool are_alike(const tm_engine *engine, const tamis_tests *tests) {
     return true;
 }
 
+/* Does a guard behind the bucket wait for the filter, which others behind it have brought? */
+static bool is_awaited(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket) {
+    return bucket->is_open && tamis_alike_awaits(engine, tamis_bucket_of_test(tests->tests[bucket->test]), tests);
+}
+
 /* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
  * by all messages that have both names. */
 static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
@@ -220,11 +247,16 @@ static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const
     if (filters >= TAMIS_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
         return true;
     }
-    if (filters < TAMIS_PAIR_MAX || tamis_boxes_may_take(engine, tests)) {
+    bool is_full = filters >= TAMIS_PAIR_MAX;
+    if (bucket->test == TAMIS_NONE || !(is_full || bucket->is_open) || tamis_boxes_may_take(engine, tests)) {
         return false;
     }
-    double in_pair = pair * filters * STEP_OF_PAIR;
-    return bucket->opened < in_pair || (bucket->opened * STEP_OF_GUARD < in_pair && are_alike(engine, tests));
+    double in_pair = pair * STEP_OF_PAIR * (is_full ? filters : filters + 1);
+    if (is_full && bucket->opened < in_pair) {
+        return true;
+    }
+    return bucket->opened * STEP_OF_GUARD < in_pair &&
+           ((is_full && are_alike(engine, tests)) || is_awaited(engine, tests, bucket));
 }
 
 /* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.

@@ -327,16 +327,20 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
     return true;
 }
 
-/* Of a filter that comes: where the search for each constant begins. */
-static void ask_operands(const tm_engine *engine, const tm_filter *filter) {
+typedef void (*asking)(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+
+/* Of a filter that comes: all constants that will be searched for. */
+static void ask_operands(const tm_engine *engine, const tm_filter *filter, asking ask) {
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
-        for (uint32_t j = 0; is_range(constraint->op) && j < constraint->operand_count; j++) {
+        for (uint32_t j = 0; constraint->op < TM_OP_PREFIX && j < constraint->operand_count; j++) {
             const tm_value *value = &constraint->operands[j];
-            if (value->kind == TM_KIND_FLOAT) {
+            if (value->kind == TM_KIND_FLOAT && is_range(constraint->op)) {
                 uint8_t bytes[TAMIS_NUMBER_BYTES];
                 tamis_number_bytes(true, 0, value->real, bytes);
-                tamis_strings_ask(&engine->numbers, bytes, sizeof bytes);
+                ask(&engine->numbers, bytes, sizeof bytes);
+            } else if (value->kind == TM_KIND_STRING && constraint->op != TM_OP_IN) {
+                ask(&engine->strings, value->string, value->length);
             }
         }
     }
@@ -346,7 +350,8 @@ static void ask_operands(const tm_engine *engine, const tm_filter *filter) {
 
 int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) {
     out->count = 0;
-    ask_operands(engine, filter);
+    ask_operands(engine, filter, tamis_strings_ask);
+    ask_operands(engine, filter, tamis_strings_ask_found);
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
         bool wide = is_range(constraint->op) && !constraint->negated && has_wide_range(filter, constraint);

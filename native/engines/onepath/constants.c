@@ -34,6 +34,15 @@ void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests) {
     }
 }
 
+void tamis_ask_beside(const tm_engine *engine, const tamis_tests *tests) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        const tamis_strings *strings = constants_of(engine, tests->tests[i]);
+        if (strings != NULL) {
+            tamis_strings_ask_beside(strings, tamis_test_operand(tests->tests[i]));
+        }
+    }
+}
+
 /* ---- numbers in order ---- */
 
 static void disorder(tm_engine *engine, const tamis_tests *tests, uint32_t count) {

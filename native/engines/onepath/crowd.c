@@ -113,9 +113,15 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
         return TM_MISUSED;
     }
     const tamis_node *node = slot->is_opened ? tamis_slot_node(&engine->buckets, slot) : NULL;
+    uint64_t behind = 0;
+    if (node != NULL && !tamis_guards_are_in_rows(engine, node)) {
+        *reason = "a guard passes by another that it says nothing of";
+        return TM_MISUSED;
+    }
     for (uint32_t i = 0; node != NULL && i < node->count; i++) {
         const tamis_branch *branch = &engine->branches.rows[node->forks[i].branch];
         bool is_guard = tamis_fork_goes_by(branch->what) == TAMIS_FORK_TEST;
+        behind += branch->filters;
         if (branch->parent != slot->key || branch->what != node->forks[i].what || branch->filters == 0 ||
             branch->guard != (is_guard ? node->forks[i].bits : TAMIS_NO_TEST) ||
             (is_guard && branch->other != node->forks[i].other)) {
@@ -123,8 +129,12 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
             return TM_MISUSED;
         }
     }
-    if (node != NULL && (node->count - node->guards > TAMIS_FORKS_MAX + 1 || node->guards > TAMIS_GUARDS_MAX ||
-                         (node->count == 0 && crowd.slots == 1))) {
+    if (node != NULL && behind != node->filters) {
+        *reason = "a node counts other filters than its branches do";
+        return TM_MISUSED;
+    }
+    if (node != NULL && ((uint32_t)(node->count - node->guards) > TAMIS_FORKS_MAX + 1 ||
+                         node->guards > TAMIS_GUARDS_MAX || (node->count == 0 && crowd.slots == 1))) {
         *reason = "a bucket is opened to nothing or to too much";
         return TM_MISUSED;
     }

@@ -23,6 +23,10 @@ static tamis_fork_by fork_of_test(tamis_test test) {
     return tamis_test_op(test) == TAMIS_PATTERN ? TAMIS_FORK_PATTERN : TAMIS_FORK_VALUE;
 }
 
+static uint32_t what_of_test(const tm_engine *engine, tamis_test test) {
+    return tamis_fork_what(tamis_test_name(test), tamis_kind_of(engine, test), fork_of_test(test));
+}
+
 static const tamis_fork *find_fork(const tamis_node *node, uint32_t what) {
     for (uint32_t i = 0; i < node->count; i++) {
         if (node->forks[i].what == what) {
@@ -52,27 +56,64 @@ static uint32_t depth_of(const tm_engine *engine, uint32_t branch) {
 
 /* ---- the next step ---- */
 
-/* By the value of a test that has a bucket. `alike`: who stands further on, as far as a way leads there. */
-static step step_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests, uint32_t at,
-                          double other, const tamis_alike *alike) {
-    tamis_test test = tests->tests[at];
-    step next = {at, tamis_fork_what(tamis_test_name(test), tamis_kind_of(engine, test), fork_of_test(test)), 0, 0};
-    const tamis_fork *fork = find_fork(node, next.what);
+/* What is found out about a filter on its way, where the first step asks for it. */
+typedef struct outlook {
+    uint64_t from;     /* the key of an opened bucket, from which on `alike` is to be looked for; 0: none */
+    bool is_told;      /* it was, and that is what there is to say */
+    tamis_alike alike; /* who stand further on */
+    uint32_t count;
+    struct {
+        tamis_test test;
+        double odds;
+    } known[TAMIS_TESTS_MAX]; /* of its tests, regardless of the way */
+} outlook;
+
+static double odds_of(const tm_engine *engine, tamis_test test, outlook *out) {
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (out->known[i].test == test) {
+            return out->known[i].odds;
+        }
+    }
     bool opened;
-    next.odds = tamis_odds_of_bucket(engine, test, &opened);
+    double odds = tamis_odds_of_bucket(engine, test, &opened);
+    if (out->count < TAMIS_TESTS_MAX) {
+        out->known[out->count].test = test;
+        out->known[out->count++].odds = odds;
+    }
+    return odds;
+}
+
+/* Those who stand further on, if they are so many of all that the odds of some test may be raised by it. */
+static const tamis_alike *alike_of(const tm_engine *engine, const tamis_tests *tests, outlook *out) {
+    double lowest = TAMIS_NEVER;
+    for (uint32_t i = 0; out->from != 0 && i < tests->count; i++) {
+        double odds = tamis_has_bucket(engine, tests->tests[i]) ? odds_of(engine, tests->tests[i], out) : TAMIS_NEVER;
+        lowest = odds < lowest ? odds : lowest;
+    }
+    if (out->from != 0) {
+        tamis_alike_find(engine, out->from, tests, lowest, &out->alike);
+        out->is_told = out->alike.count > 0 || out->alike.share < lowest;
+        out->from = 0;
+    }
+    return &out->alike;
+}
+
+/* By the value of a test that has a bucket; `crowd` is that behind the fork for it, where there is one and the test has
+ * one bucket. */
+static step step_by_value(const tm_engine *engine, const tamis_fork *fork, const tamis_crowd *crowd,
+                          const tamis_tests *tests, uint32_t at, double other, outlook *out) {
+    tamis_test test = tests->tests[at];
+    step next = {at, what_of_test(engine, test), 0, odds_of(engine, test, out)};
     if (fork == NULL) {
-        double share = tamis_alike_share(alike, test);
+        double share = tamis_alike_share(alike_of(engine, tests, out), test);
         next.odds = tamis_odds_at_least(engine, test, next.odds, share) * NEW_FORK_COSTS;
         return next;
     }
     next.branch = fork->branch;
     if (tamis_test_op(test) != TAMIS_COMPLEX) {
-        uint64_t key;
-        tamis_bucket_keys(engine, TAMIS_IN_BUCKET, fork->branch, test, &key);
-        tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
-        uint32_t with = crowd.entries + tamis_filters_behind(engine, crowd.opened);
+        uint32_t with = crowd->entries + tamis_filters_behind(&engine->buckets, crowd->opened);
         next.odds = tamis_odds_by_share(next.odds, with, engine->branches.rows[fork->branch].filters);
-        next.odds = crowd.opened != NULL ? tamis_odds_behind(next.odds, other) : next.odds;
+        next.odds = crowd->opened != NULL ? tamis_odds_behind(next.odds, other) : next.odds;
     }
     return next;
 }
@@ -145,21 +186,49 @@ static step best_by_guard(const tm_engine *engine, const tamis_node *node, const
     return best;
 }
 
+/* What the tests from `first` to `end` may go by: the fork for each, and how full the bucket behind it is. */
+typedef struct prospects {
+    const tamis_fork *forks[TAMIS_TESTS_MAX];
+    tamis_crowd crowds[TAMIS_TESTS_MAX]; /* those of the forks that lead to one bucket, in their order */
+} prospects;
+
+static void find_prospects(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests, uint32_t first,
+                           uint32_t end, prospects *found) {
+    uint64_t keys[TAMIS_TESTS_MAX];
+    uint32_t count = 0;
+    for (uint32_t at = first; at < end; at++) {
+        tamis_test test = tests->tests[at];
+        const tamis_fork *fork = tamis_has_bucket(engine, test) ? find_fork(node, what_of_test(engine, test)) : NULL;
+        found->forks[at] = fork;
+        if (fork != NULL && tamis_test_op(test) != TAMIS_COMPLEX) {
+            tamis_bucket_keys(engine, TAMIS_IN_BUCKET, fork->branch, test, &keys[count++]);
+            __builtin_prefetch(&engine->branches.rows[fork->branch]);
+        }
+    }
+    tamis_buckets_crowds(&engine->buckets, keys, count, found->crowds);
+}
+
 /* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
  * as good it is the one of the oldest name. */
 static step best_by_value(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
-                          const tamis_stand *stand, const tamis_alike *alike, bool *no_room) {
+                          const tamis_stand *stand, outlook *out, bool *no_room) {
     step best = {TAMIS_NONE, 0, 0, TAMIS_NEVER};
     double lowest = TAMIS_NEVER;
-    for (uint32_t at = first_of(stand); at < tests->count - stand->implied; at++) {
+    uint32_t end = tests->count - stand->implied;
+    prospects found;
+    find_prospects(engine, node, tests, first_of(stand), end, &found);
+    const tamis_crowd *crowd = found.crowds;
+    for (uint32_t at = first_of(stand); at < end; at++) {
         if (!tamis_has_bucket(engine, tests->tests[at])) {
             continue;
         }
-        step next = step_by_value(engine, node, tests, at, lowest < 1.0 ? lowest : 1.0, alike);
-        if (next.branch == 0 && node->count - node->guards >= TAMIS_FORKS_MAX) {
+        const tamis_fork *fork = found.forks[at];
+        if (fork == NULL && (uint32_t)(node->count - node->guards) >= TAMIS_FORKS_MAX) {
             *no_room = true;
             continue;
         }
+        step next = step_by_value(engine, fork, crowd, tests, at, lowest < 1.0 ? lowest : 1.0, out);
+        crowd += fork != NULL && tamis_test_op(tests->tests[at]) != TAMIS_COMPLEX;
         lowest = next.odds < lowest ? next.odds : lowest;
         bool is_older = best.test == TAMIS_NONE || tests->tests[at] < tests->tests[best.test];
         bool is_better = next.odds * (is_older ? 1.0 : TAMIS_AS_GOOD) < best.odds * (is_older ? TAMIS_AS_GOOD : 1.0);
@@ -169,9 +238,9 @@ static step best_by_value(const tm_engine *engine, const tamis_node *node, const
 }
 
 static step next_step(const tm_engine *engine, const tamis_node *node, const tamis_tests *tests,
-                      const tamis_stand *stand, const tamis_alike *alike) {
+                      const tamis_stand *stand, outlook *out) {
     bool no_room = false;
-    step best = best_by_value(engine, node, tests, stand, alike, &no_room);
+    step best = best_by_value(engine, node, tests, stand, out, &no_room);
     best = best.test == TAMIS_NONE ? best_by_name(engine, node, tests, stand, no_room) : best;
     return best.test == TAMIS_NONE ? best_by_guard(engine, node, tests, stand) : best;
 }
@@ -196,7 +265,8 @@ static void advance(tamis_tests *tests, tamis_stand *stand, const step *next) {
 static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
     uint32_t branch = tamis_branches_take(&engine->branches, parent, what, TAMIS_NO_TEST);
     if (branch != 0 &&
-        !tamis_buckets_add_fork(&engine->buckets, parent, (tamis_fork){.branch = branch, .what = what})) {
+        !tamis_buckets_add_fork(&engine->buckets, parent,
+                                (tamis_fork){.branch = branch & (TAMIS_BRANCHES_MAX - 1), .what = what})) {
         tamis_branches_give(&engine->branches, branch);
         return 0;
     }
@@ -205,7 +275,11 @@ static uint32_t make_branch(tm_engine *engine, uint64_t parent, uint32_t what) {
 
 bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     uint32_t begin = stand->branch;
-    tamis_alike alike = {.count = 0};
+    outlook out;
+    out.from = 0;
+    out.is_told = false;
+    out.alike.count = 0;
+    out.count = 0;
     for (uint32_t depth = depth_of(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand); depth++) {
         uint64_t key;
         tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], &key);
@@ -213,10 +287,8 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
         if (opened == NULL) {
             break;
         }
-        if (alike.count == 0) {
-            tamis_alike_find(engine, key, tests, &alike);
-        }
-        step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand, &alike);
+        out.from = out.is_told || out.from != 0 ? out.from : key;
+        step next = next_step(engine, tamis_slot_node(&engine->buckets, opened), tests, stand, &out);
         if (next.test == TAMIS_NONE) {
             break;
         }
@@ -249,11 +321,22 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
 
 /* ---- branches ---- */
 
+void tamis_branches_ask(const tm_engine *engine, uint32_t branch) {
+    while (branch != 0) {
+        uint64_t parent = engine->branches.rows[branch].parent;
+        tamis_buckets_ask(&engine->buckets, &parent, 1);
+        branch = tamis_key_branch(parent);
+    }
+}
+
 void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by) {
     while (branch != until) {
         tamis_branch *row = &engine->branches.rows[branch];
         uint64_t parent = row->parent;
         row->filters += by;
+        if (by != 0) {
+            tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, parent).opened)->filters += by;
+        }
         if (row->filters == 0) {
             tamis_guards_release(engine, row);
             tamis_branches_give(&engine->branches, branch);

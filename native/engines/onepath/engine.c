@@ -196,17 +196,22 @@ static void finish(tm_engine *engine, uint32_t handle) {
     tamis_tests tests;
     tamis_tests_of_record(engine, handle, &tests);
     if (record->place == TAMIS_IN_BOXES) {
-        tamis_boxes_ask(engine, handle);
+        tamis_boxes_ask(engine, handle, &tests);
     }
     tamis_ask_constants(engine, &tests);
+    tamis_branches_ask(engine, tamis_branch_of(record));
+    tamis_ask_sets(engine, &tests);
+    if (record->place == TAMIS_IN_BOXES) {
+        tamis_boxes_ask_bounds(engine, handle);
+    }
     if (tamis_is_active(record)) {
         tamis_deactivate(engine, handle);
     } else {
         tamis_free_body(engine, handle);
         take_off(engine, handle);
     }
+    tamis_ask_beside(engine, &tests);
     tamis_drop_order(engine, handle, &tests);
-    tamis_ask_sets(engine, &tests);
     for (uint32_t i = 0; i < tests.count; i++) {
         tamis_release_test(engine, tests.tests[i]);
     }
@@ -298,6 +303,9 @@ static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
 
 static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
     tamis_tests tests;
+    if (handle < engine->record_capacity) {
+        __builtin_prefetch(&engine->records[handle], 1);
+    }
     int result = tamis_compile(engine, filter, &tests);
     if (result != TM_OK) {
         return result;

@@ -114,6 +114,7 @@ struct tm_engine {
     tm_families families;       /* of boxes */
     const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;              /* filters leave a family: none joins one */
+    bool follows;               /* boxes follow another behind a guard: none follows them */
     uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
     uint32_t full_pair_filters; /* as many as it had */
 
@@ -204,6 +205,8 @@ unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
  * in which those that go will be looked up. */
 void tamis_ask_constants(const tm_engine *engine, const tamis_tests *tests);
 void tamis_ask_sets(const tm_engine *engine, const tamis_tests *tests);
+/* And when that is there, for those that stand beside them and may move up. */
+void tamis_ask_beside(const tm_engine *engine, const tamis_tests *tests);
 /* The numbers without a code in the tests of a filter get labels if they have none; false: no memory, nothing changed.
  */
 bool tamis_take_order(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
@@ -286,6 +289,8 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
 /* A filter more (1), none (0) or one less (UINT32_MAX) in a branch and those around it, up to `until`; those without a
  * filter go. */
 void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by);
+/* Ask for the memory of the opened buckets that a branch is behind: they will be counted in soon. */
+void tamis_branches_ask(const tm_engine *engine, uint32_t branch);
 /* May a filter that stands here stand behind one more branch? */
 bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand);
 /* Append the tests that the branch implies. */
@@ -312,6 +317,15 @@ void tamis_guards_widen(tm_engine *engine, uint32_t branch, const tamis_tests *t
 /* Nothing is behind the guard any more. */
 void tamis_guards_release(tm_engine *engine, const tamis_branch *branch);
 int tamis_guards_validate(const tm_engine *engine, const char **reason);
+
+/* ---- guard_rows.c ---- */
+
+/* Where the first test fails, does the other, as far as that can be seen? */
+bool tamis_guard_fails_with(const tm_engine *engine, tamis_test first, tamis_test other);
+/* The last fork of a node is a new guard: it goes to its place in a row. */
+void tamis_guards_line_up(const tm_engine *engine, tamis_node *node);
+/* For validation: do those fail with each guard of which it says so? */
+bool tamis_guards_are_in_rows(const tm_engine *engine, const tamis_node *node);
 
 /* ---- crowd.c: opening buckets ---- */
 

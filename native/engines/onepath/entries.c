@@ -226,6 +226,17 @@ void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tam
 
 /* ---- entries in buckets ---- */
 
+void tamis_ask_entries(const tm_engine *engine, const tamis_entry *entries, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(entries[i].rest & TAMIS_LAST)) {
+            __builtin_prefetch(tamis_body_at(engine, entries[i].rest));
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(&engine->records[tamis_handle_of_entry(engine, &entries[i])]);
+    }
+}
+
 static void set_note(tm_engine *engine, tamis_record *record, uint32_t note) {
     if (record->body & TAMIS_LAST) {
         record->body = TAMIS_LAST | note;

@@ -28,6 +28,9 @@ uint64_t tamis_pair_key_of(const tm_engine *engine, const tamis_tests *tests);
 
 /* ---- entries and singles ---- */
 
+/* Ask for the memory of the bodies of some entries, and when that is there, for that of their records. */
+void tamis_ask_entries(const tm_engine *engine, const tamis_entry *entries, uint32_t count);
+
 /* A body where there are further tests, and the note in the record; false: no memory. */
 bool tamis_rest_make(tm_engine *engine, tamis_record *record, uint32_t handle, const tamis_tests *tests);
 /* The entry of a filter at its place. */

@@ -170,12 +170,14 @@ static uint32_t make_guard(tm_engine *engine, uint64_t key, tamis_test guard) {
     }
     uint32_t what = tamis_fork_what(0, tamis_kind_of(engine, guard), TAMIS_FORK_TEST);
     uint32_t branch = tamis_branches_take(&engine->branches, key, what, guard);
-    tamis_fork fork = {.branch = branch, .what = what, .bits = guard, .other = guard};
+    tamis_fork fork = {.branch = branch & (TAMIS_BRANCHES_MAX - 1), .what = what, .bits = guard, .other = guard};
     if (branch != 0 && !tamis_buckets_add_fork(&engine->buckets, key, fork)) {
         tamis_branches_give(&engine->branches, branch);
         branch = 0;
     }
     if (branch != 0) {
+        opened = tamis_buckets_crowd(&engine->buckets, key).opened;
+        tamis_guards_line_up(engine, tamis_slot_node(&engine->buckets, opened));
         hold_constant(engine, guard);
         hold_constant(engine, guard); /* of the other side, of which nothing is said yet */
     }

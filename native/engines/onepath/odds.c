@@ -110,7 +110,7 @@ static double odds_of_key(const tm_engine *engine, const tamis_key *key, uint64_
         uint64_t bits = is_pattern ? key->pattern_bits : key->equal_bits;
         bool may_exist = bits & tamis_operand_bit((uint32_t)bucket);
         tamis_crowd crowd = may_exist ? tamis_buckets_crowd(&engine->buckets, bucket) : (tamis_crowd){0};
-        uint32_t with = crowd.entries + crowd.singles + tamis_filters_behind(engine, crowd.opened);
+        uint32_t with = crowd.entries + crowd.singles + tamis_filters_behind(&engine->buckets, crowd.opened);
         guess = tamis_odds_by_share(guess, with, is_pattern ? key->patterns : key->equalities);
         *opened = crowd.opened != NULL;
     }

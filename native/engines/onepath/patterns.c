@@ -243,6 +243,17 @@ uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_
     return use->length;
 }
 
+bool tamis_patterns_has(const tamis_patterns *patterns, uint32_t id, uint32_t other) {
+    const tamis_pattern_use *use = &patterns->uses[id >> 2];
+    const tamis_pattern_use *part = &patterns->uses[other >> 2];
+    if ((id & 3) != (other & 3) || (id & 3) == TAMIS_CONTAINS || part->length > use->length) {
+        return false;
+    }
+    const uint8_t *text = tm_arena_at(&patterns->texts, use->text);
+    uint32_t from = (id & 3) == TAMIS_SUFFIX ? use->length - part->length : 0;
+    return part->length == 0 || memcmp(text + from, tm_arena_at(&patterns->texts, part->text), part->length) == 0;
+}
+
 void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes) {
     tm_idset_probes(&patterns->edges, hash_of, patterns, probes);
 }

@@ -110,6 +110,9 @@ static inline uint32_t tamis_patterns_length(const tamis_patterns *patterns, uin
     return patterns->uses[id >> 2].length;
 }
 
+/* Does every value that has the first pattern have the other, too? Told of two prefixes or two suffixes. */
+bool tamis_patterns_has(const tamis_patterns *patterns, uint32_t id, uint32_t other);
+
 int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason);
 
 /* One search for each edge of the hash. */

@@ -272,6 +272,7 @@ static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests)
         break;
     case TAMIS_IN_BOXES:
         tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
+        tamis_boxes_follow(engine, tests);
         break;
     case TAMIS_IN_BUCKET:
     case TAMIS_IN_NAMED:

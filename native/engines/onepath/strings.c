@@ -5,6 +5,7 @@
 
 #define RECORDS_MIN 16U
 #define LOAD_PERCENT 50U
+#define ASKED_MAX 4U /* of those that stand one behind the other: nine searches in ten end there */
 
 void tamis_strings_init(tamis_strings *strings, tm_memory *memory, bool of_numbers) {
     memset(strings, 0, sizeof *strings);
@@ -50,6 +51,26 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
 void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
     tm_idset_search at = tm_idset_start(&strings->set, (uint32_t)tm_hash_text(bytes, length, &strings->key));
     __builtin_prefetch((const uint32_t *)at.slots + at.at);
+}
+
+/* Of those that stand from the home of a hash on: their hashes are looked at, one after the other. */
+static void ask_from(const tamis_strings *strings, uint32_t hash) {
+    tm_idset_search at = tm_idset_start(&strings->set, hash);
+    uint32_t next = tm_idset_next(&at);
+    for (uint32_t i = 0; next != 0 && i < ASKED_MAX; i++) {
+        __builtin_prefetch(&strings->records[next - 1].hash);
+        next = tm_idset_next(&at);
+    }
+}
+
+void tamis_strings_ask_found(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+    ask_from(strings, (uint32_t)tm_hash_text(bytes, length, &strings->key));
+}
+
+void tamis_strings_ask_beside(const tamis_strings *strings, uint32_t id) {
+    if (strings->records[id].references == 1) {
+        ask_from(strings, strings->records[id].hash);
+    }
 }
 
 void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id) {
@@ -121,7 +142,8 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
         id = strings->free;
         strings->free = strings->records[id].length;
         if (strings->free != TM_NO_STRING) { /* for the next one that comes */
-            __builtin_prefetch(&strings->records[strings->free]);
+            __builtin_prefetch(&strings->records[strings->free], 1);
+            __builtin_prefetch(&strings->labels[strings->free], 1);
         }
     } else {
         strings->record_count++;

@@ -77,8 +77,11 @@ void tamis_strings_disorder(tamis_strings *strings, uint32_t id);
 
 /* Ask for the memory in which the search for a string begins. */
 void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
-/* The same of a constant that is about to lose its last reference; of any other nothing. */
+/* When that is there, for the memory of those that a search for it comes to. */
+void tamis_strings_ask_found(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+/* The same two of a constant that is about to lose its last reference; of any other nothing. */
 void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id);
+void tamis_strings_ask_beside(const tamis_strings *strings, uint32_t id);
 /* The id of a value that is a constant, or TM_NO_STRING. */
 uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
 

@@ -1,36 +1,110 @@
 """R1: which local filters need not be advertised, because another advertised filter covers them.
 
 Law: a filter is set aside only if covering is proven, and only under a filter that is not itself aside. Covering runs
-behind: a filter that was not looked at yet is advertised as it is. Long filters are not looked at, and past FILTERS_MAX
-none is, so that memory and time stay bounded. A filter of a worker group is not looked at either: it asks for a share
-of what it matches, which no other filter asks for.
+behind: a filter that was not looked at yet is advertised as it is. Long filters are not looked at, and past the bound
+of the index none is, so that memory and time stay bounded. A filter of a worker group is not looked at either: it asks
+for a share of what it matches, which no other filter asks for.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from tamis.protocol.covering.index import CoverIndex
 from tamis.protocol.errors import NeverMatches
+from tamis.protocol.filters import EVERYTHING, Filter
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import group_of
 
 FILTERS_MAX: Final = 10_000
-"""Filters in the index, some KiB each; a question about one takes a third of a millisecond when it is full."""
+"""Filters in the index of Python, some KiB each; when it is full, a question takes a third of a millisecond."""
 BYTES_MAX: Final = 1_024
 """The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
 for each value, and another filter seldom covers it."""
+UNCOVERED_PER_SLICE: Final = 1_000
+"""Filters that come back in one slice when what covered them goes: about 2 ms."""
+
+
+class FilterIndex(Protocol):
+    """The filters that are not aside. About `looks_per_slice` of them are looked at in 2 ms."""
+
+    looks_per_slice: int
+    answers_max: int
+
+    @property
+    def is_full(self) -> bool: ...
+
+    def __contains__(self, packed: object) -> bool: ...
+
+    def add(self, packed: bytes) -> None:
+        """Keep a filter, unless it cannot be compared."""
+
+    def remove(self, packed: bytes) -> None:
+        """Forget a filter that is kept."""
+
+    def covering(self, packed: bytes) -> bytes | None:
+        """Return a filter that covers this one."""
+
+    def covered(self, packed: bytes) -> tuple[bytes, ...]:
+        """Return filters that this one covers, perhaps itself: `answers_max` of them if there are more."""
+
+
+class PureIndex:
+    """In Python."""
+
+    looks_per_slice = 4
+    answers_max = FILTERS_MAX
+
+    def __init__(self) -> None:
+        self._index: CoverIndex[bytes] = CoverIndex()
+        self._asked: tuple[bytes, Filter] = (b"", EVERYTHING)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._index) >= FILTERS_MAX
+
+    def __contains__(self, packed: object) -> bool:
+        return packed in self._index
+
+    def add(self, packed: bytes) -> None:
+        try:
+            self._index.add(packed, self._decoded(packed))
+        except NeverMatches:
+            return
+
+    def remove(self, packed: bytes) -> None:
+        self._index.remove(packed)
+
+    def covering(self, packed: bytes) -> bytes | None:
+        try:
+            return next(self._index.covering(self._decoded(packed)), None)
+        except NeverMatches:
+            return None
+
+    def covered(self, packed: bytes) -> tuple[bytes, ...]:
+        try:
+            return tuple(self._index.covered_by(self._decoded(packed)))
+        except NeverMatches:
+            return ()
+
+    def _decoded(self, packed: bytes) -> Filter:
+        """Decode a filter; a look asks about the same one three times."""
+        if self._asked[0] != packed:
+            self._asked = (packed, decode_filter(packed))
+        return self._asked[1]
 
 
 class Cover:
-    def __init__(self) -> None:
-        self._index: CoverIndex[bytes] = CoverIndex()
+    def __init__(self, index: FilterIndex | None = None) -> None:
+        self._index = PureIndex() if index is None else index
         self._queue: deque[bytes] = deque()
         self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}
         self._above: dict[bytes, bytes] = {}
+        self._dropped: dict[bytes, None] = {}  # filters that have gone and still stand above others
 
     def __contains__(self, packed: bytes) -> bool:
         """Is the filter `packed` set aside?"""
@@ -41,56 +115,95 @@ class Cover:
 
     @property
     def has_work(self) -> bool:
+        return bool(self._queued or self._dropped)
+
+    @property
+    def has_looks(self) -> bool:
+        """Is there a filter to be looked at?"""
         return bool(self._queued)
 
+    @property
+    def looks_per_slice(self) -> int:
+        return self._index.looks_per_slice
+
     def add(self, packed: bytes) -> None:
-        """Queue a filter that is advertised from now on, to be looked at later."""
-        if len(packed) <= BYTES_MAX and len(self._index) < FILTERS_MAX and not group_of(packed):
+        """Queue a filter that is advertised from now on, to be looked at later. One that was dropped keeps those under
+        it that have not come back yet."""
+        self._dropped.pop(packed, None)
+        if len(packed) <= BYTES_MAX and not self._index.is_full and not group_of(packed):
             self._queue.append(packed)
             self._queued.add(packed)
 
     def drop(self, packed: bytes) -> Iterable[bytes]:
-        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return the filters that
-        it covered: they must be advertised."""
+        """Forget a filter that is no longer advertised, or was aside and is no longer wanted. Return filters that it
+        covered: they must be advertised, and so must those that `uncover` returns while it `is_above` some."""
         self._queued.discard(packed)
         if not self._queued:
             self._queue.clear()
         above = self._above.pop(packed, None)
         if above is not None:
-            del self._under[above][packed]
+            self._take_from_under(above, packed)
             return ()
         if packed in self._index:
             self._index.remove(packed)
-        uncovered = self._under.pop(packed, {})
+        if packed not in self._under:
+            return ()
+        self._dropped[packed] = None
+        return self._come_back(packed)
+
+    def is_above(self, packed: bytes) -> bool:
+        """Does a filter that was dropped still stand above others, which are not advertised yet?"""
+        return packed in self._dropped
+
+    def uncover(self) -> Iterable[bytes]:
+        """Return the next filters that must be advertised, as what covered them has gone."""
+        return self._come_back(next(iter(self._dropped))) if self._dropped else ()
+
+    def _come_back(self, packed: bytes) -> list[bytes]:
+        under = self._under[packed]
+        uncovered = list(itertools.islice(under, UNCOVERED_PER_SLICE))
         for other in uncovered:
-            del self._above[other]
+            del under[other], self._above[other]
+        if not under:
+            del self._under[packed], self._dropped[packed]
         return uncovered
 
     def look(self) -> tuple[bytes, ...]:
-        """Look at the next filter of the queue. Return those that are set aside now: itself, or others."""
-        if len(self._index) >= FILTERS_MAX:
+        """Look at the next filter of the queue. Return those that are set aside now: itself, or others. One that covers
+        more than the index tells at once is looked at again."""
+        if self._index.is_full:
             self._queue.clear()
             self._queued.clear()
             return ()
         while (packed := self._queue.popleft()) not in self._queued:
             pass
         self._queued.remove(packed)
-        filter_ = decode_filter(packed)
-        try:
-            by = next(self._index.covering(filter_), None)
-            covered = tuple(self._index.covered_by(filter_)) if by is None else ()
-        except NeverMatches:
-            return ()
+        is_known = packed in self._index
+        by = None if is_known else self._index.covering(packed)
         if by is not None:
             self._set_aside(packed, by)
             return (packed,)
-        self._index.add(packed, filter_)
+        covered = self._index.covered(packed)
+        if not is_known:
+            self._index.add(packed)
+        if len(covered) >= self._index.answers_max:
+            self._queue.append(packed)
+            self._queued.add(packed)
+        return self._set_aside_all(tuple(other for other in covered if other != packed), packed)
+
+    def _set_aside_all(self, covered: tuple[bytes, ...], packed: bytes) -> tuple[bytes, ...]:
         for other in covered:
             self._index.remove(other)
             for under in self._under.pop(other, ()):
                 self._set_aside(under, packed)
             self._set_aside(other, packed)
         return covered
+
+    def _take_from_under(self, above: bytes, packed: bytes) -> None:
+        del self._under[above][packed]
+        if not self._under[above]:
+            del self._under[above]
+            self._dropped.pop(above, None)
 
     def _set_aside(self, packed: bytes, by: bytes) -> None:
         self._above[packed] = by

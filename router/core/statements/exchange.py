@@ -21,6 +21,7 @@ from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRe
 from tamis.router.core.statements.rib import HeldPredicate, Rib
 from tamis.router.core.statements.sizes import is_large, listed_size
 from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
+from tamis.router.core.ways.reuse import NO_TABLES, Tables
 
 PIECES_SINCE: Final = 2
 """The version of the wire from which on there are pieces."""
@@ -47,11 +48,22 @@ class Exchange:
         self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
         """(issuer, epoch): whether that epoch of a router is believed; a statement that would be refused counts for
         nothing."""
+        self._tables = NO_TABLES
+        self._made_of = (b"", self.reachable)
 
     def digest(self) -> bytes:
         """Return the digest of all that is known of routers that can be reached: that of everything, less the few out
         of reach."""
         return numbers.add(self._entries_digest(), self._states_digest())
+
+    def tables(self) -> Tables:
+        """Return the digest over what routers in reach want, and which these are. It is made anew only after a
+        change."""
+        made_of = (self._rib.digest, self.reachable)
+        if made_of[0] != self._made_of[0] or made_of[1] is not self._made_of[1]:
+            self._made_of = made_of
+            self._tables = Tables(self._entries_digest(), tuple(sorted(self._rib.entries.keys() & self.reachable)))
+        return self._tables
 
     def _entries_digest(self) -> bytes:
         out_of_reach = self._rib.entries.keys() - self.reachable

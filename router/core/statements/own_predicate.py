@@ -25,8 +25,6 @@ from tamis.router.core.statements.members import Members, Restated
 from tamis.router.core.statements.shards import Shards
 from tamis.router.core.statements.sizes import FILTERS_MAX, first_of, is_large, size_of
 
-LOOKS_PER_SLICE: Final = 4
-"""Filters looked at in one slice of covering: about 2 ms when the index is full."""
 EXPIRED_PER_SLICE: Final = 4_000
 """Holds that end in one slice: a few milliseconds."""
 
@@ -144,11 +142,10 @@ class OwnPredicate:
             return
         for uncovered in self._cover.drop(packed):
             self._advertise(uncovered)
-        if self._ids[packed] in self._fresh:
+        if self._ids[packed] in self._fresh and not self._cover.is_above(packed):
             self._withdraw(packed)
         else:
-            self._leaving[packed] = now_us + self._hold_us
-            self._leaving_order.append((now_us + self._hold_us, packed))
+            self._leave(packed, now_us)
 
     # --- what time and idleness bring
 
@@ -158,14 +155,26 @@ class OwnPredicate:
             if not self._leaving_order or self._leaving_order[0][0] > now_us:
                 return
             until_us, packed = self._leaving_order.popleft()
-            if self._leaving.get(packed) == until_us:
-                del self._leaving[packed]
+            if self._leaving.get(packed) != until_us:
+                continue
+            del self._leaving[packed]
+            if self._cover.is_above(packed):
+                self._leave(packed, now_us)
+            else:
                 self._withdraw(packed)
 
+    def _leave(self, packed: bytes, now_us: int) -> None:
+        self._leaving[packed] = now_us + self._hold_us
+        self._leaving_order.append((now_us + self._hold_us, packed))
+
     def work(self) -> None:
-        """Do a slice of covering."""
-        for _ in range(LOOKS_PER_SLICE):
-            if not self._cover.has_work:
+        """Do a slice of covering: what has lost its cover comes first."""
+        if uncovered := self._cover.uncover():
+            for packed in uncovered:
+                self._advertise(packed)
+            return
+        for _ in range(self._cover.looks_per_slice):
+            if not self._cover.has_looks:
                 return
             for covered in self._cover.look():
                 self._withdraw(covered)

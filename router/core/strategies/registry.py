@@ -19,7 +19,7 @@ from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.policies import FLOOD, MATCH_FIRST, WANTED, Policy
+from tamis.router.core.ways.policies import DESTINATIONS, FLOOD, MATCH_FIRST, WANTED, Policy
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
 
@@ -70,5 +70,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
         Strategy(BY_NAME["link-matching"], Core, CoreParts(cover=NoCover)),
         Strategy(BY_NAME["match-first"], Core, policy=MATCH_FIRST),
+        Strategy(BY_NAME["advertise-destinations"], Core, policy=DESTINATIONS),
+        Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
     )
 }

@@ -20,12 +20,14 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
+from tamis.protocol.wire.extensions import RouterSet
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
 from tamis.router.core.ways.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
+from tamis.router.core.ways.reuse import NO_TABLES, Tables
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import TransitWindows, WindowPlace
 
@@ -90,6 +92,8 @@ class Forwarder:
         """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
         self.group_key = b""
         """R16: the key of the hash by which routers of members are chosen."""
+        self.tables: Tables = NO_TABLES
+        """R13: what is in the table of what others want, once all of it is."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
         """Put `trees` in force. `is_whole`: no way has broken within the hold."""
@@ -194,6 +198,19 @@ class Forwarder:
         below = [generation.trees.below(self.me) for generation in self._generations]
         found = frozenset(router for router in matched if any(router in each for each in below))
         return found if 0 < len(found) <= self._policy.destinations_max else None
+
+    def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
+        """R13: return the set of `matched` that a message gets which enters here. None: it gets none, as its policy has
+        none, or while several generations are in force, the older of which reach routers that the newest does not."""
+        self._forget(now_us)
+        if not self._policy.reuses or len(self._generations) != 1:
+            return None
+        return self.tables.set_of(matched)
+
+    def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
+        """R13: return the routers that want a message with a set, if it was made of tables that equal this router's.
+        None: this router matches it."""
+        return self.tables.believed(stated) if stated is not None and self._policy.reuses else None
 
     # --- worker groups
 

@@ -26,6 +26,9 @@ class Policy:
     """(hops left, came from): the hops left that are written into each copy; None: the message entered here."""
     destinations_max: int = 0
     """Up to how many routers that want a message are listed in it where it enters (extension ROUTE); 0: none is."""
+    reuses: bool = False
+    """Whether the set of those that want a message is written into it where it enters, and believed by routers whose
+    tables are equal (R13)."""
 
 
 def from_the_parent(trees: Trees, source: int, neighbour: int | None) -> bool:
@@ -46,3 +49,5 @@ FLOOD: Final = replace(WANTED, name="flood")
 """All routers ask for everything or for nothing, so the switch finds the same links without asking its table."""
 MATCH_FIRST: Final = replace(WANTED, name="match-first", destinations_max=ROUTE_ROUTERS)
 """A message is matched where it enters, and goes to the routers that are listed in it."""
+DESTINATIONS: Final = replace(WANTED, name="destinations", reuses=True)
+"""A message is matched where it enters; the routers on its way whose tables are equal take the answer from it."""

@@ -15,7 +15,15 @@ from hypothesis.strategies import SearchStrategy
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import Extensions, ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode
+from tamis.protocol.wire.extensions import (
+    Extensions,
+    ExtensionType,
+    GroupChoice,
+    ReuseKeys,
+    Route,
+    RouteMode,
+    RouterSet,
+)
 from tamis.protocol.wire.frames import BODY_OF, Frame
 from tamis.protocol.wire.header import OWN, TRACED, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -94,9 +102,10 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     return st.one_of(rest, st.builds(lambda first, others: {ExtensionType.ROUTE: first} | others, routes(), rest))
 
 
-def routes() -> SearchStrategy[Route]:
+def routes() -> SearchStrategy[Route | RouterSet]:
     listed = st.sets(POSITIVE_U64, min_size=1, max_size=4).map(sorted).map(tuple)
-    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed))
+    sets = st.builds(RouterSet, st.binary(min_size=16, max_size=16), st.binary(min_size=1, max_size=4))
+    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed), sets)
 
 
 @st.composite

@@ -17,7 +17,7 @@ from tamis.protocol.wire import parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode
+from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode, RouterSet
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -61,6 +61,7 @@ def data_frames() -> dict[str, Frame]:
     only = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO),), ExtensionType.MEMBERS_ONLY: b""}
     listed = {ExtensionType.ROUTE: Route(RouteMode.LIST, (ROME, OSLO)), ExtensionType.EXPIRY: TIME_NS}
     everybody = {ExtensionType.ROUTE: Route(RouteMode.ALL)}
+    stated = {ExtensionType.ROUTE: RouterSet(bytes(range(16)), b"\x05\x80"), ExtensionType.EXPIRY: TIME_NS}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     traced = {ExtensionType.TRACE: 100}
     return {
@@ -71,6 +72,7 @@ def data_frames() -> dict[str, Frame]:
         "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
         "publish, listed": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, listed),
         "publish, to all": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, everybody),
+        "publish, with a set": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, stated),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered

@@ -17,6 +17,7 @@ from tamis.protocol.wire.extensions import (
     ReuseKeys,
     Route,
     RouteMode,
+    RouterSet,
     decode_extensions,
     encode_extensions,
 )
@@ -81,6 +82,7 @@ def test_what_must_be_understood_costs_the_frame_alone(type_: int) -> None:
         area((10, choices(*((group, 5) for group in range(1, 258))))),
         *(area((0x8007, b"")), area((0x8007, b"\x03")), area((0x8007, b"\x01" + bytes(8))), area((0x8007, b"\x02"))),
         *(area((0x8007, route(0))), area((0x8007, route(2, 2))), area((0x8007, route(2, 1)))),
+        *(area((0x8007, b"\x04")), area((0x8007, b"\x04" + bytes(16))), area((0x8007, b"\x04" + bytes(16 + 513)))),
         *(area((0x8007, route(*range(1, 66)))), area((3, bytes(8)), (0x8007, route(1)))),
     ],
 )
@@ -105,6 +107,8 @@ def test_what_the_last_router_adds_is_nobody_elses_to_send(kind: FrameKind, type
         *({1: ReuseKeys(1, ())}, {1: ReuseKeys(True, (-1,))}),
         *({10: ()}, {10: (GroupChoice(0, 1),)}, {10: (GroupChoice(1, 0),)}, {10: (GroupChoice(1, 2**64),)}),
         *({0x8007: Route(RouteMode.ALL, (1,))}, {0x8007: Route(RouteMode.LIST)}, {0x8007: Route(3, (1,))}),
+        *({0x8007: RouterSet(bytes(16), b"")}, {0x8007: RouterSet(bytes(15), b"1")}, {0x8007: Route(RouteMode.SET)}),
+        *({0x8007: RouterSet(bytes(16), bytes(513))}, {4: "a", 0x8007: RouterSet(bytes(16), b"1")}),
         *({0x8007: Route(RouteMode.LIST, (2, 1))}, {0x8007: Route(RouteMode.LIST, (2**64,))}),
         {4: "a", 0x8007: Route(RouteMode.ALL)},
         *({0x8000: b""}, {0x10000: b""}, {-1: b""}, {0x0100: "text"}, {0x0100: bytes(65_532)}),

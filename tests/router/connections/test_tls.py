@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from tamis.configs import Address
-from tamis.configs.topology import Tls
+from tamis.configs.sections.connections import Tls
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM

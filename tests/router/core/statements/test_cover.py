@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import pytest
 
+from tamis.native.covering import LOOKED_AT_MAX
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.statements import cover as cover_
-from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements import cover as pure
+from tamis.router.core.statements.cover import UNCOVERED_PER_SLICE, Cover
+from tamis.router.links import covering as native
+from tamis.router.links.covering import NativeCover
 from tests.router.core.bodies import less
 
 NEVER = encode_filter(Filter((Constraint("x", Op.LT, (1,)), Constraint("x", Op.GT, (2,)))))
 
 
-def looked(*filters: bytes) -> Cover:
-    cover = Cover()
+@pytest.fixture(params=[Cover, NativeCover])
+def make(request):
+    """Either kind of cover."""
+    return request.param
+
+
+def looked(make: type[Cover], *filters: bytes) -> Cover:
+    cover = make()
     for packed in filters:
         cover.add(packed)
         cover.look()
     return cover
 
 
-def test_a_filter_that_another_covers_is_set_aside_itself():
-    cover = looked(less(5))
+def test_a_filter_that_another_covers_is_set_aside_itself(make):
+    cover = looked(make, less(5))
     cover.add(less(3))
     assert cover.has_work
     assert cover.look() == (less(3),)
@@ -32,59 +41,64 @@ def test_a_filter_that_another_covers_is_set_aside_itself():
     assert len(cover) == 1
 
 
-def test_a_filter_sets_aside_those_that_it_covers():
-    cover = looked(less(3), less(4), less(9, "y"))
+def test_a_filter_sets_aside_those_that_it_covers(make):
+    cover = looked(make, less(3), less(4), less(9, "y"))
     cover.add(less(5))
     assert set(cover.look()) == {less(4)}
     assert set(cover.drop(less(5))) == {less(3), less(4)}
 
 
-def test_those_under_what_is_set_aside_move_under_what_covers_it():
-    cover = looked(less(4), less(3), less(5))
+def test_those_under_what_is_set_aside_move_under_what_covers_it(make):
+    cover = looked(make, less(4), less(3), less(5))
     assert [less(bound) in cover for bound in (3, 4, 5)] == [True, True, False]
     assert cover.drop(less(4)) == ()
     assert set(cover.drop(less(5))) == {less(3)}
     assert len(cover) == 0
 
 
-def test_what_is_dropped_while_it_is_aside_is_not_uncovered_any_more():
-    cover = looked(less(5), less(3))
+def test_what_is_dropped_while_it_is_aside_is_not_uncovered_any_more(make):
+    cover = looked(make, less(5), less(3))
     assert cover.drop(less(3)) == ()
     assert less(3) not in cover
     assert tuple(cover.drop(less(5))) == ()
 
 
-def test_what_is_dropped_covers_nothing_any_more():
-    cover = looked(less(5))
+def test_what_is_dropped_covers_nothing_any_more(make):
+    cover = looked(make, less(5))
     assert tuple(cover.drop(less(5))) == ()
     cover.add(less(3))
     assert cover.look() == ()
 
 
-def test_what_is_dropped_before_it_was_looked_at_is_never_looked_at():
-    cover = Cover()
+def test_what_is_dropped_before_it_was_looked_at_is_never_looked_at(make):
+    cover = make()
     cover.add(less(3))
     cover.drop(less(3))
     assert not cover.has_work
 
 
-def test_they_are_looked_at_in_their_order():
-    cover = Cover()
+def test_they_are_looked_at_in_their_order(make):
+    cover = make()
     for bound in (5, 3, 7):
         cover.add(less(bound))
     assert [cover.look(), cover.look(), cover.look()] == [(), (less(3),), (less(5),)]
 
 
-def test_a_filter_that_never_matches_is_left_as_it_is():
-    cover = looked(less(5))
+def test_a_filter_that_never_matches_is_left_as_it_is(make):
+    cover = looked(make, less(5))
     cover.add(NEVER)
     assert cover.look() == ()
     assert NEVER not in cover
 
 
-def test_past_the_bound_nothing_more_is_looked_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cover_, "FILTERS_MAX", 2)
-    cover = looked(less(5), less(5, "y"))
+def at_most(filters: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (pure, native):
+        monkeypatch.setattr(module, "FILTERS_MAX", filters)
+
+
+def test_past_the_bound_nothing_more_is_looked_at(monkeypatch: pytest.MonkeyPatch, make):
+    at_most(2, monkeypatch)
+    cover = looked(make, less(5), less(5, "y"))
     cover.add(less(3))
     assert cover.look() == ()
     cover.drop(less(5, "y"))
@@ -93,9 +107,36 @@ def test_past_the_bound_nothing_more_is_looked_at(monkeypatch: pytest.MonkeyPatc
     assert less(3) not in cover
 
 
-def test_past_the_bound_nothing_more_is_queued(monkeypatch: pytest.MonkeyPatch):
-    cover = looked(less(5), less(5, "y"), less(5, "z"))
+def test_past_the_bound_nothing_more_is_queued(monkeypatch: pytest.MonkeyPatch, make):
+    cover = looked(make, less(5), less(5, "y"), less(5, "z"))
     for bound, is_queued in ((2, False), (3, False), (4, True)):
-        monkeypatch.setattr(cover_, "FILTERS_MAX", bound)
+        at_most(bound, monkeypatch)
         cover.add(less(3))
         assert cover.has_work is is_queued
+
+
+def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
+    count = 2 * LOOKED_AT_MAX + 10
+    cover = looked(NativeCover, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
+    cover.add(less(count))
+    found: list[bytes] = []
+    while cover.has_work:
+        found += cover.look()
+    assert len(set(found)) == len(found) == len(cover) == count
+    back = [*cover.drop(less(count))]
+    assert len(back) == UNCOVERED_PER_SLICE
+    while cover.is_above(less(count)):
+        back += cover.uncover()
+    assert sorted(back) == sorted(found)
+    assert len(cover) == 0
+
+
+def test_without_memory_a_filter_is_not_compared(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(native, "MEMORY_BYTES", 2_000_000)
+    count = 20_000
+    cover = looked(NativeCover, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
+    assert len(cover) == 0
+    cover.add(less(count))
+    while cover.has_work:
+        cover.look()
+    assert 1_000 < len(cover) < count

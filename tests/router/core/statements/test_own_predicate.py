@@ -12,8 +12,10 @@ from tamis.protocol.covering import covers
 from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
-from tamis.router.core.statements.cover import Cover
-from tamis.router.core.statements.own_predicate import LOOKS_PER_SLICE, Issue, OwnPredicate
+from tamis.router.core.statements import cover as cover_
+from tamis.router.core.statements.cover import Cover, PureIndex
+from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
+from tamis.router.links.covering import NativeCover
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_cover import NEVER
@@ -45,8 +47,9 @@ def advertiser(*filters: bytes) -> OwnPredicate:
 class Walk:
     """Clients that come and go, and what the others know after each issue."""
 
-    def __init__(self) -> None:
-        self.own, self.now_us, self.wanted = own(), 0, Counter[bytes]()
+    def __init__(self, cover: Cover) -> None:
+        self.own, self.now_us, self.wanted = OwnPredicate(HOLD_US, cover), 0, Counter[bytes]()
+        self.cover = cover
         self.known: dict[int, bytes] = {}
         self.ids: set[int] = set()
         self.left_us: dict[bytes, int] = {}
@@ -63,8 +66,10 @@ class Walk:
             self.left_us[packed] = self.now_us
 
     def wait(self, for_us: int) -> None:
+        above = [packed for packed in self.left_us if self.cover.is_above(packed)]
         self.now_us += for_us
         self.own.expire(self.now_us)
+        self.left_us |= dict.fromkeys(above, self.now_us)  # their hold may have begun anew
 
     def work(self, _: None) -> None:
         self.own.work()
@@ -81,13 +86,15 @@ class Walk:
         assert not self.own.has_changes
 
     def check(self) -> None:
-        """Each wanted filter is asked for, or covered by one that somebody wants."""
+        """Each wanted filter is asked for, or covered by one that somebody wants, or that waits for those it covers."""
         waiting = own_after_issue(self.own)
-        lasting = [decode_filter(packed) for packed in waiting if self.wanted[packed]]
+        above = {packed for packed in waiting if self.cover.is_above(packed)}
+        lasting = [decode_filter(packed) for packed in waiting if self.wanted[packed] or packed in above]
         for packed in +self.wanted:
             assert packed in waiting or any(covers(wide, decode_filter(packed)) for wide in lasting)
         for packed in waiting:
-            assert self.wanted[packed] or self.now_us < self.left_us[packed] + HOLD_US, "nothing is kept past its hold"
+            is_held = packed in above or self.now_us < self.left_us.get(packed, -HOLD_US) + HOLD_US
+            assert self.wanted[packed] or is_held, "nothing is kept past its hold"
         assert len(waiting) == len(set(waiting)), "each filter is asked for once"
         figures = self.own.figures()
         assert figures["wanted"] == len(+self.wanted)
@@ -102,17 +109,43 @@ def own_after_issue(asked: OwnPredicate) -> list[bytes]:
     return [packed for id_, packed in {**asked.issued, **asked._fresh}.items() if id_ not in gone]
 
 
-@checks
-@given(STEPS)
-def test_every_wanted_filter_is_asked_for_or_covered_by_one_that_is_whatever_clients_do(steps):
-    walk = Walk()
-    for name, argument in steps:
-        getattr(walk, name)(argument)
-        walk.check()
-    walk.issue(None)
-    while walk.own.has_work:
-        walk.work(None)
-        walk.check()
+@pytest.mark.parametrize("make", [Cover, NativeCover])
+@pytest.mark.parametrize("slice_", [1, cover_.UNCOVERED_PER_SLICE])
+def test_every_wanted_filter_is_asked_for_or_covered_by_one_that_is_whatever_clients_do(monkeypatch, slice_, make):
+    monkeypatch.setattr(cover_, "UNCOVERED_PER_SLICE", slice_)
+
+    @checks
+    @given(STEPS)
+    def hold(steps):
+        walk = Walk(make())
+        for name, argument in steps:
+            getattr(walk, name)(argument)
+            walk.check()
+        walk.issue(None)
+        while walk.own.has_work:
+            walk.work(None)
+            walk.check()
+
+    hold()
+
+
+def test_what_covers_many_stays_until_all_of_them_are_asked_for(monkeypatch):
+    monkeypatch.setattr(cover_, "UNCOVERED_PER_SLICE", 2)
+    narrow, wide = [less(1, name) for name in "abcde"], encode_filter(EVERYTHING)
+    asked = advertiser(*narrow, wide)
+    while asked.has_work:
+        asked.work()
+    asked.issue()
+    assert list(asked.issued.values()) == [wide]
+    asked.unwant(wide, 0)
+    asked.expire(HOLD_US)
+    assert len(asked.issue().added) == 2
+    assert wide in asked.issued.values(), "three are covered by nothing else"
+    while asked.has_work:
+        asked.work()
+    asked.expire(2 * HOLD_US)
+    asked.issue()
+    assert sorted(asked.issued.values()) == narrow
 
 
 def test_what_is_new_is_asked_for_at_once_and_once():
@@ -178,12 +211,12 @@ def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_c
 
 
 def test_covering_never_delays_and_is_done_in_slices():
-    filters = [less(bound) for bound in range(LOOKS_PER_SLICE + 1)]
+    filters = [less(bound) for bound in range(PureIndex.looks_per_slice + 1)]
     asked = advertiser(*filters)
     assert len(asked.issued) == len(filters)
     asked.work()
     assert asked.has_work
-    assert len(asked.issue().removed) == LOOKS_PER_SLICE - 1
+    assert len(asked.issue().removed) == PureIndex.looks_per_slice - 1
     asked.work()
     assert not asked.has_work
     assert asked.issue().added == {}

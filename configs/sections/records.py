@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from tamis.configs.fields import Folder
+from tamis.configs.sections.section import ConfigSection
 from tamis.protocol.errors import PredicateError
 
 PREDICATE_FORMAT = "predicate"
@@ -19,10 +20,6 @@ _WORDS = {"none": 0.0, "all": 1.0}
 _SHARES = "none, all, a share from 0 to 1, or {where: PREDICATE}"
 FILES_OF_KEPT = 4
 """A file is closed at this part of `keep` at the latest, so that more is kept than the file being written."""
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _read_share(value: object) -> object:
@@ -65,7 +62,7 @@ Share = Annotated[float, BeforeValidator(_read_share, json_schema_input_type=_Wr
 _Predicate = Annotated[str, BeforeValidator(_read_predicate, json_schema_input_type=_WrittenPredicate)]
 
 
-class Sampling(_Section):
+class Sampling(ConfigSection):
     """Which messages are recorded. One that is chosen by its id is recorded at every router that it comes to."""
 
     share: Share = Field(default=0.0, description="Of all messages, chosen by their ids: the same at all routers.")
@@ -82,7 +79,7 @@ SamplingOrShare = Annotated[
 ]
 
 
-class Rotation(_Section):
+class Rotation(ConfigSection):
     """When a file is closed and compressed, and the next one begun: whichever comes first."""
 
     bytes: int = Field(
@@ -91,7 +88,7 @@ class Rotation(_Section):
     seconds: int = Field(default=3_600, ge=1, le=604_800, description="At this age, in seconds.")
 
 
-class RecordSettings(_Section):
+class RecordSettings(ConfigSection):
     """What routers write down: lines of JSON for `tamis records` and `tamis analyze`. Without this section, nothing."""
 
     folder: Folder = Field(

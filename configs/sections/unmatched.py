@@ -5,18 +5,17 @@ Law: off unless a share is given, and bounded in bytes. Like the other models, t
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from tamis.configs.records import Share
+from tamis.configs.sections.records import Share
+from tamis.configs.sections.section import ConfigSection
 
 BYTES_MIN = 65_536
 BYTES_MAX = 64 * 1024 * 1024
 
 
-class UnmatchedSettings(BaseModel):
+class UnmatchedSettings(ConfigSection):
     """Which messages that nobody wanted are kept, for `tamis unmatched`: the latest ones, without their payloads."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     share: Share = Field(
         default=0.0, description="Of the messages that enter here and that nobody wants, chosen by their ids."

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
+from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits
 from tamis.protocol.spaces import Space, SpaceAttribute
 from tamis.protocol.spaces.mapping import attribute_from
@@ -19,11 +20,7 @@ from tamis.protocol.spaces.space import check_space_name
 from tamis.protocol.values import check_name
 
 
-class _SpaceSection(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SpaceAttributeConfig(_SpaceSection):
+class SpaceAttributeConfig(ConfigSection):
     """Which values an attribute may have: one of `kind`, `integer`, `fixed` and `one_of`. A word is a `kind`."""
 
     kind: Annotated[str, OneOf(choices.SPACE_KINDS)] | None = Field(
@@ -68,7 +65,7 @@ AttributeOrKind = Annotated[
 AttributeName = Annotated[str, AfterValidator(check_name)]
 
 
-class SpaceConfig(_SpaceSection):
+class SpaceConfig(ConfigSection):
     """The messages of one kind. A message belongs to it whose `space_attribute` has its name."""
 
     version: int = Field(

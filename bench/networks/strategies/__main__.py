@@ -1,0 +1,133 @@
+"""`python -m tamis.bench.networks.strategies`: what each strategy costs, on one layout after the other.
+
+    --layouts ring5,wan39      networks of configs/topologies, or a kind of shape with its size (line9)
+    --strategy advertise,link-matching/tamis      strategies, and after a stroke an engine that is not their own
+    --json FILE                a line for each cell: given again, what the file has of this build is not measured anew
+
+All strategies of the table are compared, each with its engine; one whose engine is its own with the usual one, too.
+
+Law: figures of one group were measured in turns and are compared; a strategy that delivers anything else than the
+others, or sends another number of copies than its model, ends the run with exit code 1 and no figure of the group. A
+cell that takes longer than --cell-s is left out, as are larger ones of its kind, and the page says so.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
+from tamis.bench.networks.strategies.control import layout
+from tamis.bench.networks.strategies.measure import Disagrees, Progress, measure
+from tamis.bench.networks.strategies.page import page
+from tamis.native import DEFAULT_ENGINE
+from tamis.protocol.strategies import BY_NAME, STRATEGIES
+
+SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
+    "small": {"ring5": (1_000, 10_000), "wan39": (1_000, 10_000), "tree100": (1_000,)},
+    "paper": {"ring5": (1_000, 10_000, 100_000), "wan39": (1_000, 10_000, 100_000), "tree100": (1_000, 10_000)},
+}
+"""Layouts, and the subscriptions of each."""
+
+
+def _numbers(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in value.split(",")) if value else ()
+    except ValueError as error:
+        raise click.BadParameter(f"--{parameter.name}: numbers with commas between them") from error
+
+
+def contenders(names: str | None) -> list[Contender]:
+    """Return the contenders that `--strategy` names; None: all of the table. UsageError for one that is not there."""
+    if names is None:
+        usual = [Contender(facts.name, facts.engine or DEFAULT_ENGINE) for facts in STRATEGIES]
+        also = [
+            Contender(facts.name, DEFAULT_ENGINE) for facts in STRATEGIES if facts.engine not in (None, DEFAULT_ENGINE)
+        ]
+        return usual + also
+    found = []
+    for name in names.split(","):
+        strategy, _, engine = name.partition("/")
+        if strategy not in BY_NAME:
+            raise click.UsageError(f"--strategy: no {strategy!r}; one of {', '.join(BY_NAME)}")
+        found.append(Contender(strategy, engine or BY_NAME[strategy].engine or DEFAULT_ENGINE))
+    return found
+
+
+def setups(
+    scale: str, layouts: str | None, subscriptions: tuple[int, ...], coverable: tuple[int, ...], events: int
+) -> list[Setup]:
+    """Return what is to be compared, the smaller first; UsageError for a layout that is none."""
+    asked = SCALES[scale]
+    names = layouts.split(",") if layouts else list(asked)
+    for name in names:
+        try:
+            layout(name)
+        except ValueError as error:
+            raise click.UsageError(f"--layouts: {error}") from None
+    return [
+        Setup(name, count, share, events)
+        for name in names
+        for count in sorted(subscriptions or asked.get(name, (1_000,)))
+        for share in coverable
+    ]
+
+
+@click.command()
+@click.option("--scale", type=click.Choice([*SCALES]), default="small", show_default=True, help="How much to compare.")
+@click.option("--layouts", help="Networks; if not given, those of the scale.")
+@click.option("--subscriptions", callback=_numbers, help="Of the whole network; if not given, those of the scale.")
+@click.option("--coverable", default="0,50,90", show_default=True, callback=_numbers, help="Percent of them.")
+@click.option("--strategy", "names", help="Strategies, each with /ENGINE if wanted; if not given, all.")
+@click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="In one pass.")
+@click.option("--passes", type=click.IntRange(min=1), default=6, show_default=True)
+@click.option("--cell-s", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="CPU of one cell.")
+@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Keep a line for each cell.")
+def main(
+    scale: str,
+    layouts: str | None,
+    subscriptions: tuple[int, ...],
+    coverable: tuple[int, ...],
+    names: str | None,
+    events: int,
+    passes: int,
+    cell_s: float,
+    file: Path | None,
+) -> None:
+    """Compare strategies, and print a table for each layout, count of subscriptions and coverable share."""
+    wanted, asked, cells = contenders(names), setups(scale, layouts, subscriptions, coverable, events), Cells(file)
+    slow: dict[tuple[str, int, Contender], int] = {}
+    began_s = time.monotonic()
+    for number, setup in enumerate(asked):
+        kinds = {each: (setup.layout, setup.coverable, each) for each in wanted}
+        missing = [each for each in wanted if not cells.has(setup, each, cell_s)]
+        for each in missing:
+            if kinds[each] in slow:
+                reason = f"which took more than {cell_s:g} s with {slow[kinds[each]]:,}"
+                cells.put(setup, each, {"skipped": reason, "budget_s": cell_s})
+        missing = [each for each in missing if kinds[each] not in slow]
+        try:
+            if missing:
+                measure(setup, missing, cells, passes, cell_s, _progress(began_s, number, len(asked)))
+        except Disagrees as error:
+            raise click.ClickException(str(error)) from None
+        left_out = {(row["strategy"], row["engine"]) for row in cells.group(setup) if "skipped" in row}
+        for each in wanted:
+            if (each.strategy, each.engine) in left_out:
+                slow.setdefault(kinds[each], setup.subscriptions)
+    click.echo(page(asked, cells))
+
+
+def _progress(began_s: float, number: int, count: int) -> Progress:
+    def say(words: str) -> None:
+        minutes, seconds = divmod(round(time.monotonic() - began_s), 60)
+        click.echo(f"[{minutes}:{seconds:02d}, {number} of {count} groups done] {words}", err=True)
+
+    return say
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""One group of the table: contenders on one layout, count of subscriptions and coverable share.
+
+Law: each network is built once. Before a time is taken, every event must have reached the clients that want it, each
+once, and nobody else, by as many copies as the model counts; otherwise the run ends without a figure of the group. A
+strategy that is known to lose messages has the count of those that are missing in its row instead. Passes are
+interleaved, a pass of each contender in turn; a time is the least of all passes, and its spread that of the least ones
+of REPEATS parts of them.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import mean
+from typing import Any, Final
+
+from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
+from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, layout, trees_of
+from tamis.bench.networks.strategies.fleet import ROLES, Fleet, Pass
+from tamis.bench.networks.strategies.kept import bytes_kept
+from tamis.bench.networks.strategies.model import copies, masks
+from tamis.bench.networks.strategies.wants import CHANGES, Wants, make_wants
+
+REPEATS: Final = 3
+CORES: Final = 10
+"""Cores of which the bytes that they keep are counted, spread evenly over the routers."""
+Progress = Callable[[str], None]
+Figures = dict[str, Any]
+
+
+class Disagrees(Exception):
+    """A strategy delivered something else than it had to, or by other ways."""
+
+
+@dataclass(slots=True)
+class Built:
+    contender: Contender
+    fleet: Fleet
+    budget: Budget
+    figures: Figures
+    passes: list[Pass] = field(default_factory=list)
+
+
+def measure(
+    setup: Setup, contenders: Sequence[Contender], cells: Cells, passes: int, budget_s: float, progress: Progress
+) -> None:
+    """Measure `contenders`, and put their cells; Disagrees if one of them does."""
+    wants = make_wants(len(layout(setup.layout).names), setup.subscriptions, setup.coverable, setup.events)
+    built: list[Built] = []
+    for contender in contenders:
+        progress(f"{setup}: {contender}")
+        budget = Budget(budget_s)
+        try:
+            with budget:
+                built.append(_build(setup, contender, wants, budget))
+        except OverBudget as error:
+            cells.put(setup, contender, {"skipped": str(error), "budget_s": budget_s})
+        gc.collect()
+    progress(f"{setup}: {passes} passes")
+    for _ in range(passes):
+        for each in list(built):
+            try:
+                with each.budget:
+                    each.passes.append(each.fleet.run())
+            except OverBudget as error:
+                built.remove(each)
+                cells.put(setup, each.contender, {"skipped": str(error), "budget_s": budget_s})
+    for each in built:
+        cells.put(setup, each.contender, each.figures | _times(each.passes, setup.events))
+
+
+def _build(setup: Setup, contender: Contender, wants: Wants, budget: Budget) -> Built:
+    """Let a network come up, subscribe, change and lose links, and make its fleet; Disagrees if it does."""
+    network = Network(layout(setup.layout), contender.strategy, budget)
+    network.come_up()
+    said, changed = network.subscribe(wants), network.change(wants)
+    fleet = Fleet(network.nodes, wants, contender.facts, contender.engine, budget)
+    trees = [trees_of(node) for node in network.nodes]
+    figures: Figures = {
+        "control": asdict(said),
+        "change": {name: count / (2 * CHANGES) for name, count in asdict(changed).items()},
+        "memory": _memory(network, fleet),
+        "masks": max(masks(each) for each in trees),
+        "frames": fleet.first.frames / setup.events,
+        "bytes": fleet.first.bytes / setup.events,
+        "missing": _missing(fleet.first, wants, contender),
+    }
+    if contender.facts.loses_nothing:
+        expected = copies(trees, wants, contender.facts)
+        if fleet.first.frames != expected:
+            raise Disagrees(f"{setup}: {contender} sent {fleet.first.frames} copies of the events, not {expected}")
+    cuts = list(network.cuts())
+    figures["cut"] = {
+        "ms": max(cut.converged_us for cut in cuts) / 1_000,
+        "frames": mean(cut.said.frames for cut in cuts),
+        "bytes": mean(cut.said.bytes for cut in cuts),
+    }
+    return Built(contender, fleet, budget, figures)
+
+
+def _missing(found: Pass, wants: Wants, contender: Contender) -> int:
+    """Return how many deliveries are missing, which must be none where the strategy loses nothing; Disagrees otherwise,
+    and if somebody got what he did not want, or got it twice."""
+    due = {(event, router) for event, routers in enumerate(wants.wanting) for router in routers}
+    got = set(found.delivered)
+    astray, twice = got - due, sum(count > 1 for count in found.delivered.values())
+    missing = len(due - got)
+    if astray or twice or (missing and contender.facts.loses_nothing):
+        raise Disagrees(f"{contender}: {missing} deliveries are missing, {len(astray)} astray, {twice} doubled")
+    return missing
+
+
+def _memory(network: Network, fleet: Fleet) -> dict[str, float]:
+    """Return bytes of a router: what C keeps, of all routers, and what the core keeps, of a sample."""
+    native = [router.memory_bytes for router in fleet.routers]
+    step = max(1, len(network.nodes) // CORES)
+    cores = [bytes_kept(node.core) for node in network.nodes[::step][:CORES]]
+    return {"c_mean": mean(native), "c_most": max(native), "core_mean": mean(cores), "core_most": max(cores)}
+
+
+def _times(passes: list[Pass], events: int) -> Figures:
+    """Times and steps of one hop by role, and of an event over all routers."""
+    counted = passes[0]
+    roles = [role for role in ROLES if counted.visits[role]]
+    parts = [passes[part::REPEATS] for part in range(REPEATS) if passes[part::REPEATS]]
+    whole = [min(sum(each.ns.values()) for each in part) for part in parts]
+    least = {role: min(each.ns[role] for each in passes) for role in roles}
+    return {
+        "us": {role: least[role] / counted.visits[role] / 1_000 for role in roles},
+        "us_event": sum(least.values()) / events / 1_000,
+        "spread": max(whole) / min(whole) - 1,
+        "steps": {role: counted.steps[role] / counted.visits[role] for role in roles},
+        "steps_event": sum(counted.steps.values()) / events,
+        "visits": {role: counted.visits[role] / events for role in roles},
+    }

@@ -1,0 +1,78 @@
+"""The models of what holds for a connection: when it is given up, what a slow one costs, how it is encrypted.
+
+Law: clients and links have models of their own, as their defaults and their proofs differ.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tamis.configs import choices
+from tamis.configs.choices import OneOf
+from tamis.configs.fields import File
+from tamis.configs.sections.section import ConfigSection
+
+
+class Keepalive(ConfigSection):
+    """How a connection whose other end is gone is found."""
+
+    hold_ms: int = Field(
+        default=30_000,
+        ge=100,
+        le=3_600_000,
+        description="A client from which nothing came for so long, in ms, is disconnected.",
+    )
+    ping_ms: int = Field(
+        default=10_000,
+        ge=50,
+        le=3_600_000,
+        description="A PING goes to a client after so long in silence, in ms; sooner where its own hold time asks.",
+    )
+
+
+class LinkKeepalive(ConfigSection):
+    """How a neighbour that is gone is found."""
+
+    hold_ms: int = Field(
+        default=1_000,
+        ge=100,
+        le=3_600_000,
+        description="A neighbour from which nothing came for so long, in ms, is given up, and connected again.",
+    )
+    ping_ms: int = Field(
+        default=300,
+        ge=50,
+        le=3_600_000,
+        description="A PING goes to it after so long in silence, in ms; sooner where its own hold time asks.",
+    )
+
+
+class SlowConsumer(ConfigSection):
+    """What happens when the queue of a client (`limits.connection_queue_bytes`) is full."""
+
+    policy: Annotated[str, OneOf(choices.SLOW_POLICIES)] = Field(
+        default="drop-newest",
+        description="Drop what comes, drop what waits longest, disconnect, or make publishers wait and then drop.",
+    )
+    block_ms: int = Field(
+        default=1_000, ge=1, le=60_000, description="Policy `block` only: how long publishers wait at most, in ms."
+    )
+
+
+class Tls(ConfigSection):
+    """Encryption of client connections over TCP, by TLS 1.3. Unix sockets stay as they are."""
+
+    certificate: File = Field(description="PEM file: the router's certificate, then those between it and the root.")
+    key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
+
+
+class NeighbourTls(ConfigSection):
+    """Encryption of a router's links over TCP, by TLS 1.3. Each end proves its id by its certificate."""
+
+    certificate: File = Field(
+        description="PEM file: the router's certificate, for its id as a name, then those between it and the root."
+    )
+    key: File = Field(description="PEM file: the certificate's private key, without a passphrase.")
+    ca: File = Field(description="PEM file: the roots that neighbours' certificates must lead to.")

@@ -1,0 +1,92 @@
+"""Which filters of a large table cover a filter, and which of them it covers, answered in C.
+
+Law: an answer is always right, and bounded: one question looks at LOOKED_AT_MAX filters at most, and finds no more past
+them. Filters come as a router has them, packed. A filter of which no message is found is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Self
+
+from tamis.native._tm import ffi, lib
+from tamis.native.results import check
+from tamis.native.seed import random_seed
+
+_Question = Callable[..., int]
+
+LOOKED_AT_MAX: Final[int] = lib.TM_COVER_LOOKS
+
+
+class FilterCovers:
+    """Filters by id. `memory_bytes` bounds all that they take; past it MemoryError, with nothing changed."""
+
+    def __init__(self, memory_bytes: int = 0, seed: int | None = None) -> None:
+        made = ffi.new("tm_cover **")
+        check(lib.tm_cover_new(memory_bytes, random_seed() if seed is None else seed, made))
+        self._c: Any = ffi.gc(made[0], lib.tm_cover_free)
+        self._ids: Any = ffi.new("uint32_t[]", LOOKED_AT_MAX)
+        self._count: Any = ffi.new("size_t *")
+        self._id: Any = ffi.new("uint32_t *")
+
+    def close(self) -> None:
+        """Give the memory back now; nothing else may be called after it."""
+        ffi.release(self._c)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.stats()[0]
+
+    def add(self, packed: bytes) -> int | None:
+        """Add a filter; return its id, which may be given out again once it is removed. None: no message of it was
+        found, and it is not kept."""
+        result = lib.tm_cover_add(self._c, packed, len(packed), self._id)
+        if result == lib.TM_ABSENT:
+            return None
+        check(result)
+        return int(self._id[0])
+
+    def remove(self, id_: int) -> None:
+        """Remove the filter of an id; KeyError if there is none."""
+        check(lib.tm_cover_remove(self._c, id_))
+
+    def covering(self, packed: bytes, most: int = LOOKED_AT_MAX) -> list[int]:
+        """Return the ids of filters that cover this one, those of equal meaning included: `most` of them."""
+        return self._answers(lib.tm_cover_covering, packed, most)
+
+    def covered(self, packed: bytes, most: int = LOOKED_AT_MAX) -> list[int]:
+        """Return the ids of filters that this one covers, those of equal meaning included: `most` of them."""
+        return self._answers(lib.tm_cover_covered, packed, most)
+
+    def covers(self, wide: bytes, narrow: bytes) -> bool:
+        """Return whether one filter covers another; neither has to be kept."""
+        answer = ffi.new("bool *")
+        check(lib.tm_cover_judge(self._c, wide, len(wide), narrow, len(narrow), answer))
+        return bool(answer[0])
+
+    def stats(self) -> tuple[int, int]:
+        """Return how many filters there are, and the bytes that all of it takes."""
+        filters, memory = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        lib.tm_cover_stats(self._c, filters, memory)
+        return int(filters[0]), int(memory[0])
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        reason = ffi.new("char **")
+        result = lib.tm_cover_validate(self._c, reason)
+        if result == lib.TM_MISUSED:
+            raise RuntimeError(f"covers: {ffi.string(reason[0]).decode()}")
+        check(result)
+
+    def fail_allocation(self, n: int) -> None:
+        """Let the n-th allocation from now on fail; 0 turns it off. For tests."""
+        lib.tm_cover_fail_allocation(self._c, n)
+
+    def _answers(self, question: _Question, packed: bytes, most: int) -> list[int]:
+        check(question(self._c, packed, len(packed), self._ids, min(most, LOOKED_AT_MAX), self._count))
+        return list(ffi.unpack(self._ids, self._count[0])) if self._count[0] else []

@@ -1,0 +1,123 @@
+/* fuzz_covers.c - libFuzzer target: any bytes as two filters and a message: [size of the first, 2 bytes] [size of the
+ * second, 2 bytes] first second message.
+ *
+ * Law: a message that satisfies the second filter satisfies the first if that is said to cover it; what is kept is
+ * found by both questions exactly where the judge affirms it, among filters that were there before; and it leaves no
+ * trace.
+ */
+#include <string.h>
+
+#include "fuzz_world.h"
+
+#define SIZE_BYTES 4U
+#define OTHERS 40U
+#define SEED 20
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static tm_cover *cover;
+
+/* Filters of the tests' own small alphabets. */
+static void begin(void) {
+    static wire filter;
+    dice d = {SEED};
+    CHECK(tm_cover_new(0, SEED, &cover) == TM_OK, "new");
+    for (uint32_t i = 0; i < OTHERS; i++) {
+        uint32_t id = 0;
+        random_filter(&d, &filter);
+        int result = tm_cover_add(cover, filter.bytes, filter.size, &id);
+        CHECK(result == TM_OK || result == TM_ABSENT, "add: %d", result);
+    }
+}
+
+static bool has(const uint32_t *ids, size_t count, uint32_t id) {
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The filter `asked`, with another one kept under `id`. */
+static void ask(const uint8_t *asked, size_t size, uint32_t id, bool is_covered_by, bool covers) {
+    static uint32_t ids[TM_COVER_LOOKS];
+    size_t count = 0;
+    uint32_t own = 0;
+    CHECK(tm_cover_covered(cover, asked, size, ids, TM_COVER_LOOKS, &count) == TM_OK, "covered");
+    CHECK(has(ids, count, id) == covers, "what it covers");
+    CHECK(tm_cover_covering(cover, asked, size, ids, TM_COVER_LOOKS, &count) == TM_OK, "covering");
+    bool is_found = has(ids, count, id);
+    if (is_found != is_covered_by) {
+        CHECK(!is_found && tm_cover_add(cover, asked, size, &own) == TM_ABSENT, "what covers it");
+    }
+}
+
+static void try_pair(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, const fuzz_message *message) {
+    static tm_filter parsed;
+    bool forth = false;
+    bool back = false;
+    uint32_t id = 0;
+    if (tm_cover_judge(cover, a, a_size, b, b_size, &forth) != TM_OK ||
+        tm_cover_judge(cover, b, b_size, a, a_size, &back) != TM_OK) {
+        return;
+    }
+    twin_filter filter = {.parsed = &parsed};
+    CHECK(tm_filter_parse(a, a_size, &parsed) == TM_OK, "parse");
+    bool satisfies_a = twin_matches(&filter, message->attributes, message->count);
+    CHECK(tm_filter_parse(b, b_size, &parsed) == TM_OK, "parse");
+    bool satisfies_b = twin_matches(&filter, message->attributes, message->count);
+    CHECK((!forth || !satisfies_b || satisfies_a) && (!back || !satisfies_a || satisfies_b), "contradicted");
+    if (tm_cover_add(cover, a, a_size, &id) == TM_OK) {
+        ask(b, b_size, id, forth, back);
+        CHECK(tm_cover_remove(cover, id) == TM_OK, "remove");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static fuzz_message message;
+    if (cover == NULL) {
+        begin();
+    }
+    if (size < SIZE_BYTES) {
+        return 0;
+    }
+    size_t left = size - SIZE_BYTES;
+    size_t a_size = (size_t)bytes[0] << 8 | bytes[1];
+    a_size = a_size < left ? a_size : left;
+    size_t b_size = (size_t)bytes[2] << 8 | bytes[3];
+    b_size = b_size < left - a_size ? b_size : left - a_size;
+    size_t rest_size = left - a_size - b_size;
+    uint8_t *a = fuzz_copy(bytes + SIZE_BYTES, a_size);
+    uint8_t *b = fuzz_copy(bytes + SIZE_BYTES + a_size, b_size);
+    uint8_t *rest = fuzz_copy(bytes + SIZE_BYTES + a_size + b_size, rest_size);
+    size_t used = 0;
+    if (tm_attributes_decode(rest, rest_size, message.attributes, &message.count, &used) != TM_OK) {
+        message.count = 0;
+    }
+    try_pair(a, a_size, b, b_size, &message);
+    free(a);
+    free(b);
+    free(rest);
+    return 0;
+}
+
+size_t fuzz_drawn(dice *d, uint8_t *out, size_t capacity) {
+    static wire filters[2];
+    static wire message;
+    random_filter(d, &filters[0]);
+    random_filter(d, &filters[1]);
+    random_message(d, &message);
+    size_t size = SIZE_BYTES + filters[0].size + filters[1].size + message.size;
+    if (size > capacity) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        out[2 * i] = (uint8_t)(filters[i].size >> 8);
+        out[2 * i + 1] = (uint8_t)filters[i].size;
+    }
+    memcpy(out + SIZE_BYTES, filters[0].bytes, filters[0].size);
+    memcpy(out + SIZE_BYTES + filters[0].size, filters[1].bytes, filters[1].size);
+    memcpy(out + SIZE_BYTES + filters[0].size + filters[1].size, message.bytes, message.size);
+    return size;
+}
