@@ -131,8 +131,9 @@ static void clear_marks(const tm_answer *answer) {
     if (answer->distinct || hits->bits != NULL) {
         return;
     }
-    if (answer->count > hits->capacity) { /* rows that did not fit have marks, too */
-        memset(answer->marks, 0, sizeof *answer->marks * tm_bit_words(answer->group_count));
+    const size_t words = tm_bit_words(answer->group_count);
+    if (answer->count > hits->capacity || answer->count > words) { /* rows that did not fit have marks, too */
+        memset(answer->marks, 0, sizeof *answer->marks * words);
         return;
     }
     for (size_t row = 0; row < answer->count; row++) {

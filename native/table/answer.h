@@ -150,10 +150,20 @@ static inline void tm_answer_emit_rows(tm_answer *answer, const uint32_t *interf
 /* Those of the 64 interfaces from `index` * 64 on that are set in `bits` matched: candidates, each emitted this once.
  * For answers of interfaces without a grouping. */
 static inline void tm_answer_emit_word(tm_answer *answer, uint32_t index, uint64_t bits) {
-    if (answer->hits->bits != NULL) {
-        if (bits != 0) {
-            answer->hits->bits[index] |= bits;
+    const tm_hits *hits = answer->hits;
+    if (bits == 0) {
+        return;
+    }
+    if (hits->bits != NULL) {
+        hits->bits[index] |= bits;
+        return;
+    }
+    if (hits->handles == NULL && answer->count + 64 <= hits->capacity) {
+        size_t count = answer->count;
+        for (; bits != 0; bits &= bits - 1) {
+            hits->groups[count++] = index * 64 + (uint32_t)__builtin_ctzll(bits);
         }
+        answer->count = count;
         return;
     }
     for (; bits != 0; bits &= bits - 1) {

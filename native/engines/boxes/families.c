@@ -146,6 +146,7 @@ static tm_family *add_family(tm_families *families, const uint32_t *names, uint3
     memcpy(family->names, names, sizeof *names * count);
     label_names(families, family);
     family->guard = guard;
+    family->sole = count == 1 && guard == TM_FAMILY_UNGUARDED ? names[0] : TM_FAMILY_NOT_SOLE;
     families->guarded += guard != TM_FAMILY_UNGUARDED;
     families->bytes += tm_memory_charge(sizeof *family);
     family->place = ++families->count;

@@ -13,23 +13,28 @@
 #ifndef TM_BOX_FAMILIES_H
 #define TM_BOX_FAMILIES_H
 
+#include <stddef.h>
+
 #include "base/idset.h"
 #include "engines/boxes/tree.h"
 
 #define TM_BOX_LABELLED 2U /* the kind of names whose ends are constants */
 
 #define TM_FAMILY_UNGUARDED UINT64_MAX
+#define TM_FAMILY_NOT_SOLE UINT32_MAX /* no name: of its kinds some have a meaning there */
 
 /* Where the first guard fails, does the other? Never told of TM_FAMILY_UNGUARDED. */
 typedef bool (*tm_guard_fails)(const void *owner, uint64_t first, uint64_t other);
 
+/* What a match of a line reads comes first, and lies in one piece. */
 typedef struct tm_family {
-    tm_boxes tree;  /* first: a tree is cast back to its family */
+    struct tm_family *next; /* of the first of a row: the first of the next one with the same home; borrowed */
+    uint32_t sole;          /* the name of a family that has one and no guard; TM_FAMILY_NOT_SOLE: of any other */
+    uint32_t home;          /* without the kind */
+    tm_boxes tree;
     uint64_t guard; /* TM_FAMILY_UNGUARDED: none */
     uint32_t names[TM_BOX_NAMES_MAX];
-    struct tm_family *next;     /* of the first of a row: the first of the next one with the same home; borrowed */
     struct tm_family *stricter; /* the next in the row: its guard fails where this one's does; borrowed */
-    uint32_t home;              /* without the kind */
     uint32_t place;             /* in `all` */
     uint32_t limits;            /* the owner's: boxes that are bounded on one side of one name */
     bool is_leaving;            /* the owner's: no box comes any more */
@@ -70,7 +75,7 @@ bool tm_families_insert(tm_families *families, const uint32_t *names, uint32_t c
 void tm_families_remove(tm_families *families, tm_box_node *leaf, uint32_t id);
 
 static inline tm_family *tm_family_of(const tm_box_node *leaf) {
-    return (tm_family *)tm_boxes_of(leaf);
+    return (tm_family *)(void *)((uint8_t *)tm_boxes_of(leaf) - offsetof(tm_family, tree));
 }
 
 /* The first row of families whose home is the name, without its kind; the others follow by `next`. */

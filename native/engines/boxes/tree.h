@@ -50,15 +50,16 @@ typedef struct tm_box_scale {
     double weight; /* of a distance along the end: see tree_shape.c */
 } tm_box_scale;
 
+/* What a match reads comes first. */
 typedef struct tm_boxes {
-    tm_memory *memory; /* borrowed */
-    const int64_t *const
-        *labels;       /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
-    uint32_t labelled; /* a bit for each end of a name that is */
-    tm_box_moved moved;
-    void *owner;       /* borrowed; of `moved` */
     tm_box_node *root; /* owned; NULL: no box */
     uint32_t names;
+    uint32_t labelled; /* a bit for each end of a name that is */
+    const int64_t *const
+        *labels;       /* borrowed: where the owner keeps them, by constant; NULL where no name is labelled */
+    tm_memory *memory; /* borrowed */
+    tm_box_moved moved;
+    void *owner;                               /* borrowed; of `moved` */
     uint32_t count;                            /* of boxes */
     tm_box_scale scales[2 * TM_BOX_NAMES_MAX]; /* by end */
 } tm_boxes;
@@ -123,10 +124,13 @@ void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_
 
 /* ---- a match ---- */
 
+#define TM_BOX_LINES_ASKED 6U /* of a leaf of one name: its ends and whom they belong to */
+
 typedef struct tm_box_query tm_box_query;
 
-/* Rows of a leaf that hold, a bit each. false: that is enough. */
-typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows);
+/* Rows of a leaf that hold, a bit each, so many. false: that is enough. */
+typedef bool (*tm_box_found)(tm_box_query *query, const uint32_t *ids, const uint32_t *payloads, uint32_t rows,
+                             uint32_t count);
 
 struct tm_box_query {
     tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
@@ -139,5 +143,14 @@ struct tm_box_query {
 
 /* The boxes that the point is in, as far as there is something to gain from them. */
 void tm_boxes_match(const tm_boxes *tree, tm_box_query *query);
+/* The same of a tree of one name that is not labelled. */
+void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query);
+/* Ask for the memory that a match begins with. */
+static inline void tm_boxes_ask_root(const tm_boxes *tree) {
+    const uint8_t *root = (const uint8_t *)tree->root;
+    for (uint32_t line = 0; line < TM_BOX_LINES_ASKED; line++) {
+        __builtin_prefetch(root + (size_t)line * 64);
+    }
+}
 
 #endif

@@ -4,43 +4,58 @@
  * to be gained from what lies below it; where the bounds say that all below holds, it is reported without a look at its
  * boxes. Steps are spent for each node and for each box that is reported.
  *
- * Two rows are compared at a time: vectors of two floats are what every machine has.
+ * Four rows are compared together, two pairs of floats; capacities are multiples of four.
  */
 #include <math.h>
 
 #include "base/bits.h"
 #include "engines/boxes/node.h"
-
-typedef double pair __attribute__((vector_size(16), aligned(8)));
-typedef int64_t verdict __attribute__((vector_size(16)));
+#include "engines/boxes/pairs.h"
 
 #define STACK_MAX (HEIGHT_MAX * INNER_ROWS) /* each node on the way down leaves its other rows behind */
 #define STEPS_OF_NODE (WORK_HOP + 2)
 #define ROWS_A_STEP 8U
+#define ROWS_AT_ONCE 4U
+#define ROWS_ALIKE 16U
 
-static inline pair pair_at(const double *column, uint32_t row) {
-    return *(const pair *)(const void *)(column + row);
-}
-static inline pair both(double value) {
-    return (pair){value, value};
+_Static_assert(LEAF_ROWS_FIRST % ROWS_AT_ONCE == 0 && INNER_ROWS % ROWS_AT_ONCE == 0, "columns end with such rows");
+
+/* The number of names of a tree, as a constant wherever a function is made for that many and not for ANY. */
+#define ANY 0U
+
+static inline uint32_t names_of(const tm_box_node *node, uint32_t names) {
+    return names == ANY ? node->tree->names : names;
 }
 
-/* The rows of which no least low is above the value and no greatest high below it: of a leaf the boxes that hold. */
+/* Where rows are no longer looked at. Of one name, where a row costs little, some behind the last one are: a processor
+ * foresees no end that differs from node to node. */
+static inline uint32_t end_of_rows(const tm_box_node *node, uint32_t names) {
+    uint32_t end = (node->count + ROWS_ALIKE - 1) / ROWS_ALIKE * ROWS_ALIKE;
+    return names != 1 ? node->count : end < node->capacity ? end : node->capacity;
+}
+
+/* The rows of which no least low is above the value and no greatest high below it: of a leaf the boxes that hold. The
+ * loop over a constant number of names is unrolled. */
 static inline uint32_t rows_around(const tm_box_node *node, const tm_box_query *query, uint32_t names) {
     const size_t stride = node->capacity;
     const double *lows = node->columns;
-    const double *highs = (node->level == 0 ? lows : greatest_of(node, 0)) + names * stride;
-    verdict rows = {0, 0};
-    verdict bits = {1, 2};
-    for (uint32_t row = 0; row < node->count; row += 2, bits <<= 2) {
-        verdict all = bits;
+    const double *highs = lows + (node->level == 0 ? 1 : 3) * names * stride;
+    const uint32_t end = end_of_rows(node, names);
+    uint64_t rows = 0;
+    for (uint32_t row = 0; row < end; row += ROWS_AT_ONCE) {
+        tm_verdict first = tm_pair_at_most(tm_pair_both(0), tm_pair_both(0));
+        tm_verdict second = first;
         for (uint32_t name = 0; name < names; name++) {
-            all &= pair_at(lows + name * stride, row) <= both(query->values[name].above);
-            all &= pair_at(highs + name * stride, row) >= both(query->values[name].below);
+            const double *low = lows + name * stride + row;
+            const double *high = highs + name * stride + row;
+            tm_pair below = tm_pair_both(query->values[name].below);
+            tm_pair above = tm_pair_both(query->values[name].above);
+            first = tm_verdict_and(first, tm_pair_is_around(low, high, below, above));
+            second = tm_verdict_and(second, tm_pair_is_around(low + 2, high + 2, below, above));
         }
-        rows |= all;
+        rows |= (uint64_t)tm_verdict_bits(first, second) << row;
     }
-    return (uint32_t)(rows[0] | rows[1]) & (uint32_t)((UINT64_C(1) << node->count) - 1);
+    return (uint32_t)(rows & ((UINT64_C(1) << node->count) - 1));
 }
 
 /* The same of labelled names, each compared by its label: of these rows those that are left. */
@@ -61,23 +76,13 @@ static uint32_t rows_by_label(const tm_box_node *node, const tm_box_query *query
     return rows;
 }
 
-/* With the number of names a constant: the loop over them is unrolled. */
-static uint32_t rows_by_float(const tm_box_node *node, const tm_box_query *query) {
-    switch (node->tree->names) {
-    case 1:
-        return rows_around(node, query, 1);
-    case 2:
-        return rows_around(node, query, 2);
-    case 3:
-        return rows_around(node, query, 3);
-    default:
-        return rows_around(node, query, node->tree->names);
-    }
+static uint32_t rows_of_any(const tm_box_node *node, const tm_box_query *query) {
+    uint32_t rows = node->tree->names == 3 ? rows_around(node, query, 3) : rows_around(node, query, node->tree->names);
+    return node->tree->labelled == 0 ? rows : rows_by_label(node, query, rows);
 }
 
-static inline uint32_t rows_holding(const tm_box_node *node, const tm_box_query *query) {
-    uint32_t rows = rows_by_float(node, query);
-    return node->tree->labelled == 0 ? rows : rows_by_label(node, query, rows);
+static inline uint32_t rows_holding(const tm_box_node *node, const tm_box_query *query, uint32_t names) {
+    return names == ANY ? rows_of_any(node, query) : rows_around(node, query, names);
 }
 
 /* A value between two floats: a strict bound at the float on its own side holds, another one there does not. */
@@ -108,28 +113,35 @@ static bool is_exact(const tm_boxes *tree, const tm_box_query *query) {
 
 /* Comparisons of floats let every end of a labelled name pass. */
 static void open_labelled(const tm_boxes *tree, tm_box_query *query) {
-    for (uint32_t name = 0; name < tree->names; name++) {
+    for (uint32_t name = 0; name < tree->names && tree->labelled != 0; name++) {
         if (tree->labelled >> name & 1) {
             query->values[name] = (tm_box_value){.below = -INFINITY, .above = INFINITY};
         }
     }
 }
 
-static bool holds_name(const tm_box_node *inner, uint32_t row, uint32_t name, const tm_box_query *query) {
+static inline bool holds_float(const tm_box_node *inner, uint32_t row, uint32_t name, uint32_t names,
+                               const tm_box_query *query) {
+    const double *lows = inner->columns + 2 * names * (size_t)inner->capacity; /* the greatest */
+    const double *highs = inner->columns + names * (size_t)inner->capacity;    /* the least */
+    size_t at = name * (size_t)inner->capacity + row;
+    return lows[at] <= query->values[name].below && highs[at] >= query->values[name].above;
+}
+
+static bool holds_label(const tm_box_node *inner, uint32_t row, uint32_t name, const tm_box_query *query) {
+    const int64_t *labels = *inner->tree->labels;
     double low = greatest_of(inner, name)[row];
     double high = column_of(inner, inner->tree->names + name)[row];
-    if (!is_labelled(inner, name)) {
-        return low <= query->values[name].below && high >= query->values[name].above;
-    }
-    const int64_t *labels = *inner->tree->labels;
     return tm_box_label(labels, low) <= query->labels[name] && tm_box_label(labels, high) >= query->labels[name];
 }
 
 /* Does every box below the row hold? */
-static bool holds_whole(const tm_box_node *inner, uint32_t row, const tm_box_query *query) {
-    uint32_t names = inner->tree->names;
-    for (uint32_t name = 0; name < names; name++) {
-        if (!holds_name(inner, row, name, query)) {
+static inline bool holds_whole(const tm_box_node *inner, uint32_t row, const tm_box_query *query, uint32_t names) {
+    const uint32_t count = names_of(inner, names);
+    for (uint32_t name = 0; name < count; name++) {
+        bool is_in = names == ANY && is_labelled(inner, name) ? holds_label(inner, row, name, query)
+                                                              : holds_float(inner, row, name, count, query);
+        if (!is_in) {
             return false;
         }
     }
@@ -149,51 +161,89 @@ typedef struct visit {
     bool whole; /* all below holds */
 } visit;
 
-static uint32_t push_rows(const tm_box_node *inner, bool whole, const tm_box_query *query, visit *stack,
-                          uint32_t depth) {
-    uint32_t rows = whole ? (1U << inner->count) - 1 : rows_holding(inner, query);
+static inline uint32_t push_rows(const tm_box_node *inner, bool whole, const tm_box_query *query, uint32_t names,
+                                 visit *stack, uint32_t depth) {
+    uint32_t rows = whole ? (1U << inner->count) - 1 : rows_holding(inner, query, names);
     for (; rows != 0; rows &= rows - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(rows);
         if (!is_settled(inner, row, query)) {
             const tm_box_node *child = children_of(inner)[row];
             __builtin_prefetch(child);
             __builtin_prefetch(child->columns + 8);
-            stack[depth++] = (visit){child, whole || holds_whole(inner, row, query)};
+            stack[depth++] = (visit){child, whole || holds_whole(inner, row, query, names)};
         }
     }
     return depth;
 }
 
 /* false: it is over. */
-static bool see_leaf(const tm_box_node *leaf, bool whole, bool exact, tm_box_query *query) {
-    uint32_t rows = whole ? (uint32_t)((UINT64_C(1) << leaf->count) - 1) : rows_holding(leaf, query);
+static inline bool see_leaf(const tm_box_node *leaf, bool whole, bool exact, tm_box_query *query, uint32_t names) {
+    uint32_t rows = whole ? (uint32_t)((UINT64_C(1) << leaf->count) - 1) : rows_holding(leaf, query, names);
     if (!exact && !whole) {
         rows = rows_between(leaf, query, rows);
     }
     if (rows == 0) {
         return true;
     }
-    return tm_work_spend(&query->work, tm_bit_count(rows)) &&
-           query->found(query, ids_of(leaf), payloads_of(leaf), rows);
+    const uint32_t *ids = (const uint32_t *)(const void *)(leaf->columns + 2 * names_of(leaf, names) * leaf->capacity);
+    uint32_t count = tm_bit_count(rows);
+    return tm_work_spend(&query->work, count) && query->found(query, ids, ids + leaf->capacity, rows, count);
 }
 
-void tm_boxes_match(const tm_boxes *tree, tm_box_query *query) {
+static inline void see_below(const tm_box_node *root, bool exact, tm_box_query *query, uint32_t names) {
     visit stack[STACK_MAX];
     uint32_t depth = 0;
-    bool exact = is_exact(tree, query);
-    open_labelled(tree, query);
-    if (tree->root != NULL) {
-        stack[depth++] = (visit){tree->root, false};
-    }
+    stack[depth++] = (visit){root, false};
     while (depth > 0) {
         visit at = stack[--depth];
         if (!tm_work_spend(&query->work, STEPS_OF_NODE + at.node->count / ROWS_A_STEP)) {
             return;
         }
         if (at.node->level > 0) {
-            depth = push_rows(at.node, at.whole, query, stack, depth);
-        } else if (!see_leaf(at.node, at.whole, exact, query)) {
+            depth = push_rows(at.node, at.whole, query, names, stack, depth);
+        } else if (!see_leaf(at.node, at.whole, exact, query, names)) {
             return;
         }
+    }
+}
+
+static void see_any(const tm_box_node *root, bool exact, tm_box_query *query) {
+    see_below(root, exact, query, ANY);
+}
+static void see_one(const tm_box_node *root, bool exact, tm_box_query *query) {
+    see_below(root, exact, query, 1);
+}
+static void see_two(const tm_box_node *root, bool exact, tm_box_query *query) {
+    see_below(root, exact, query, 2);
+}
+
+/* Many have no more than a leaf. */
+void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query) {
+    const tm_box_node *root = tree->root;
+    if (root == NULL) {
+        return;
+    }
+    bool exact = query->values[0].below == query->values[0].above;
+    if (root->level > 0) {
+        see_one(root, exact, query);
+    } else if (tm_work_spend(&query->work, STEPS_OF_NODE + root->count / ROWS_A_STEP)) {
+        see_leaf(root, false, exact, query, 1);
+    }
+}
+
+void tm_boxes_match(const tm_boxes *tree, tm_box_query *query) {
+    if (tree->root == NULL) {
+        return;
+    }
+    if (tree->names == 1 && tree->labelled == 0) {
+        tm_boxes_match_line(tree, query);
+        return;
+    }
+    bool exact = is_exact(tree, query);
+    open_labelled(tree, query);
+    if (tree->names == 2 && tree->labelled == 0) {
+        see_two(tree->root, exact, query);
+    } else {
+        see_any(tree->root, exact, query);
     }
 }

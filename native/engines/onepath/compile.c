@@ -3,7 +3,6 @@
  * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern
  * or kept constraint in its operand, given back by tamis_release_test.
  */
-#include <math.h>
 #include <string.h>
 
 #include "engines/onepath/engine.h"
@@ -16,8 +15,9 @@ int32_t tamis_code_of_real(double real) {
     if (real < (double)-TAMIS_CODED_MAX) {
         return INT32_MIN;
     }
-    double below = floor(real); /* reals with an integral value arrive as integers; exactness is not needed here */
-    return (int32_t)below * 2 + (real != below);
+    int32_t whole = (int32_t)real; /* reals with an integral value arrive as integers; exactness is not needed here */
+    int32_t below = whole - (real < whole);
+    return below * 2 + (real > below);
 }
 
 static void put_eight_bytes(uint64_t word, uint8_t *out) {
@@ -321,6 +321,7 @@ static bool compile_constraint(tm_engine *engine, const tm_constraint *constrain
             return false;
         }
         unsigned op = plans[i].op | (constraint->negated ? TAMIS_NEGATED : 0);
+        engine->string_tests += tamis_op_takes_string(plans[i].op);
         out->tests[out->count++] = tamis_test_of(name, op, operand);
     }
     return true;
@@ -368,6 +369,7 @@ int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) 
 void tamis_release_test(tm_engine *engine, tamis_test test) {
     unsigned op = tamis_test_op(test);
     uint32_t operand = tamis_test_operand(test);
+    engine->string_tests -= tamis_op_takes_string(op);
     if (op == TAMIS_COMPLEX) {
         drop_complex(engine, operand);
     } else if (op == TAMIS_PATTERN) {

@@ -134,6 +134,7 @@ struct tm_engine {
 
     uint64_t covered;
     uint64_t scanned;       /* filters in scans */
+    uint64_t string_tests;  /* that may hold for a string; where there are none, no string is looked at */
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
     uint32_t pair_filters;

@@ -51,10 +51,21 @@ static bool is_order_right(const tm_engine *engine, uint32_t handle) {
     return right;
 }
 
+static uint32_t count_string_tests(const tm_engine *engine, uint32_t handle) {
+    tamis_tests tests;
+    uint32_t count = 0;
+    tamis_tests_of_record(engine, handle, &tests);
+    for (uint32_t i = 0; i < tests.count; i++) {
+        count += tamis_op_takes_string(tamis_test_op(tests.tests[i]));
+    }
+    return count;
+}
+
 static int validate_records(const tm_engine *engine, const char **reason) {
     const tm_holders *holders = engine->holders;
     uint64_t covered = 0;
     uint64_t listed = 0;
+    uint64_t string_tests = 0;
     for (uint32_t handle = 0; handle < holders->count; handle++) {
         const tamis_record *record = &engine->records[handle];
         if ((record->place == TAMIS_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
@@ -68,6 +79,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
             *reason = "a filter has numbers without labels, or labels that it does not need";
             return TM_MISUSED;
         }
+        string_tests += count_string_tests(engine, handle);
         uint32_t interface = tamis_interface_of(engine, handle);
         listed += tamis_is_active(record) && !tamis_uses_cells(engine, interface);
         if (record->place == TAMIS_COVERED) {
@@ -87,8 +99,8 @@ static int validate_records(const tm_engine *engine, const char **reason) {
             }
         }
     }
-    if (covered != engine->covered || listed != engine->listed) {
-        *reason = "a count of filters is wrong";
+    if (covered != engine->covered || listed != engine->listed || string_tests != engine->string_tests) {
+        *reason = "a count of filters or of their tests is wrong";
         return TM_MISUSED;
     }
     return TM_OK;

@@ -1,16 +1,53 @@
 /* entry_matching.h - from an entry to a result: its own test, then the tests of its body.
  *
- * Law: bodies are far away; those that must be read are asked for, and read when several are on their way. Private to
- * match.c.
+ * Law: bodies are far away; those that must be read are asked for, and read when several are on their way. Where
+ * results go straight to a list, tests that a code decides are made without a jump that depends on them, as half of
+ * them may hold; elsewhere most interfaces have matched already, which is asked first. Private to match.c.
  */
 #ifndef TM_ONEPATH_ENTRY_MATCHING_H
 #define TM_ONEPATH_ENTRY_MATCHING_H
 
 #include "engines/onepath/matching.h"
 
+#define ENTRIES_FEW 8U      /* fewer are tested one after the other: a loop for all costs more than it spares */
+#define ENTRIES_AT_ONCE 64U /* tested before the first that holds is looked at again */
+
+/* ---- without a jump ---- */
+
+/* The kind of value that an equality is about, as a state has it; 0: the operator is none. */
+static const uint8_t EQUAL_KINDS[TAMIS_PATTERN + 1] = {
+    [TAMIS_BOOLEAN_EQ] = TAMIS_BOOLEAN + 1,
+    [TAMIS_NUMBER_EQ] = TAMIS_NUMBER + 1,
+    [TAMIS_STRING_EQ] = TAMIS_STRING + 1,
+};
+
+/* Does the state of its name decide a test? */
+static inline bool is_decided(tamis_test test) {
+    return EQUAL_KINDS[tamis_test_op(test)] != 0;
+}
+
+/* 0: the test does not hold; 1: it does, or is not decided. */
+static inline uint32_t may_hold(const uint64_t *state, tamis_test test) {
+    uint64_t said = state[tamis_test_name(test)];
+    uint32_t kind = EQUAL_KINDS[tamis_test_op(test)];
+    uint32_t holds = (kind == said >> 56) & ((uint32_t)said == (uint32_t)test);
+    return (holds ^ tamis_test_negated(test)) | (kind == 0);
+}
+
+/* ---- one after the other ---- */
+
+/* Does one of the first tests of a body fail, as far as is decided? They are likely to, but not so likely that a
+ * processor foresees which: of two one jump decides. */
+static __attribute__((noinline)) bool fails_first(const uint64_t *state, const tamis_body *body) {
+    return !(may_hold(state, body->tests[0]) & may_hold(state, body->tests[body->count > 1]));
+}
+
 /* The rest of an entry whose own test holds. */
 static inline void verify(matching *m, const tamis_entry *entry) {
     const tamis_body *body = tamis_body_at(m->engine, entry->rest);
+    if (is_decided(body->tests[0]) && fails_first(m->engine->state, body)) {
+        return;
+    }
     for (uint32_t i = 0; i < body->count; i++) {
         if (!holds(m, body->tests[i])) {
             return;
@@ -29,7 +66,7 @@ static void verify_waiting(matching *m) {
 
 /* All holds that the entry says, of an interface that is not settled. Bodies are far away: those that must be read are
  * asked for, and read when several are on their way. */
-static inline void pass_entry(matching *m, const tamis_entry *entry) {
+static inline __attribute__((always_inline)) void pass_entry(matching *m, const tamis_entry *entry) {
     if (entry->rest & TAMIS_LAST) {
         emit(m, entry->interface & TAMIS_ENTRY_INTERFACE, entry->rest & ~TAMIS_LAST);
         return;
@@ -47,7 +84,41 @@ static inline void try_entry(matching *m, const tamis_entry *entry) {
     }
 }
 
-static void try_entries(matching *m, const tamis_entry *entries, uint32_t count) {
+/* The numbers of those entries, at most ENTRIES_AT_ONCE, that may hold. */
+static inline uint32_t sort_entries(const matching *m, const tamis_entry *entries, uint32_t count, uint8_t *kept) {
+    const uint64_t *state = m->engine->state;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        kept[left] = (uint8_t)i;
+        left += may_hold(state, entries[i].test);
+    }
+    return left;
+}
+
+/* Entries of equalities, for an answer to which each is a row of its own. */
+static __attribute__((noinline)) void try_equalities(matching *m, const tamis_entry *entries, uint32_t count) {
+    while (count > 0) {
+        uint8_t kept[ENTRIES_AT_ONCE];
+        uint32_t now = count < ENTRIES_AT_ONCE ? count : ENTRIES_AT_ONCE;
+        uint32_t left = sort_entries(m, entries, now, kept);
+        for (uint32_t i = 0; i < left; i++) {
+            const tamis_entry *entry = &entries[kept[i]];
+            if (is_decided(entry->test)) {
+                pass_entry(m, entry);
+            } else {
+                try_entry(m, entry);
+            }
+        }
+        entries += now;
+        count -= now;
+    }
+}
+
+static inline __attribute__((always_inline)) void try_entries(matching *m, const tamis_entry *entries, uint32_t count) {
+    if (count >= ENTRIES_FEW && m->answer->direct && is_decided(entries[0].test)) {
+        try_equalities(m, entries, count);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         try_entry(m, &entries[i]);
     }

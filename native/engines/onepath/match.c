@@ -109,7 +109,7 @@ static void see_string(matching *m, const known *at) {
 }
 
 /* An attribute whose name the table knows; NULL: it does not. */
-static inline const known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
+static inline known *find_key(matching *m, uint32_t i, unsigned kind, int32_t code) {
     const tm_engine *engine = m->engine;
     const tm_attribute *attribute = &m->attributes[i];
     uint64_t *memo = m->answer->memo != NULL ? &m->answer->memo[i] : NULL;
@@ -139,11 +139,20 @@ static uint64_t worth_a_look(const matching *m, uint32_t count) {
     return worth;
 }
 
-/* The attributes whose value is of one of these kinds, found without a jump that depends on a kind. */
-static inline uint64_t of_kinds(const matching *m, uint32_t count, unsigned first, unsigned last) {
-    uint64_t found = 0;
+/* Attributes by the kind of their value, a bit each. */
+typedef struct by_kind {
+    uint64_t numbers;
+    uint64_t strings;
+} by_kind;
+
+/* Found without a jump that depends on a kind. */
+static inline by_kind sort_by_kind(const matching *m, uint32_t count) {
+    by_kind found = {0, 0};
     for (uint32_t i = 0; i < count; i++) {
-        found |= (uint64_t)(m->attributes[i].kind - first <= last - first) << i;
+        uint64_t is_string = m->attributes[i].kind == TM_KIND_STRING;
+        uint64_t is_number = (unsigned)m->attributes[i].kind - TM_KIND_INTEGER <= TM_KIND_FLOAT - TM_KIND_INTEGER;
+        found.numbers |= is_number << i;
+        found.strings |= is_string << i;
     }
     return found;
 }
@@ -203,11 +212,12 @@ static inline __attribute__((always_inline)) bool see_strings(matching *m, uint6
     part *seen = &m->parts[TAMIS_STRING];
     seen->first = m->known_count;
     for (; strings != 0; strings &= strings - 1) {
-        const known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
         if (at == NULL) {
             continue;
         }
         view_string(m, at->attribute);
+        at->code = (int32_t)m->views[at->attribute].constant;
         if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
             see_label(m, &at->key->cells, m->views[at->attribute].label, &m->engine->strings);
             if (is_full(m)) {
@@ -444,12 +454,13 @@ static void see_in_turn(matching *m) {
 
 static void see_everything(matching *m, uint32_t count) {
     uint64_t worth = worth_a_look(m, count);
-    uint64_t numbers = worth & of_kinds(m, count, TM_KIND_INTEGER, TM_KIND_FLOAT);
+    by_kind kinds = sort_by_kind(m, count);
+    uint64_t numbers = worth & kinds.numbers;
     if (see_numbers(m, numbers)) {
         return;
     }
-    uint64_t strings = worth & of_kinds(m, count, TM_KIND_STRING, TM_KIND_STRING);
-    if (see_strings(m, strings, worth & ~numbers & ~strings)) {
+    uint64_t strings = m->engine->string_tests > 0 ? worth & kinds.strings : 0;
+    if (see_strings(m, strings, worth & ~kinds.numbers & ~kinds.strings)) {
         return;
     }
     note_states(m);
@@ -481,6 +492,7 @@ static void find_wanted(matching *m) {
     uint32_t words = tm_bit_words(holders->interface_count);
     for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
         m->collected[word] = word < words ? ~holders->clients[word] : 0;
+        m->matched[word] = UINT64_MAX;
     }
     for (uint32_t word = 0; word < m->engine->cell_words; word++) {
         uint64_t wanted = m->engine->cell_members[word] & tm_answer_candidates(m->answer, word);

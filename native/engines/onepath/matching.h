@@ -18,8 +18,8 @@
 #define PATTERNS_AT_ONCE 8U
 #define WIDE_TESTS_FEW 8U /* of numbers without a code; with more of them a search for the value's label pays */
 
-/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean (32).
- * 0: nothing. */
+/* What the message says of a name: kind + 1 (8 bits), attribute (8), nothing (16), code of a number or boolean, or
+ * the constant that a string is equal to (32). 0: nothing. */
 static inline uint64_t state_of(unsigned kind, uint32_t attribute, int32_t code) {
     return (uint64_t)(kind + 1) << 56 | (uint64_t)attribute << 48 | (uint32_t)code;
 }
@@ -56,7 +56,7 @@ typedef struct known {
     const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
     uint32_t name;
     uint32_t attribute;
-    int32_t code; /* of a number or boolean */
+    int32_t code; /* of a number or boolean; of a string the constant equal to it */
     unsigned kind;
 } known;
 
@@ -83,6 +83,7 @@ typedef struct matching {
     bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
     bool wants_handles;                 /* not only which interfaces */
     bool only_bits;                     /* nothing but interfaces with cells can match */
+    bool appends;                       /* in boxes: the answer is a list that most rows are appended to */
     bool at_once;                       /* entries are looked at where they are found: see see_together */
     uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
     uint64_t wanted[TAMIS_CELL_WORDS];
@@ -135,8 +136,10 @@ static inline void emit(matching *m, uint32_t interface, uint32_t handle) {
 }
 
 static inline void emit_if_open(matching *m, uint32_t interface, uint32_t handle) {
-    if (!is_settled(m, interface)) {
-        emit(m, interface, handle);
+    if (is_bits(m, interface)) {
+        tm_bit_set(m->matched, interface); /* it may be already */
+    } else if (tm_answer_open(m->answer, interface)) {
+        tm_answer_emit(m->answer, interface, handle);
     }
 }
 
@@ -144,14 +147,14 @@ static inline bool is_full(const matching *m) {
     if (m->is_done) {
         return true;
     }
-    if (!m->plain) {
-        return tm_answer_is_full(m->answer);
+    if (!m->only_bits) {
+        return !m->plain && tm_answer_is_full(m->answer);
     }
     uint64_t matched = UINT64_MAX;
     for (uint32_t word = 0; word < m->engine->cell_words; word++) {
         matched &= m->matched[word];
     }
-    return m->only_bits && matched == UINT64_MAX;
+    return matched == UINT64_MAX;
 }
 
 /* ---- tests ---- */

@@ -109,6 +109,9 @@ static void look_at_slots(matching *m) {
 
 /* Look at the buckets of all probes; at each step all memory is asked for that the next one reads. */
 static void look_at_probes(matching *m) {
+    if (m->probe_count == 0) {
+        return;
+    }
     find_slots(m);
     ask_for_blocks(m);
     look_at_slots(m);

@@ -58,6 +58,10 @@ static inline unsigned tamis_test_op(tamis_test test) {
 static inline bool tamis_op_is_wide(unsigned op) {
     return op >= TAMIS_WIDE_LT && op <= TAMIS_WIDE_GE;
 }
+/* May a test hold for a string? A negation of one that may not holds for a string as it does without the name. */
+static inline bool tamis_op_takes_string(unsigned op) {
+    return op == TAMIS_EXISTS || op == TAMIS_COMPLEX || op >= TAMIS_STRING_EQ;
+}
 static inline bool tamis_test_negated(tamis_test test) {
     return test >> 39 & 1;
 }

@@ -252,7 +252,9 @@ static void note_settled(const tm_answer *answer, tm_box_query *query) {
     }
 }
 
-static bool emit_rows(tm_box_query *query, const uint32_t *handles, const uint32_t *interfaces, uint32_t rows) {
+static bool emit_rows(tm_box_query *query, const uint32_t *handles, const uint32_t *interfaces, uint32_t rows,
+                      uint32_t count) {
+    (void)count;
     tm_answer *answer = query->owner;
     bool grouped = answer->grouping != NULL;
     for (; rows != 0; rows &= rows - 1) {

@@ -1,0 +1,63 @@
+/* pairs.h - two floats at a time, which every machine has: compared, and what was found gathered in bits.
+ *
+ * Law: a verdict has all bits of a row set or none. Of the generic vectors of a compiler the one for x86 makes a jump
+ * or a move for each row where verdicts are joined: it is told what to do there.
+ */
+#ifndef TM_BOX_PAIRS_H
+#define TM_BOX_PAIRS_H
+
+#include <stdint.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+typedef __m128d tm_pair;
+typedef __m128d tm_verdict;
+
+static inline tm_pair tm_pair_at(const double *at) {
+    return _mm_loadu_pd(at);
+}
+static inline tm_pair tm_pair_both(double value) {
+    return _mm_set1_pd(value);
+}
+static inline tm_verdict tm_pair_at_most(tm_pair a, tm_pair b) {
+    return _mm_cmple_pd(a, b);
+}
+static inline tm_verdict tm_verdict_and(tm_verdict a, tm_verdict b) {
+    return _mm_and_pd(a, b);
+}
+/* A bit for each row of two pairs. */
+static inline uint32_t tm_verdict_bits(tm_verdict first, tm_verdict second) {
+    __m128i four = _mm_packs_epi32(_mm_castpd_si128(first), _mm_castpd_si128(second));
+    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(four));
+}
+
+#else
+
+typedef double tm_pair __attribute__((vector_size(16)));
+typedef int64_t tm_verdict __attribute__((vector_size(16)));
+
+static inline tm_pair tm_pair_at(const double *at) {
+    return (tm_pair){at[0], at[1]};
+}
+static inline tm_pair tm_pair_both(double value) {
+    return (tm_pair){value, value};
+}
+static inline tm_verdict tm_pair_at_most(tm_pair a, tm_pair b) {
+    return (tm_verdict)(a <= b);
+}
+static inline tm_verdict tm_verdict_and(tm_verdict a, tm_verdict b) {
+    return a & b;
+}
+static inline uint32_t tm_verdict_bits(tm_verdict first, tm_verdict second) {
+    return (uint32_t)((first[0] & 1) | (first[1] & 2) | (second[0] & 4) | (second[1] & 8));
+}
+
+#endif
+
+/* Are the lows of two rows at most `above` and their highs at least `below`? */
+static inline tm_verdict tm_pair_is_around(const double *lows, const double *highs, tm_pair below, tm_pair above) {
+    return tm_verdict_and(tm_pair_at_most(tm_pair_at(lows), above), tm_pair_at_most(below, tm_pair_at(highs)));
+}
+
+#endif
