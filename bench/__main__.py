@@ -27,7 +27,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "router": (
         *("router.brokers", "router.shapes", "router.large", "router.filtering"),
-        *("router.moving", "router.transit", "router.flooding", "router.rerouting"),
+        *("router.moving", "router.transit", "router.flooding", "router.rerouting", "router.reuse"),
         *("router.records", "router.client", "router.requests"),
     ),
     "networks": ("networks.growth", "networks.strategies", "networks.chaos"),

@@ -552,7 +552,7 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_FORWARDINGS 4
 #define TM_ROUTE_ROUTERS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
 #define TM_ROUTE_ROUTERS_MAX 64
-#define TM_SET_ROUTERS_MAX 4096 /* that a set counts */
+#define TM_ROUTE_SET_ROUTERS_MAX 4096 /* that a set counts */
 #define TM_DIGEST_BYTES 16
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
@@ -564,7 +564,7 @@ int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
 /* What the network table holds, for TM_FORWARD_DESTINATIONS: `digest` (TM_DIGEST_BYTES) is that over what `routers`
  * want, this one among them, whose numbers ascend (copied; NULL: those before). NULL for the digest: the table is about
  * to change, or does not hold all of it, so no set is written or believed, as at first. TM_OK, TM_NO_MEMORY or (more
- * than TM_SET_ROUTERS_MAX, or in no order) TM_MISUSED: none is, either. */
+ * than TM_ROUTE_SET_ROUTERS_MAX, or in no order) TM_MISUSED: none is, either. */
 int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);

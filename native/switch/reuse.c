@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 
-_Static_assert(TM_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "a bit for each");
+_Static_assert(TM_ROUTE_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "a bit for each");
 _Static_assert(TM_DIGEST_BYTES == WIRE_DIGEST_BYTES, "as it is handed in");
 
 int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count) {
@@ -20,7 +20,8 @@ int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *route
     tm_reuse *reuse = &sw->net->reuse;
     reuse->is_whole = false;
     if (routers != NULL) {
-        int result = count <= TM_SET_ROUTERS_MAX ? tm_places_set(&reuse->places, routers, (uint32_t)count) : TM_MISUSED;
+        int result =
+            count <= TM_ROUTE_SET_ROUTERS_MAX ? tm_places_set(&reuse->places, routers, (uint32_t)count) : TM_MISUSED;
         if (result != TM_OK) {
             return result;
         }

@@ -146,7 +146,7 @@ def test_a_new_count_of_routers_takes_the_place_of_the_one_before(router):
 
 
 def test_what_cannot_be_held_is_refused_and_nothing_is_believed(router):
-    assert (lib.TM_SET_ROUTERS_MAX, lib.TM_DIGEST_BYTES) == (limits.ROUTE_SET_ROUTERS_MAX, limits.DIGEST_BYTES)
+    assert (lib.TM_ROUTE_SET_ROUTERS_MAX, lib.TM_DIGEST_BYTES) == (limits.ROUTE_SET_ROUTERS_MAX, limits.DIGEST_BYTES)
     for wrong in ((2, 1), (1, 1), (0, 1), range(1, limits.ROUTE_SET_ROUTERS_MAX + 2)):
         with pytest.raises(RuntimeError):
             router.switch.hold(DIGEST, wrong)

@@ -28,6 +28,7 @@ async def _subscribed(made, bob, carol) -> None:
         await node.until(lambda node=node, count=others: node.network.table.stats().filters == count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [REUSE, LINK_MATCHING], ids=["advertise", "link-matching"])
 async def test_a_router_on_the_way_takes_the_answer_of_the_first(nodes, strategy):
     made = await in_touch(nodes(linked(*RING) + strategy))
@@ -51,6 +52,7 @@ async def test_a_router_on_the_way_takes_the_answer_of_the_first(nodes, strategy
     }
 
 
+@pytest.mark.slow
 async def test_routers_whose_tables_change_match_until_these_are_equal_again(nodes):
     made = await in_touch(nodes(linked(*RING) + REUSE))
     alice, bob, carol = [await made[name[0]].client(name) for name in ("alice", "bob", "carol")]
