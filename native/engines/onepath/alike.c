@@ -40,7 +40,8 @@ static uint64_t key_behind(const tamis_fork *fork, const ways *open) {
     return 0;
 }
 
-/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are. */
+/* The keys behind a fork that one of the tests leads to, after the `count` that are there. Returns how many there are.
+ */
 static uint32_t add_keys(const tm_engine *engine, const tamis_fork *fork, const ways *open, uint64_t *keys,
                          uint32_t count) {
     if (tamis_fork_goes_by(fork->what) != TAMIS_FORK_NAME) {
