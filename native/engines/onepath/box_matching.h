@@ -103,7 +103,7 @@ static inline uint32_t collect_rows(matching *m, const uint32_t *interfaces, uin
         uint32_t row = (uint32_t)__builtin_ctz(rows);
         uint32_t interface = interfaces[row] - TAMIS_LAST;
         uint32_t word = interface / 64 % TAMIS_CELL_WORDS;
-        uint64_t is_bit = interface < TAMIS_CELL_INTERFACES & m->collected[word] >> (interface % 64);
+        uint64_t is_bit = (interface < TAMIS_CELL_INTERFACES) & m->collected[word] >> (interface % 64);
         m->matched[word] |= is_bit << (interface % 64);
         others |= (uint32_t)(is_bit ^ 1) << row;
     }
