@@ -18,7 +18,7 @@ from tamis.router.core.events import Event
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.reuse import Tables
+from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.direction import Direction
 from tamis.simulate.table import PureTable
@@ -34,7 +34,7 @@ class AnyCore(Protocol):
     def has_work(self) -> bool: ...
 
     @property
-    def tables(self) -> Tables: ...
+    def tables(self) -> HeldTables: ...
 
     def epoch_max(self, now_us: int) -> int: ...
 

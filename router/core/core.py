@@ -59,7 +59,7 @@ from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
 from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.reuse import Tables
+from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
@@ -158,7 +158,7 @@ class Core:
         return self._advertiser.own.has_work
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> HeldTables:
         """R13: what this router holds of what all in reach want, itself included, once all commands are carried out."""
         return self._exchange.tables()
 

@@ -11,11 +11,11 @@ from typing import Final
 
 from tamis.native import Switch
 from tamis.protocol.limits import ROUTE_SET_ROUTERS_MAX
-from tamis.router.core.ways.reuse import NO_TABLES, Tables
+from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.links.installing import Installer
 
 
-class Holding:
+class SwitchTables:
     """What one switch holds, as `installer` fills its table."""
 
     def __init__(self, switch: Switch, installer: Installer) -> None:
@@ -24,7 +24,7 @@ class Holding:
         self._tables = NO_TABLES
         self._numbered: tuple[int, ...] = ()
 
-    def change(self, tables: Tables) -> bool:
+    def change(self, tables: HeldTables) -> bool:
         """Take `tables` for what the core holds now; return whether that is new, so that `changed` follows once what
         makes the switch's table so is queued."""
         if tables is self._tables:
@@ -36,7 +36,7 @@ class Holding:
     def changed(self) -> None:
         self._installer.afterwards(partial(self._hold, self._tables))
 
-    def _hold(self, tables: Tables) -> None:
+    def _hold(self, tables: HeldTables) -> None:
         if tables is not self._tables or not self._installer.is_whole or len(tables.routers) > ROUTE_SET_ROUTERS_MAX:
             return
         routers = None if tables.routers == self._numbered else tables.routers

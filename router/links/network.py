@@ -71,7 +71,7 @@ from tamis.router.daemon.happenings import TopologyChanged
 from tamis.router.daemon.settings import CannotStart, new_tables_of_others
 from tamis.router.links.covering import NativeCover
 from tamis.router.links.dialler import Dialler
-from tamis.router.links.holding import Holding
+from tamis.router.links.holding import SwitchTables
 from tamis.router.links.installing import Installer
 from tamis.router.links.link import Link
 from tamis.router.links.losses import QUEUED_MS, LinkLosses
@@ -113,7 +113,7 @@ class Network:
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)
         self.installer = Installer(connections.switch, connections.work, connections.settle)
-        self._holding = Holding(connections.switch, self.installer) if policy.reuses else None
+        self._holding = SwitchTables(connections.switch, self.installer) if policy.reuses else None
         self.losses = LinkLosses(
             connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
         )

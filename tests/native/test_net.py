@@ -42,7 +42,7 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, Times
 from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.reuse import Tables
+from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
@@ -141,7 +141,7 @@ class Node:
                 self.switch.retake(event.connection, event.frame)
         return [event for event in events if event.type not in (EventType.OUTPUT, EventType.UNROUTED)]
 
-    def hold(self, tables: Tables) -> None:
+    def hold(self, tables: HeldTables) -> None:
         self.twin.tables = tables
         self.switch.hold(tables.digest if tables.digest != NO_DIGEST else None, tables.routers)
 
@@ -227,7 +227,7 @@ class Net:
             for each in self.nodes.values()
             if each.number in routers
         ]
-        node.hold(Tables(numbers.add(NO_DIGEST, *wanted), tuple(sorted(routers))))
+        node.hold(HeldTables(numbers.add(NO_DIGEST, *wanted), tuple(sorted(routers))))
 
     def change_edge(self) -> None:
         one, other = self.chance.sample(sorted(self.nodes), 2)

@@ -19,7 +19,7 @@ from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.reuse import Tables
+from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.link import Watcher
 from tamis.simulate.node import Observer
@@ -83,7 +83,7 @@ class GaugedCore:
         return False
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> HeldTables:
         return self.core.tables
 
     def epoch_max(self, now_us: int) -> int:

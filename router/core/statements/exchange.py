@@ -21,7 +21,7 @@ from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRe
 from tamis.router.core.statements.rib import HeldPredicate, Rib
 from tamis.router.core.statements.sizes import is_large, listed_size
 from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
-from tamis.router.core.ways.reuse import NO_TABLES, Tables
+from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 
 PIECES_SINCE: Final = 2
 """The version of the wire from which on there are pieces."""
@@ -56,13 +56,13 @@ class Exchange:
         of reach."""
         return numbers.add(self._entries_digest(), self._states_digest())
 
-    def tables(self) -> Tables:
+    def tables(self) -> HeldTables:
         """Return the digest over what routers in reach want, and which these are. It is made anew only after a
         change."""
         made_of = (self._rib.digest, self.reachable)
         if made_of[0] != self._made_of[0] or made_of[1] is not self._made_of[1]:
             self._made_of = made_of
-            self._tables = Tables(self._entries_digest(), tuple(sorted(self._rib.entries.keys() & self.reachable)))
+            self._tables = HeldTables(self._entries_digest(), tuple(sorted(self._rib.entries.keys() & self.reachable)))
         return self._tables
 
     def _entries_digest(self) -> bytes:

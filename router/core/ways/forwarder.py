@@ -27,7 +27,7 @@ from tamis.router.core.times import Times
 from tamis.router.core.ways.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
-from tamis.router.core.ways.reuse import NO_TABLES, Tables
+from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.core.ways.trees import Trees
 from tamis.router.core.ways.windows import TransitWindows, WindowPlace
 
@@ -92,7 +92,7 @@ class Forwarder:
         """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
         self.group_key = b""
         """R16: the key of the hash by which routers of members are chosen."""
-        self.tables: Tables = NO_TABLES
+        self.tables: HeldTables = NO_TABLES
         """R13: what is in the table of what others want, once all of it is."""
 
     def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:

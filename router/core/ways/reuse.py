@@ -16,7 +16,7 @@ from tamis.protocol.wire.extensions import RouterSet
 from tamis.protocol.wire.numbers import NO_DIGEST
 
 
-class Tables(NamedTuple):
+class HeldTables(NamedTuple):
     """What a router holds of what others want: the digest over it, and the routers that it is about, ascending."""
 
     digest: bytes
@@ -44,4 +44,4 @@ class Tables(NamedTuple):
         return frozenset(router for place, router in enumerate(self.routers) if bits >> place & 1)
 
 
-NO_TABLES: Final = Tables(NO_DIGEST, ())
+NO_TABLES: Final = HeldTables(NO_DIGEST, ())
