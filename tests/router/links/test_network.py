@@ -89,6 +89,7 @@ async def test_many_filters_reach_the_others_in_parts(nodes):
     await made["b"].knows()
     await made["a"].start()
     await made["a"].until(lambda: made["a"].status()["remote_filters"] == 3_000)
+    await made["a"].until(lambda: made["a"].network.step.is_in_step)  # before, a message may find no link
     alice = await made["a"].client("alice")
     await alice.publish({"x": 2_999, "name": long + "2999"})
     assert await b.delivered() == {"x": 2_999, "name": long + "2999"}
