@@ -189,15 +189,11 @@ class Cover:
         if len(covered) >= self._index.answers_max:
             self._queue.append(packed)
             self._queued.add(packed)
-        return self._set_aside_all(tuple(other for other in covered if other != packed), packed)
-
-    def _set_aside_all(self, covered: tuple[bytes, ...], packed: bytes) -> tuple[bytes, ...]:
-        for other in covered:
+        aside = tuple(other for other in covered if other != packed)
+        for other in aside:
             self._index.remove(other)
-            for under in self._under.pop(other, ()):
-                self._set_aside(under, packed)
             self._set_aside(other, packed)
-        return covered
+        return aside
 
     def _take_from_under(self, above: bytes, packed: bytes) -> None:
         del self._under[above][packed]
@@ -206,5 +202,8 @@ class Cover:
             self._dropped.pop(above, None)
 
     def _set_aside(self, packed: bytes, by: bytes) -> None:
-        self._above[packed] = by
-        self._under.setdefault(by, {})[packed] = None
+        """Put a filter under `by`, with those that it stands above."""
+        under = self._under.setdefault(by, {})
+        for other in (*self._under.pop(packed, ()), packed):
+            self._above[other] = by
+            under[other] = None

@@ -56,6 +56,18 @@ def test_those_under_what_is_set_aside_move_under_what_covers_it(make):
     assert len(cover) == 0
 
 
+def test_what_comes_back_and_is_covered_itself_leaves_nobody_under_it(make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pure, "UNCOVERED_PER_SLICE", 1)
+    cover = looked(make, less(1), less(2), less(3))
+    assert cover.drop(less(3)) == [less(1)]
+    for bound in (9, 3):  # one that covers all comes while another is still covered by what has gone
+        cover.add(less(bound))
+        cover.look()
+    assert {bound for bound in (2, 3) if less(bound) in cover} == {2, 3}
+    assert cover.drop(less(3)) == ()
+    assert [*cover.drop(less(9)), *cover.uncover()] == [less(2)]
+
+
 def test_what_is_dropped_while_it_is_aside_is_not_uncovered_any_more(make):
     cover = looked(make, less(5), less(3))
     assert cover.drop(less(3)) == ()
