@@ -17,8 +17,9 @@ from pathlib import Path
 
 import click
 
+from tamis.bench.cells import processor
 from tamis.bench.matching import figures
-from tamis.bench.matching.journal import Journal, build_digests, processor
+from tamis.bench.matching.journal import Journal, build_digests
 from tamis.bench.matching.runner import Runner, bound_memory
 from tamis.bench.matching.sections import SECTIONS, Section
 from tamis.protocol.errors import TamisError

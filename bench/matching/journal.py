@@ -9,12 +9,11 @@ leaves no journal, so the next one measures anew.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import platform
 from pathlib import Path
 from typing import Any
 
+from tamis.bench.cells import digest
 from tamis.native import _tm
 
 _HERE = Path(__file__).parent
@@ -57,22 +56,10 @@ def build_digests() -> dict[str, str]:
     """Of the compiled extension, of the benchmarks' own sources, and of those that draw filters and messages."""
     sources = sorted(_HERE.rglob("*.py"))
     return {
-        "extension": _digest([Path(_tm.__file__)]),
-        "bench": _digest(sources),
-        "workloads": _digest([path for path in sources if path.parent.name == "workloads" or path.name == "words.py"]),
+        "extension": digest([Path(_tm.__file__)]),
+        "bench": digest(sources),
+        "workloads": digest([path for path in sources if path.parent.name == "workloads" or path.name == "words.py"]),
     }
-
-
-def processor() -> str:
-    """The name of this machine's."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    named = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
-    return next(named, platform.processor())
-
-
-def _digest(paths: list[Path]) -> str:
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def _row(line: str) -> tuple[str, Any]:

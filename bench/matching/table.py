@@ -20,11 +20,11 @@ from typing import Any, Final
 
 import click
 
+from tamis.bench.cells import processor
 from tamis.bench.matching import pointers, workloads
 from tamis.bench.matching.contenders import Setup, contenders
 from tamis.bench.matching.gallery.cells import Cells, group_of
 from tamis.bench.matching.gallery.measure import Bounds, measure, setups
-from tamis.bench.matching.journal import processor
 from tamis.bench.tables import markdown, short
 from tamis.native import ENGINES, engines_listed
 from tamis.protocol.errors import TamisError

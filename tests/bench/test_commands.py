@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md")), *sorted((R
 COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
 # Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
 HELPERS = {"matching.libraries", "matching.instructions", "networks.growth.report"}
-SHARED = {"tamis.bench.tables", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
+SHARED = {"tamis.bench.tables", "tamis.bench.cells", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
 
 
 def programs() -> set[str]:
@@ -50,7 +50,7 @@ def test_every_measurement_answers_a_question_and_stands_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("room", bench.QUESTIONS)
-def test_rooms_share_workloads_and_tables_alone(room: str) -> None:
+def test_rooms_share_workloads_tables_and_cells_alone(room: str) -> None:
     files = sorted((ROOT / "bench" / room).rglob("*.py"))
     assert files
     for file in files:

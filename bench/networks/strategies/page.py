@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tamis.bench.networks.strategies.cells import Cell, Cells, Setup
+from tamis.bench.cells import Cell
+from tamis.bench.networks.strategies.cells import Cells, Setup
 from tamis.bench.tables import markdown, percent, short
 
 HEAD: Final = (
