@@ -16,7 +16,7 @@ from tamis.configs import choices
 from tamis.configs.mistakes import Path, Problem, quoted
 from tamis.configs.topology import Topology
 
-_OUT_OF_RANGE = ("greater_than_equal", "less_than_equal")
+_OUT_OF_RANGE = ("greater_than_equal", "less_than_equal", "multiple_of")
 _MAPPING = "must be a mapping, `key: value`"
 _NUMBER = "must be a whole number"
 _TRUTH = "must be true or false"
@@ -96,10 +96,11 @@ def _unknown_key(path: Path) -> Problem:
 
 
 def _range(path: Path) -> str:
-    """Return a sentence with both bounds of the number at `path`."""
+    """Return a sentence with both bounds of the number at `path`, and what divides it."""
     field = _section_at(path[:-1]).model_fields[str(path[-1])]
     ends = [getattr(bound, end) for bound in field.metadata for end in ("ge", "le") if hasattr(bound, end)]
-    return f"from {min(ends)} to {max(ends)}"
+    divisors = [bound.multiple_of for bound in field.metadata if hasattr(bound, "multiple_of")]
+    return f"from {min(ends)} to {max(ends)}" + "".join(f", a multiple of {divisor}" for divisor in divisors)
 
 
 def _section_at(path: Path) -> type[BaseModel]:

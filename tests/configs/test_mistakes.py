@@ -107,6 +107,7 @@ VALUES = [
         ),
     ),
     (ONE + "records: {rotate: {bytes: 1}}", '2:27: records.rotate.bytes: must be from 65536 to 17179869184, got "1"'),
+    (ONE + "unmatched: {bytes: 1}", '2:20: unmatched.bytes: must be from 65536 to 67108864, a multiple of 8, got "1"'),
     (ONE + "records: {foldr: x}", "2:11: records.foldr: unknown key, did you mean folder?"),
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
