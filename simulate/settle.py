@@ -153,13 +153,17 @@ class Rest:
             self._look_at_versions(index)
             if node.alive:
                 costs.unfinished(node.number, view.unfinished(node), report)
-        sources = sources_of((node.number for node in living), PROBE_SOURCES)
+        sources = {*sources_of((node.number for node in living), PROBE_SOURCES), *self._first_of_components(living)}
         ways = {node.number: view.ways(node, sources) for node in living}
         self._tables.compare_ways(ways)
         if self._is_by_edges:
             held = {node.number: view.edge_holding(node) for node in living}
             compare_edges(held, ways, world.recorder.truth, lambda packed: world.meaning(packed)[1], report)
         return ways
+
+    def _first_of_components(self, living: list[Node]) -> set[int]:
+        """Return a router of each part of the network, where something is judged that all sources there share."""
+        return {min(self._world.reachable(node)) for node in living} if self._is_by_edges else set()
 
     def _look_at_spaces(self, living: list[Node]) -> None:
         """Invariants 4 and 8 for spaces, in a run that has some."""

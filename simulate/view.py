@@ -59,7 +59,9 @@ def wanted_towards(node: Node, router: int) -> int:
     if not isinstance(core, EdgeCore):
         return node.table.wanted_by(router)
     number = core.number_towards(router)
-    return node.table.wanted_by(everything_of(router) if number is None else number)
+    if number is not None:
+        return node.table.wanted_by(number)
+    return node.table.wanted_by(router) | node.table.wanted_by(everything_of(router))
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:

@@ -204,7 +204,7 @@ _ON_EDGE_TIMER: Final[Mapping[Due, Callable[[Edges, int], None]]] = {
     Due.EDGE_ISSUE: lambda edges, _: edges.wishes.consider(),
     Due.EDGE_NARROW: lambda edges, _: edges.wishes.narrow(),
     Due.EDGE_SAY: lambda edges, neighbour: edges.consider(neighbour),
-    Due.EDGE_ASK: lambda edges, neighbour: edges.ask_again(neighbour),
+    Due.EDGE_ASK: lambda edges, number: edges.ask_again(number),
     Due.EDGE_FORGET: lambda edges, _: edges.forget(),
     Due.EDGE_CONFIRM: lambda edges, _: edges.confirm_again(),
 }

@@ -33,6 +33,8 @@ GENERATIONS_MAX: Final = 4
 """R5b: how many generations of trees are in force at most."""
 ASKED_MAX: Final = 64
 """Edges that one neighbour has asked for and that are not there yet; more of them are dropped, and asked for again."""
+DOUBLINGS_MAX: Final = 4
+"""How often the wait for the whole doubles: it is asked for again after 1, 2, 4, 8 and then every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
 """How much longer than the hold of trees their edges are kept: the switch has a clock of its own."""
 
@@ -138,20 +140,21 @@ class Edges:
             self.held[name] = held
             link = links.get(place.neighbour)
             session = link.session if link is not None else 0
-            if held.session != session or not held.is_answered:
+            is_said = held.is_said_in(session)
+            held.tries *= held.session == session
+            held.session = session
+            if not is_said:
                 self._doubt(held)
-                held.session = session
                 self._ask(held)
         until_us = self._core_state.now_us + self._core_state.times.tree_hold_us + FORGET_AFTER_US
         for held in before.values():
             held.session = 0
-            held.doubt()
             self.past[held.number] = PastEdge(held, until_us, self._turn)
         self.forget()
 
     def _is_kept(self, held: HeldEdge, place: EdgePlace) -> bool:
         """E6: return whether an edge is the one that it was: between the same routers, with the same ones behind."""
-        return held.place == place or held.number == place.number
+        return held.number == place.number
 
     def _revived(self, place: EdgePlace) -> HeldEdge:
         found = self.past.pop(place.number, None)
@@ -245,16 +248,19 @@ class Edges:
             self._core_state.out.append(Install(held.number, everything, (), at_once=True))
 
     def _ask(self, held: HeldEdge) -> None:
-        """Ask a neighbour for the whole of an edge, and again until it has begun to say it."""
+        """Ask a neighbour for the whole of an edge, and again, each time after a longer wait, until it begins to say
+        it."""
         core_state, place = self._core_state, held.place
         link = core_state.links.by_neighbour.get(place.neighbour)
         if link is not None:
             core_state.send(link, EdgeRequest(place.root, place.behind))
-            core_state.timers.set((Due.EDGE_ASK, place.neighbour), core_state.now_us + core_state.times.retry_us)
+            wait_us = core_state.times.retry_us << min(held.tries, DOUBLINGS_MAX)
+            held.tries += 1
+            core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
 
-    def ask_again(self, neighbour: int) -> None:
-        for (_, other), held in self.held.items():
-            if other == neighbour and not held.is_answered:
+    def ask_again(self, number: int) -> None:
+        for held in self.held.values():
+            if held.number == number and not held.is_answered:
                 self._ask(held)
 
     def requested(self, body: EdgeRequest, link: CoreLink) -> None:

@@ -51,11 +51,17 @@ class HeldEdge:
         """Whether the whole was said, or is being said, in this session."""
         self.guard: int | None = None
         """The id under which the table has everything for this edge; None: it has not."""
+        self.tries = 0
+        """How often the whole was asked for since something of it came."""
         self.seq = 0
         self.epoch = 0
         self.digest = numbers.NO_DIGEST
         self._beside: dict[int, bytes] | None = None
         """What has been said of a new whole, while another is the last word."""
+
+    def is_said_in(self, session: int) -> bool:
+        """E4: return whether the whole was said, or is being said, in `session`, and nothing of it was missed."""
+        return self.session == session and self.is_answered
 
     def doubt(self) -> None:
         """Rely on what is held no longer, until the whole is said again."""
@@ -71,6 +77,7 @@ class HeldEdge:
             raise Missed
         change = self._change(self.filters if self._beside is None else self._beside, body)
         self.seq, self.epoch, self.digest, self.is_answered = body.seq, body.epoch, body.digest, True
+        self.tries = 0
         self.is_complete = body.complete
         if self._beside is None:
             return change

@@ -149,7 +149,10 @@ class SaidEdge:
     # --- what is said
 
     def begin(self) -> None:
-        """Say the whole, as the neighbour has asked for it or must not rely on what it holds."""
+        """Say the whole, as the neighbour has asked for it or must not rely on what it holds. One that is still to
+        begin is not begun again: a neighbour that waits asks more than once."""
+        if self._is_full_due:
+            return
         self._is_begun = self._is_full_due = True
         self.is_complete = False
         self._whole = cut(list(self.wanted.issued.items()))
