@@ -24,6 +24,7 @@ from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.parts import Part
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused, Held, LinkState
 from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.protocol.wire.streams import REPORTS
@@ -137,7 +138,7 @@ class Link(OtherEnd):
         body = decode(frame)
         if isinstance(body, Part):
             self._incoming.add(body, len(frame))
-        elif isinstance(body, LinkState | Held | EpochRefused):
+        elif isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest):
             self._heard(body, len(frame))
         else:
             self._take(body)

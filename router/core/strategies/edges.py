@@ -22,6 +22,7 @@ from tamis.router.core.plausible import no_clock
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges
 from tamis.router.core.statements.edges.held import HeldEdge
 from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll, everything_of
+from tamis.router.core.statements.edges.said import SaidEdge
 from tamis.router.core.statements.edges.storing import Marking
 from tamis.router.core.statements.layouts import EDGES
 from tamis.router.core.statements.links import CoreLink
@@ -65,9 +66,9 @@ class EdgeCore(Core):
         self,
         name: str,
         epoch: int,
-        settings: CoreSettings,
-        paths: PathCache | None,
-        parts: CoreParts,
+        settings: CoreSettings = CoreSettings(),
+        paths: PathCache | None = None,
+        parts: CoreParts = CoreParts(),
         unix_ms: Callable[[], int] = no_clock,
         policy: EdgePolicy = EdgePolicy(),
         is_preventive: bool = False,
@@ -107,6 +108,11 @@ class EdgeCore(Core):
     def held_edges(self) -> Collection[HeldEdge]:
         """What is held of the edges of the trees in force."""
         return self._edges.held.values()
+
+    @property
+    def said_edges(self) -> Collection[SaidEdge]:
+        """What is said of the edges of the trees in force."""
+        return self._edges.said.values()
 
     def number_towards(self, router: int) -> int | None:
         """Return the number of the edge by which messages go towards `router`; None: they do not go by edges."""

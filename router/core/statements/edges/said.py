@@ -68,7 +68,8 @@ class SaidEdge:
         """Whether what was said last is complete."""
         self.seq = 0
         self.digest = numbers.NO_DIGEST
-        self._count = 0
+        self.count = 0
+        """Filters in what was said."""
         self._widened_seq = self._confirmed_seq = 0
         self._confirm_due = False
 
@@ -217,10 +218,10 @@ class SaidEdge:
     def _say(self, change: Issue) -> None:
         core_state, is_full, base_seq = self._core_state, self._is_full_due, self.seq
         if is_full:
-            self.digest, self._count, base_seq = numbers.NO_DIGEST, 0, 0
+            self.digest, self.count, base_seq = numbers.NO_DIGEST, 0, 0
         weight = numbers.weight_of(change.added.items()) - numbers.weight_of(change.removed.items())
         self.digest = numbers.moved(self.digest, weight)
-        self._count += len(change.added) - len(change.removed)
+        self.count += len(change.added) - len(change.removed)
         self._is_full_due = False
         self.is_complete = self.is_complete or self._becomes_complete
         self.seq = next(self._seqs)
@@ -239,7 +240,7 @@ class SaidEdge:
             tuple([EdgeFilter(id_, packed, packed in marked) for id_, packed in change.added.items()]),
             tuple(change.removed),
             self.digest,
-            self._count,
+            self.count,
             self.is_complete,
             confirm,
         )
