@@ -43,7 +43,6 @@ from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.run_parts import RunParts
 
-
 SLOW_US: Final = 3_000 * MS
 """How long an edge takes that is slow to say the whole: longer than trees are in force beside the next ones (R5b)."""
 
@@ -333,11 +332,11 @@ class RemovingFirst(SaidEdge):
 
     def _next_change(self) -> Issue:
         wanted = self.wanted
-        if self._ahead is not None or not (wanted._gone and wanted._fresh):  # noqa: SLF001
+        if self._ahead is not None or not (wanted._gone and wanted._fresh):
             return super()._next_change()
-        fresh, wanted._fresh = wanted._fresh, {}  # noqa: SLF001
+        fresh, wanted._fresh = wanted._fresh, {}
         change = wanted.issue()
-        wanted._fresh = fresh  # noqa: SLF001
+        wanted._fresh = fresh
         self._until_us = self._core_state.now_us + self._core_state.times.damp_narrow_max_us
         return change
 

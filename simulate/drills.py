@@ -22,7 +22,14 @@ NARROWED_US: Final = 9_000 * MS
 """How long to wait until a narrowing was advertised: the hold (R7) and the slowest damping (R1) are over."""
 STORM_US: Final = 2_000 * MS
 STORM_CHANGES: Final = 40
-COUNTED: Final = ("advertisements", "confirmations", "requests", "edge statements", "edge confirmations", "edge requests")
+COUNTED: Final = (
+    "advertisements",
+    "confirmations",
+    "requests",
+    "edge statements",
+    "edge confirmations",
+    "edge requests",
+)
 """Kinds of control frames that a change may cost."""
 
 

@@ -80,7 +80,9 @@ def spaces(node: Node) -> dict[str, SpaceStatement]:
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each source, by its newest trees."""
     trees = _core(node).core_state.trees
-    return {source: TreePlace(trees.parent(source), trees.children(source), _below(trees, source)) for source in sources}
+    return {
+        source: TreePlace(trees.parent(source), trees.children(source), _below(trees, source)) for source in sources
+    }
 
 
 def _below(trees: Trees, source: int) -> dict[int, int]:

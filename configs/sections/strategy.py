@@ -47,8 +47,8 @@ class StrategySettings(ConfigSection):
     )
     storing: Annotated[str, OneOf(choices.STORINGS)] = Field(
         default="optimistic",
-        description="Strategy `profile`: filters that another one covers are not said to a neighbour, and are when that "
-        "one goes; `preventive`: they are said, too.",
+        description="Strategy `profile`: filters that another one covers are not said to a neighbour until that one "
+        "goes; `preventive`: they are said, too.",
     )
     destinations_max: int = Field(
         default=bounds.ROUTE_ROUTERS,

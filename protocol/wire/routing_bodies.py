@@ -199,7 +199,8 @@ class SenderRequest(Kept):
     """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
     `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
-    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say. `edges` are the latest statements about edges (EA) that it made to the receiver.
+    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say. `edges`
+    are the latest statements about edges (EA) that it made to the receiver.
     """
 
     requester: U64

@@ -167,7 +167,9 @@ def _routes(request: Request, running: RouterView) -> Answer:
             after = router
             break
     head = routes_head(network, running.settings.broadcast)
-    first = {"interfaces": interface_forms(network), "edges": edge_forms(network)} if cursor == 0 else {"interfaces": []}
+    first = (
+        {"interfaces": interface_forms(network), "edges": edge_forms(network)} if cursor == 0 else {"interfaces": []}
+    )
     return items.page("routers", **head, **first, next=after)
 
 

@@ -83,7 +83,9 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
         behind[hop] += 1
         if router in core_state.rib.entries:
             filters[hop] += len(core_state.rib.entries[router].filters)
-    below = Counter(way for router, way in core_state.trees.below(core.me).items() if router in core_state.trees.routers)
+    below = Counter(
+        way for router, way in core_state.trees.below(core.me).items() if router in core_state.trees.routers
+    )
     children = core_state.trees.children(core.me)
     if isinstance(core, EdgeCore) and core.held_edges:
         filters = Counter({held.place.neighbour: len(held.filters) for held in core.held_edges})
@@ -108,7 +110,10 @@ def edge_forms(network: Network) -> list[dict[str, object]]:
     core = network.core
     if not isinstance(core, EdgeCore):
         return []
-    name_of, ways = core.core_state.topology.name_of, Counter(map(core.core_state.trees.next_hop, core.core_state.trees.routers))
+    name_of, ways = (
+        core.core_state.topology.name_of,
+        Counter(map(core.core_state.trees.next_hop, core.core_state.trees.routers)),
+    )
     said = {each.place.neighbour: each for each in core.said_edges}
     return [
         {

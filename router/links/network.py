@@ -5,8 +5,8 @@
     time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
                                                 └── WaysChanged ──> clients (losses.py)
 
-Law: commands are carried out in their order. What a `Held` or an EH confirms is in the table before it leaves. The core is
-called when something happens, when it is due, and in slices while it has work; never otherwise.
+Law: commands are carried out in their order. What a `Held` or an `EdgeHeld` confirms is in the table before it leaves.
+The core is called when something happens, when it is due, and in slices while it has work; never otherwise.
 """
 
 from __future__ import annotations

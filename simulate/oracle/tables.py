@@ -92,8 +92,9 @@ class Tables:
         asked_by_groups: Callable[[], Mapping[int, Mapping[int, int]]] = dict,
         needed: Callable[[], Asked] | None = None,
     ) -> None:
-        """`needed` says what each router gets, where that is not what it asks for by name. `asked` says what each router should ask for now; without it, for what its clients want. `asked_by_groups`
-        says router -> number of a group -> the contents that its members want."""
+        """`asked` says what each router should ask for now; without it, for what its clients want. `asked_by_groups`
+        says router -> number of a group -> the contents that its members want. `needed` says which messages go to each
+        router; without it, those that it asks for."""
         self._truth = truth
         self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._asked_by_groups = asked_by_groups

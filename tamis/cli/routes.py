@@ -29,7 +29,9 @@ _PAGE: Final = 500
 @click.command("routes", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
-@click.option("--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge of the tree.")
+@click.option(
+    "--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge of the tree."
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
 def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
@@ -38,8 +40,9 @@ def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
     For each router that is asked: its neighbours, with what lies behind each of them (the filters of an interface are
     its predicate), and every router it knows of, with the version of what that one asks for. TARGET is as for `tamis
     status`. With --audit every router is asked over the whole tree; those that held something else are named, and are
-    set right. With --edges, under strategy `profile`, what is held of each edge and said of it, and whether that is
-    complete: an edge that is not counts as one that wants everything. The exit code is 1 if a router did not answer, or if an audit found a difference.
+    set right. With --edges, where messages go by edges (strategy `profile`): what is held of each edge of the tree and
+    said of it, and whether that is complete; an edge that is not counts as one that wants everything. The exit code is
+    1 if a router did not answer, or if an audit found a difference.
     """
     code = 0
     for router in routers(target):

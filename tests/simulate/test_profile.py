@@ -1,4 +1,4 @@
-"""Strategy profile in the simulator: clean under all faults, judged by a law of its own, and each of E3 to E7 missed."""
+"""Strategy profile in the simulator: clean under all faults, and judged by a law of its own."""
 
 from __future__ import annotations
 

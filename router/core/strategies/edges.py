@@ -19,7 +19,7 @@ from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Await, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Unwanted
 from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import no_clock
-from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges
+from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says
 from tamis.router.core.statements.edges.held import HeldEdge
 from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll, everything_of
 from tamis.router.core.statements.edges.said import SaidEdge
@@ -32,6 +32,10 @@ from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
+
+USUAL_SETTINGS: Final = CoreSettings()
+USUAL_PARTS: Final = CoreParts()
+PROFILE: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.AGGREGATE)
 
 
 class EverythingApart:
@@ -66,11 +70,11 @@ class EdgeCore(Core):
         self,
         name: str,
         epoch: int,
-        settings: CoreSettings = CoreSettings(),
+        settings: CoreSettings = USUAL_SETTINGS,
         paths: PathCache | None = None,
-        parts: CoreParts = CoreParts(),
+        parts: CoreParts = USUAL_PARTS,
         unix_ms: Callable[[], int] = no_clock,
-        policy: EdgePolicy = EdgePolicy(),
+        policy: EdgePolicy = PROFILE,
         is_preventive: bool = False,
     ) -> None:
         self.edges: Edges | None = None

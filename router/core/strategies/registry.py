@@ -76,8 +76,8 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["link-matching"], Core, CoreParts(cover=NoCover)),
         Strategy(BY_NAME["match-first"], Core, policy=MATCH_FIRST),
         Strategy(BY_NAME["advertise-destinations"], Core, policy=DESTINATIONS),
+        Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
         Strategy(BY_NAME["profile"], EdgeCore),
         Strategy(BY_NAME["profile-preventive"], partial(EdgeCore, is_preventive=True)),
-        Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
     )
 }

@@ -23,7 +23,7 @@ IDS_END: Final = 1 << 63
 """Ids of filters that neighbours say lie below; those above are this router's own, for filters that match all."""
 
 
-class Missed(Exception):  # noqa: N818 - it is no error of anybody here
+class Missed(Exception):
     """A statement does not follow from what is held: the whole must be said again."""
 
 

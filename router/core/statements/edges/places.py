@@ -72,7 +72,11 @@ class EdgeTrees(_Wrapped):
         up = self._trees.next_hop(self.root)
         return {
             neighbour: EdgePlace(
-                self.root, neighbour, routers_digest(there), routers_digest(self.routers.difference(there)), neighbour == up
+                self.root,
+                neighbour,
+                routers_digest(there),
+                routers_digest(self.routers.difference(there)),
+                neighbour == up,
             )
             for neighbour, there in sorted(behind.items())
         }

@@ -1,7 +1,7 @@
 """E7: what becomes of filters that another filter of the same statement covers.
 
-    optimistic    they are not said. When the filter that covers them goes, they are said before its removal, in one body
-                  where it has room: a neighbour never lacks them
+    optimistic    they are not said. When the filter that covers them goes, they are said before its removal, in one
+                  body where that has room: a neighbour never lacks them
     preventive    they are said, marked as covered, and set aside by the neighbour's engine: when the filter that covers
                   them goes, its removal is all that is said
 

@@ -205,9 +205,9 @@ def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_c
     asked = advertiser(less(1), less(5))
     asked.work()
     assert not asked.has_work
-    assert asked.issue()[:2] == ({}, (1,))
+    assert asked.issue()[:2] == ({}, {1: less(1)})
     asked.unwant(less(5), 0)
-    assert asked.issue()[:2] == ({3: less(1)}, ())
+    assert asked.issue()[:2] == ({3: less(1)}, {})
 
 
 def test_covering_never_delays_and_is_done_in_slices():
