@@ -107,8 +107,8 @@ class Topology(ConfigSection):
     @model_validator(mode="after")
     def _check_layer(self) -> Topology:
         if "broadcast" in self.model_fields_set and self.broadcast != self.layer:
-            what = f"strategy {self.strategy.name} goes by broadcast {self.layer}, not by {self.broadcast}"
-            raise PydanticCustomError("layer", "{what}", {"what": what})
+            what = wiring.other_layer(self.strategy.name, self.broadcast)
+            raise PydanticCustomError("wiring", "{what}", {"what": what})
         return self
 
     @model_validator(mode="after")
