@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from tamis.protocol.filters import EVERYTHING
+from tamis.protocol.limits import COLLECTED_BYTES_MAX
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.commands import Install
+from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.edges.confirming import EdgeWait, EdgeWaits
-from tamis.router.core.statements.edges.held import IDS_END, EdgeChange, HeldEdge, Missed
+from tamis.router.core.statements.edges.held import IDS_END, EdgeChange, HeldEdge, Missed, TooMuch
 from tamis.router.core.statements.edges.places import EdgePlace, EdgeTrees
-from tamis.router.core.statements.edges.said import Feed, SaidEdge
-from tamis.router.core.statements.edges.wishes import Wishes
+from tamis.router.core.statements.edges.said import EdgeFeed, SaidEdge
+from tamis.router.core.statements.edges.wishes import EdgeWishes
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.timers import Due
@@ -97,7 +98,7 @@ class Edges:
             policy,
             reached,
         )
-        self.wishes = Wishes(core_state, own, self._issued)
+        self.wishes = EdgeWishes(core_state, own, self._issued)
         self.waits = EdgeWaits(self._ended)
         self.trees: tuple[EdgeTrees, ...] = ()
         self.held: dict[Name, HeldEdge] = {}
@@ -183,7 +184,7 @@ class Edges:
                 del self._asked[name]
                 said.begin()
 
-    def _feeds(self, place: EdgePlace) -> Iterator[Feed]:
+    def _feeds(self, place: EdgePlace) -> Iterator[EdgeFeed]:
         if (self._policy.up if place.is_up else self._policy.down) is Says.EVERYTHING:
             yield self._anything
             return
@@ -216,6 +217,9 @@ class Edges:
         except Missed:
             self._doubt(held)
             self._ask(held)
+            return
+        except TooMuch:
+            self._give_up(held)
             return
         if not held.is_complete:
             self._guard(held)
@@ -262,6 +266,18 @@ class Edges:
             wait_us = core_state.times.retry_us << min(held.tries, DOUBLINGS_MAX)
             held.tries += 1
             core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
+
+    def _give_up(self, held: HeldEdge) -> None:
+        """Let an edge that says more than is kept count as everything, and ask seldom whether it is less by now."""
+        core_state, neighbour = self._core_state, held.place.neighbour
+        self._doubt(held)
+        held.tries = DOUBLINGS_MAX
+        wait_us = core_state.times.retry_us << DOUBLINGS_MAX
+        core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
+        if core_state.may_correct(core_state.me, held.number):
+            who = core_state.topology.name_of(neighbour)
+            text = f"{who} says more than {COLLECTED_BYTES_MAX} bytes of filters of one edge: all messages go there"
+            core_state.out.append(Alarm(text))
 
     def ask_again(self, number: int) -> None:
         for held in self.held.values():

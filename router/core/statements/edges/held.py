@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from tamis.protocol.limits import COLLECTED_BYTES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.edge_bodies import EdgeStatement
 from tamis.router.core.statements.edges.places import EdgePlace
+from tamis.router.core.statements.sizes import size_of
 
 IDS_END: Final = 1 << 63
 """Ids of filters that neighbours say lie below; those above are this router's own, for filters that match all."""
@@ -25,6 +27,10 @@ IDS_END: Final = 1 << 63
 
 class Missed(Exception):
     """A statement does not follow from what is held: the whole must be said again."""
+
+
+class TooMuch(Exception):
+    """What is said of an edge would pass COLLECTED_BYTES_MAX: it goes on counting as everything."""
 
 
 class EdgeChange(NamedTuple):
@@ -56,6 +62,8 @@ class HeldEdge:
         self.seq = 0
         self.epoch = 0
         self.digest = numbers.NO_DIGEST
+        self._size = 0
+        """The size of what is being said (`sizes.py`)."""
         self._beside: dict[int, bytes] | None = None
         """What has been said of a new whole, while another is the last word."""
 
@@ -69,10 +77,11 @@ class HeldEdge:
         self._beside = None
 
     def hear(self, body: EdgeStatement) -> EdgeChange:
-        """Take a statement, and return what it changes; Missed if it does not follow from those before."""
+        """Take a statement, and return what it changes; Missed if it does not follow from those before, TooMuch if it
+        is more than is kept of an edge."""
         if body.full:
             self._beside = {} if self.filters else None
-            self.digest, self.is_complete = numbers.NO_DIGEST, False
+            self.digest, self.is_complete, self._size = numbers.NO_DIGEST, False, 0
         elif not self.is_answered or (body.base_seq, body.epoch) != (self.seq, self.epoch):
             raise Missed
         change = self._change(self.filters if self._beside is None else self._beside, body)
@@ -94,6 +103,10 @@ class HeldEdge:
         count = len(filters) + len(added) - len(gone)
         if (numbers.moved(self.digest, weight), count) != (body.digest, body.count):
             raise Missed
+        size = self._size + size_of(added.values()) - size_of(gone.values())
+        if size > COLLECTED_BYTES_MAX:
+            raise TooMuch
+        self._size = size
         filters.update(added)
         for id_ in gone:
             del filters[id_]

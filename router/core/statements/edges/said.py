@@ -35,7 +35,7 @@ FORMER_MAX: Final = 8
 """What fed a statement before and feeds it still, at most. Past that the statement begins anew, incomplete."""
 
 
-class Feed(Protocol):
+class EdgeFeed(Protocol):
     """Filters that are passed on, by id."""
 
     @property
@@ -54,8 +54,8 @@ class SaidEdge:
         self.place, self.link = place, link
         self._core_state, self._seqs = core_state, seqs
         self.wanted = wanted
-        self.feeds: dict[Feed, None] = {}
-        self._former: dict[Feed, None] = {}
+        self.feeds: dict[EdgeFeed, None] = {}
+        self._former: dict[EdgeFeed, None] = {}
         """What fed this before and is the last word of somebody until all of `feeds` is complete."""
         self._jobs: deque[tuple[bool, Iterator[bytes]]] = deque()
         """(whether they are wanted, filters) that are still to be taken."""
@@ -75,7 +75,7 @@ class SaidEdge:
 
     # --- what feeds it
 
-    def feed_by(self, feeds: Iterable[Feed]) -> None:
+    def feed_by(self, feeds: Iterable[EdgeFeed]) -> None:
         """Let `feeds` be what feeds this from now on. What did before goes on until all of them are complete, if the
         neighbour relies on what was said."""
         now = dict.fromkeys(feeds)
@@ -96,7 +96,7 @@ class SaidEdge:
             self.begin()
         self._drop_former()
 
-    def is_fed_by(self, feed: Feed) -> bool:
+    def is_fed_by(self, feed: EdgeFeed) -> bool:
         return feed in self.feeds or feed in self._former
 
     def changed(self, added: Iterable[bytes], removed: Iterable[bytes]) -> None:

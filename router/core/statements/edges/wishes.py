@@ -16,7 +16,7 @@ from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.timers import Due
 
 
-class Wishes:
+class EdgeWishes:
     """What clients want. `issued` is called with each change that may be passed on."""
 
     is_complete = True

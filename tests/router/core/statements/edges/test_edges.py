@@ -13,6 +13,7 @@ from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, E
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.events import Heard
+from tamis.router.core.statements.edges import held as held_module
 from tamis.router.core.statements.edges.edges import ASKED_MAX, GENERATIONS_MAX, PACKED_EVERYTHING
 from tamis.router.core.statements.edges.held import IDS_END, HeldEdge
 from tamis.router.core.strategies.edges import EdgeCore
@@ -262,6 +263,21 @@ def test_what_is_about_another_edge_changes_nothing(body):
     world.handle("a", Heard(B, 1, body))
     assert world.installed["a"] == before
     assert held(world, "a", "b").is_complete
+
+
+def test_an_edge_that_says_more_than_is_kept_goes_on_counting_as_everything(monkeypatch: pytest.MonkeyPatch):
+    world = world_of("ab", "ab")
+    monkeypatch.setattr(held_module, "COLLECTED_BYTES_MAX", 1_000)
+    world.want("b", *map(is_, range(20)))
+    run(world)
+    assert PACKED_EVERYTHING in table(world, "a", "b")
+    assert len(world.alarms) == 1
+    asked = world.frames(EdgeRequest)
+    run(world, 60 * S)
+    assert world.frames(EdgeRequest) - asked <= 4
+    world.unwant("b", *map(is_, range(18)))
+    run(world, 40 * S)
+    assert table(world, "a", "b") == {is_(18), is_(19)}
 
 
 def test_what_a_neighbour_asks_for_and_is_not_there_is_bounded():
