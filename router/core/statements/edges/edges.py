@@ -92,12 +92,8 @@ class Edges:
         policy: EdgePolicy,
         reached: Callable[[int], None],
     ) -> None:
-        self._core_state, self._make_predicate, self._policy, self._reached = (
-            core_state,
-            make_predicate,
-            policy,
-            reached,
-        )
+        self._core_state, self._make_predicate = core_state, make_predicate
+        self._policy, self._reached = policy, reached
         self.wishes = EdgeWishes(core_state, own, self._issued)
         self.waits = EdgeWaits(self._ended)
         self.trees: tuple[EdgeTrees, ...] = ()
