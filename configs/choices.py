@@ -42,6 +42,7 @@ ADVERTISE_MODES = {
 REUSES = {str(facts.options["reuse"]): SUPPORTED for facts in strategies.STRATEGIES if "reuse" in facts.options} | {
     "keys": PLANNED
 }
+STORINGS = {str(facts.options["storing"]): SUPPORTED for facts in strategies.STRATEGIES if "storing" in facts.options}
 PREDICATE_FORMS = {"exact": SUPPORTED, "coarse": SUPPORTED}
 LOG_LEVELS = {"debug": SUPPORTED, "info": SUPPORTED, "warning": SUPPORTED, "error": SUPPORTED}
 SLOW_POLICIES = {"drop-newest": SUPPORTED, "drop-oldest": SUPPORTED, "disconnect": SUPPORTED, "block": SUPPORTED}

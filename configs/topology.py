@@ -105,6 +105,13 @@ class Topology(ConfigSection):
         return SpaceSet(spaces, self.space_attribute, self.space_unknown == "refuse")
 
     @model_validator(mode="after")
+    def _check_layer(self) -> Topology:
+        if "broadcast" in self.model_fields_set and self.broadcast != self.layer:
+            what = wiring.other_layer(self.strategy.name, self.broadcast)
+            raise PydanticCustomError("wiring", "{what}", {"what": what})
+        return self
+
+    @model_validator(mode="after")
     def _check_wiring(self) -> Topology:
         problems = [problem.what for problem in wiring.problems(self)]
         if problems:
@@ -135,10 +142,15 @@ class Topology(ConfigSection):
             own.records if self.records is None else _overridden(self.records, own.records),
             _overridden(self.unmatched, own.unmatched),
             tuple(sorted(self._links_of(router_id), key=lambda link: link.neighbour)),
-            self.broadcast,
+            self.layer,
             self.strategy,
             self.space_set,
         )
+
+    @property
+    def layer(self) -> str:
+        """The broadcast layer: that of the strategy, if it brings one."""
+        return self.strategy.facts.layer or self.broadcast
 
     @property
     def _usual_engine(self) -> EngineSettings:
@@ -188,7 +200,7 @@ class Topology(ConfigSection):
             "machines": len({router.machine for router in everyone}),
             "client_addresses": sum(len(router.clients) for router in everyone),
             "admin_addresses": sum(router.admin is not None for router in everyone),
-            "broadcast": self.broadcast,
+            "broadcast": self.layer,
             "strategy": self.strategy.name,
             "spaces": len(self.spaces),
             "engines": sorted({router.engine.name for router in everyone}),

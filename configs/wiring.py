@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from tamis.configs.address import ADDRESSES_MAX, Address, joined, parse_address
 from tamis.configs.mistakes import Path, Problem, dotted, quoted
+from tamis.protocol.strategies import STRATEGIES
 
 PARTS_SHOWN = 4
 IDS_SHOWN = 5
@@ -38,6 +39,8 @@ class _Wires:
 def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     """Yield everything wrong between the parts of `topology`: a Topology, or the data of a file that stands in
     `folder`."""
+    if isinstance(topology, Mapping):
+        yield from _layers(topology)
     routers = _part(topology, "routers")
     routers = routers if isinstance(routers, Mapping) else {}
     links = _wires(_part(topology, "links"))
@@ -46,6 +49,21 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     yield from wrong
     if links.complete and not wrong and routers:
         yield from _pieces(list(routers), links.wires)
+
+
+def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
+    """Yield what is wrong if a broadcast layer is named beside a strategy that brings another one with it."""
+    strategy, broadcast = topology.get("strategy"), topology.get("broadcast")
+    name = strategy if isinstance(strategy, str) else _part(strategy, "name")
+    layer = next((facts.layer for facts in STRATEGIES if facts.key == name), None)
+    if layer is not None and isinstance(broadcast, str) and broadcast != layer:
+        yield Problem(("broadcast",), other_layer(str(name), broadcast))
+
+
+def other_layer(strategy: str, broadcast: str) -> str:
+    """Return what is wrong where `broadcast` stands beside a strategy that brings another layer with it."""
+    layer = next(facts.layer for facts in STRATEGIES if facts.key == strategy)
+    return f"strategy {strategy} goes by {layer}, not by {broadcast}: leave broadcast out"
 
 
 def _part(section: object, key: str) -> object:

@@ -22,6 +22,7 @@ class Asks(enum.Enum):
     WANTED = "what its clients want"
     EVERYTHING_FOR_CLIENTS = "everything, while a client of its own wants something"
     EVERYTHING = "everything"
+    BY_EDGES = "everything of all, and of its tree neighbours what is wanted behind it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class StrategyFacts:
     compared with the truth."""
     goes_where_wanted: bool = True
     """A message goes only by shortest ways to routers that have asked for it, so an audit can say which way it took."""
+    layer: str | None = field(default=None, kw_only=True)
+    """The broadcast layer that the strategy brings with it; None: that of the topology file."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
     engine: str | None = field(default=None, kw_only=True)
@@ -134,9 +137,29 @@ STRATEGIES: Final = (
         states_all=True,
         engine="pst",
     ),
+    StrategyFacts(
+        "profile",
+        "profile",
+        {"storing": "optimistic"},
+        "profile",
+        "Each router says to its neighbours in one tree what the routers behind it want, less what is covered: profile "
+        "forwarding of paper 003, guarded.",
+        asks=Asks.BY_EDGES,
+        layer="shared-tree",
+    ),
+    StrategyFacts(
+        "profile-preventive",
+        "profile",
+        {"storing": "preventive"},
+        "profile (preventive)",
+        "As `profile`, but covered filters are said, too, so that the end of the filter that covers them brings back "
+        "none.",
+        asks=Asks.BY_EDGES,
+        layer="shared-tree",
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("profile", "rendezvous", "adaptive")
+PLANNED: Final = ("rendezvous", "adaptive")
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 

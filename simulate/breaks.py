@@ -15,19 +15,26 @@ from tamis.protocol.strategies import DEFAULT
 from tamis.protocol.wire.extensions import RouterSet
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
+from tamis.router.core.commands import Install
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.edges.edges import Edges, Name
+from tamis.router.core.statements.edges.held import HeldEdge
+from tamis.router.core.statements.edges.places import EdgePlace
+from tamis.router.core.statements.edges.said import SaidEdge
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import NeighbourTalks
-from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
 from tamis.router.core.statements.rib import AppliedChange, Rib
 from tamis.router.core.statements.spaces import SpaceTalks
+from tamis.router.core.timers import Due
+from tamis.router.core.times import MS
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
@@ -35,6 +42,9 @@ from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
 from tamis.simulate.run_parts import RunParts
+
+SLOW_US: Final = 3_000 * MS
+"""How long an edge takes that is slow to say the whole: longer than trees are in force beside the next ones (R5b)."""
 
 
 class Undamped(Advertiser):
@@ -233,6 +243,108 @@ class Secretive(SpaceTalks):
         return False
 
 
+class Slow(SaidEdge):
+    """As an edge with very many filters, of which the whole takes seconds to say. It breaks no rule."""
+
+    _until_us = 0
+
+    def begin(self) -> None:
+        self._until_us = self._until_us if self._is_full_due else self._core_state.now_us + SLOW_US
+        super().begin()
+
+    def _may_go(self) -> bool:
+        if self._core_state.now_us < self._until_us:
+            self._core_state.timers.set_earlier((Due.EDGE_SAY, self.place.neighbour), self._until_us)
+            return False
+        return super()._may_go()
+
+
+class SlowEdges(Edges):
+    said_of = Slow
+
+
+class Trustful(SlowEdges):
+    """E3: an edge of which not everything was said counts as what was said."""
+
+    def _guard(self, held: HeldEdge) -> None:
+        pass
+
+
+class Faithful(HeldEdge):
+    """E4: what was said in an earlier session is relied on in the next one."""
+
+    def is_said_in(self, session: int) -> bool:  # noqa: ARG002 - the signature is the edge's
+        return self.is_answered
+
+
+class FaithfulEdges(Edges):
+    held_of = Faithful
+
+
+class Hesitant(SaidEdge):
+    """E5: what is new is damped at each hop, as what only takes away is at its issuer."""
+
+    _until_us = 0
+
+    def _may_go(self) -> bool:
+        core_state = self._core_state
+        self._until_us = self._until_us or core_state.now_us + core_state.times.damp_narrow_max_us
+        if self.is_complete and core_state.now_us < self._until_us:
+            core_state.timers.set_earlier((Due.EDGE_SAY, self.place.neighbour), self._until_us)
+            return False
+        self._until_us = 0
+        return True
+
+
+class HesitantEdges(Edges):
+    said_of = Hesitant
+
+
+class Settled(Edges):
+    """E6: an edge keeps what was said of it, whoever lies behind it now."""
+
+    _last: Mapping[Name, HeldEdge] = {}
+
+    def _follow_held(self, places: dict[Name, EdgePlace]) -> None:
+        self._last = dict(self.held)
+        super()._follow_held(places)
+
+    def _revived(self, place: EdgePlace) -> HeldEdge:
+        held, last = super()._revived(place), self._last.get((place.root, place.neighbour))
+        if last is not None and not held.filters:
+            held.filters, held.session = dict(last.filters), last.session
+            held.is_answered, held.is_complete = last.is_answered, last.is_complete
+            held.epoch, held.seq, held.digest = last.epoch, last.seq, last.digest
+            self._core_state.out.append(Install(held.number, dict(held.filters), ()))
+        return held
+
+
+class RemovingFirst(SaidEdge):
+    """E7: a filter is taken back at once, and those that it covered are said when damping allows it."""
+
+    _until_us = 0
+
+    def _may_go(self) -> bool:
+        if self._core_state.now_us < self._until_us:
+            self._core_state.timers.set_earlier((Due.EDGE_SAY, self.place.neighbour), self._until_us)
+            return False
+        return super()._may_go()
+
+    def _next_change(self) -> Issue:
+        wanted = self.wanted
+        if self._ahead is not None or not (wanted._gone and wanted._fresh):
+            return super()._next_change()
+        fresh, wanted._fresh = wanted._fresh, {}
+        change = wanted.issue()
+        wanted._fresh = fresh
+        self._until_us = self._core_state.now_us + self._core_state.times.damp_narrow_max_us
+        return change
+
+
+class RemovingEdges(Edges):
+    said_of = RemovingFirst
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[RunParts], RunParts]
@@ -273,6 +385,11 @@ BREAKS: Final[dict[str, Break]] = {
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),
+    "E3": Break(_part(edges=Trustful), frozenset({1}), "ring:6", 200, "cut,crash", "profile"),
+    "E4": Break(_part(edges=FaithfulEdges), frozenset({1, 4}), "ring:6", 200, "reset", "profile"),
+    "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),
+    "E6": Break(_part(edges=Settled), frozenset({1, 4}), "ring:6", 200, "cut,crash", "profile"),
+    "E7": Break(_part(edges=RemovingEdges), frozenset({1}), "line:6", 300, "none", "profile"),
     "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
 

@@ -5,6 +5,7 @@ Law: the estimate is made field by field and lies within a few percent of the en
 
 from __future__ import annotations
 
+from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.routing_bodies import (
     AdvertisedFilter,
     Body,
@@ -20,6 +21,7 @@ from tamis.protocol.wire.routing_bodies import (
 _HEAD = 48
 _NUMBER = 9
 _ENTRY = 4 * _NUMBER + 18
+_EDGE = 3 * _NUMBER + 18
 
 
 def size(body: Body) -> int:
@@ -29,7 +31,8 @@ def size(body: Body) -> int:
         return _HEAD + _ENTRY + 20 + _filters(body.added) + _NUMBER * len(body.removed)
     if isinstance(body, SenderRequest):
         vectors = _ENTRY * (len(body.known) + len(body.topology))
-        return _HEAD + 2 * _NUMBER + len(body.digest) + len(body.spaces) + vectors
+        edges = (_EDGE + 18) * len(body.edges)
+        return _HEAD + 2 * _NUMBER + len(body.digest) + len(body.spaces) + vectors + edges
     if isinstance(body, UpdateReply):
         entries = sum(_ENTRY + _filters(entry.filters) for entry in body.entries)
         return _HEAD + 3 * _NUMBER + entries + _NUMBER * len(body.differing)
@@ -37,10 +40,14 @@ def size(body: Body) -> int:
         return _HEAD + 3 * _NUMBER
     if isinstance(body, SpaceStatement):
         return _HEAD + 3 * _NUMBER + len(body.name) + len(body.packed)
+    if isinstance(body, EdgeStatement):
+        return _HEAD + _EDGE + 40 + _filters(body.added) + _NUMBER * len(body.removed)
+    if isinstance(body, EdgeHeld | EdgeRequest):
+        return _HEAD + _EDGE
     return _HEAD + 2 * _NUMBER + _NUMBER * len(body.holders)
 
 
-def _filters(filters: tuple[AdvertisedFilter, ...]) -> int:
+def _filters(filters: tuple[AdvertisedFilter, ...] | tuple[EdgeFilter, ...]) -> int:
     return sum(_NUMBER + 3 + len(each.filter) for each in filters)
 
 
@@ -56,4 +63,10 @@ def mark(body: Body) -> tuple[int, int]:
         return 6, body.acceptable
     if isinstance(body, SpaceStatement):
         return 7, body.version
+    if isinstance(body, EdgeStatement):
+        return 8, body.seq
+    if isinstance(body, EdgeHeld):
+        return 9, body.seq
+    if isinstance(body, EdgeRequest):
+        return 10, int.from_bytes(body.behind[:7], "little")
     return (4 if isinstance(body, SenderRequest) else 5), body.request

@@ -22,6 +22,15 @@ NARROWED_US: Final = 9_000 * MS
 """How long to wait until a narrowing was advertised: the hold (R7) and the slowest damping (R1) are over."""
 STORM_US: Final = 2_000 * MS
 STORM_CHANGES: Final = 40
+COUNTED: Final = (
+    "advertisements",
+    "confirmations",
+    "requests",
+    "edge statements",
+    "edge confirmations",
+    "edge requests",
+)
+"""Kinds of control frames that a change may cost."""
 
 
 def drill(world: World, rest: Rest, round_: int, seed: int) -> None:
@@ -148,7 +157,7 @@ def _has_only_its_own(world: World, client: SimulatedClient) -> bool:
 
 def _frames(world: World) -> int:
     said = world.recorder.said
-    return said["advertisements"] + said["confirmations"] + said["requests"]
+    return sum(said[kind] for kind in COUNTED)
 
 
 def _run(world: World, for_us: int) -> None:

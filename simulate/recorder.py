@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.routing_bodies import (
     Body,
     EpochRefused,
@@ -274,4 +275,7 @@ _KINDS: Final[dict[type, str]] = {
     Held: "confirmations",
     EpochRefused: "refusals",
     SpaceStatement: "spaces",
+    EdgeStatement: "edge statements",
+    EdgeHeld: "edge confirmations",
+    EdgeRequest: "edge requests",
 }

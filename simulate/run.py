@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
@@ -118,7 +118,9 @@ def plan_of(scenario: Scenario) -> list[Operation]:
 def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
     if "groups" in faults.kinds_of(scenario.faults) and not BY_NAME[scenario.strategy].carries_groups:
         raise ValueError(f"strategy {scenario.strategy} has no worker groups")
-    settings = CoreSettings(broadcast=scenario.broadcast or network.broadcast, coarse=scenario.coarse)
+    layer = cast("Broadcast | None", BY_NAME[scenario.strategy].layer)
+    broadcast = layer or scenario.broadcast or network.broadcast
+    settings = CoreSettings(broadcast=broadcast, coarse=scenario.coarse and layer is None)
     has_spaces = "spaces" in faults.kinds_of(scenario.faults)
     kit = RunParts(scenario.strategy, settings, declared=schemas.DECLARED if has_spaces else ())
     return kit if scenario.without is None else breaks.without(scenario.without, kit)

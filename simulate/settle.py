@@ -19,6 +19,7 @@ from tamis.simulate.link import HOLD_US
 from tamis.simulate.node import Node
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
+from tamis.simulate.oracle.edges import compare_edges
 from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
@@ -42,9 +43,13 @@ ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
     Asks.WANTED: what_clients_want,
     Asks.EVERYTHING_FOR_CLIENTS: everything_for_clients,
     Asks.EVERYTHING: everything_everywhere,
+    Asks.BY_EDGES: everything_everywhere,
 }
 """What the judge expects of routers, by what a strategy says that they ask for."""
-QUIET_KINDS: Final = ("link states", "advertisements", "confirmations", "requests", "spaces")
+QUIET_KINDS: Final = (
+    *("link states", "advertisements", "confirmations", "requests", "spaces"),
+    *("edge statements", "edge confirmations", "edge requests"),
+)
 
 
 class Rest:
@@ -67,7 +72,9 @@ class Rest:
         truth, asked_by = world.recorder.truth, ASKED_BY[world.kit.facts.asks]
         asked = partial(asked_by, truth, world.everything)
         groups = world.recorder.groups
-        self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked, groups.asked)
+        self._is_by_edges = world.kit.facts.asks is Asks.BY_EDGES
+        needed = partial(what_clients_want, truth, world.everything) if self._is_by_edges else None
+        self._tables = Tables(truth, layer, world.meaning, world.recorder.report, asked, groups.asked, needed)
         world.recorder.on_learnt = self._learnt
 
     @property
@@ -120,7 +127,8 @@ class Rest:
         news_us = 2 * HOLD_US + times.topology_damp_max_us + 2 * times.retry_us
         narrow_us = times.narrow_hold_us + times.damp_narrow_max_us
         repair_us = 2 * (times.request_every_us * 4 // 3) if self._world.recorder.truth.is_tainted else 0
-        return CLIENTS_US + news_us + narrow_us + repair_us + SPARE_US
+        hops_us = len(self._world.nodes) * times.damp_hop_max_us if self._is_by_edges else 0
+        return CLIENTS_US + news_us + narrow_us + hops_us + repair_us + SPARE_US
 
     # Looking.
 
@@ -145,10 +153,17 @@ class Rest:
             self._look_at_versions(index)
             if node.alive:
                 costs.unfinished(node.number, view.unfinished(node), report)
-        sources = sources_of((node.number for node in living), PROBE_SOURCES)
+        sources = {*sources_of((node.number for node in living), PROBE_SOURCES), *self._first_of_components(living)}
         ways = {node.number: view.ways(node, sources) for node in living}
         self._tables.compare_ways(ways)
+        if self._is_by_edges:
+            held = {node.number: view.edge_holding(node) for node in living}
+            compare_edges(held, ways, world.recorder.truth, lambda packed: world.meaning(packed)[1], report)
         return ways
+
+    def _first_of_components(self, living: list[Node]) -> set[int]:
+        """Return a router of each part of the network, where something is judged that all sources there share."""
+        return {min(self._world.reachable(node)) for node in living} if self._is_by_edges else set()
 
     def _look_at_spaces(self, living: list[Node]) -> None:
         """Invariants 4 and 8 for spaces, in a run that has some."""

@@ -6,10 +6,15 @@ Law: looking changes nothing that a message or a neighbour could see. This file 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.core import Core
+from tamis.router.core.statements.edges.places import everything_of
+from tamis.router.core.strategies.edges import EdgeCore
+from tamis.router.core.ways.trees import Trees
 from tamis.simulate.node import Node
+from tamis.simulate.oracle.edges import EdgeHolding
 from tamis.simulate.oracle.tables import Holding, TreePlace
 
 
@@ -17,7 +22,46 @@ def holding(node: Node) -> Holding:
     core = _core(node)
     entries = {issuer: (*held.version, held.digest) for issuer, held in core.core_state.rib.entries.items()}
     advertised = {issuer: held.filters for issuer, held in core.core_state.rib.entries.items()}
-    return Holding(node.number, entries, advertised, node.table.filters)
+    return Holding(node.number, entries, advertised, _stated(node))
+
+
+def _stated(node: Node) -> dict[int, dict[int, bytes]]:
+    """Return what the table of `node` holds of what other routers state: router -> id -> filter."""
+    core, found = _core(node), dict[int, dict[int, bytes]]()
+    routers = core.core_state.rib.entries if isinstance(core, EdgeCore) else node.table.filters
+    for router in routers:
+        both = {**node.table.filters.get(router, {}), **node.table.filters.get(everything_of(router), {})}
+        if both:
+            found[router] = both
+    return found
+
+
+def edge_holding(node: Node) -> EdgeHolding:
+    """Return what `node` holds of the edges of the tree that messages go by."""
+    core = cast("EdgeCore", _core(node))
+    held = {each.place.neighbour: each for each in core.held_edges}
+    numbers = {each.number: neighbour for neighbour, each in held.items()}
+    routers = core.core_state.rib.entries
+    known = {*routers, *map(everything_of, routers)}
+    table = {number: filters.values() for number, filters in node.table.filters.items() if number not in known}
+    return EdgeHolding(
+        node.number,
+        {neighbour: each.filters.values() for neighbour, each in held.items()},
+        {neighbour for neighbour, each in held.items() if each.is_complete},
+        {numbers[number]: filters for number, filters in table.items() if number in numbers},
+        table.keys() - numbers,
+    )
+
+
+def wanted_towards(node: Node, router: int) -> int:
+    """Return the contents for which `node` sends messages towards `router`, as far as its table says."""
+    core = _core(node)
+    if not isinstance(core, EdgeCore):
+        return node.table.wanted_by(router)
+    number = core.number_towards(router)
+    if number is not None:
+        return node.table.wanted_by(number)
+    return node.table.wanted_by(router) | node.table.wanted_by(everything_of(router))
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:
@@ -36,7 +80,14 @@ def spaces(node: Node) -> dict[str, SpaceStatement]:
 def ways(node: Node, sources: Iterable[int]) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each source, by its newest trees."""
     trees = _core(node).core_state.trees
-    return {source: TreePlace(trees.parent(source), trees.children(source), trees.below(source)) for source in sources}
+    return {
+        source: TreePlace(trees.parent(source), trees.children(source), _below(trees, source)) for source in sources
+    }
+
+
+def _below(trees: Trees, source: int) -> dict[int, int]:
+    """Return the routers below, without the numbers of edges that some strategies put beside them."""
+    return {router: way for router, way in trees.below(source).items() if router in trees.routers}
 
 
 def in_reach(node: Node) -> frozenset[int]:
@@ -52,7 +103,8 @@ def edges(node: Node) -> Iterator[tuple[int, int, int]]:
 
 def known(node: Node) -> frozenset[int]:
     """Return the routers of which `node` holds anything."""
-    return _core(node).figures().known | node.table.filters.keys()
+    held = _stated(node) if isinstance(_core(node), EdgeCore) else node.table.filters
+    return _core(node).figures().known | held.keys()
 
 
 def unfinished(node: Node) -> Mapping[str, int]:

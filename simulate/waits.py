@@ -62,7 +62,7 @@ class Waits:
             contents = ticket.contents & truth.contents_wanted_at(router)
             others = world.reachable(node) - {router}
             for other in others & view.in_reach(node) if truth.is_tainted else others:
-                knows = world.by_number[other].table.wanted_by(router)
+                knows = view.wanted_towards(world.by_number[other], router)
                 if contents & ~knows and not self._is_deceived(other, router):
                     recorder.report(1, f"{router:x} says that {other:x} knows its filters, which does not")
             recorder.counts["judged waits"] += 1

@@ -45,6 +45,11 @@ class StrategySettings(ConfigSection):
         description="Strategy `flood`: messages go only to routers that have a client with a subscription; "
         "`false`: to every router, as in paper 003.",
     )
+    storing: Annotated[str, OneOf(choices.STORINGS)] = Field(
+        default="optimistic",
+        description="Strategy `profile`: filters that another one covers are not said to a neighbour until that one "
+        "goes; `preventive`: they are said, too.",
+    )
     destinations_max: int = Field(
         default=bounds.ROUTE_ROUTERS,
         ge=1,
@@ -53,7 +58,7 @@ class StrategySettings(ConfigSection):
         "router on its way. A router takes lists of any length.",
     )
 
-    @check_field("mode", "reuse", "prune", "destinations_max")
+    @check_field("mode", "reuse", "prune", "storing", "destinations_max")
     @classmethod
     def _is_an_option_of_the_strategy(cls, value: str | bool | int, info: ValidationInfo) -> str | bool | int:
         """`value`, unless the strategy that is named has no such option."""

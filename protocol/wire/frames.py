@@ -10,7 +10,7 @@ from typing import Final
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.protocol.wire import client_bodies, parts, report_bodies, routing_bodies, session_bodies
+from tamis.protocol.wire import client_bodies, edge_bodies, parts, report_bodies, routing_bodies, session_bodies
 from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
@@ -41,6 +41,9 @@ Body = (
     | parts.RequestPart
     | parts.ReplyPart
     | parts.SpacePart
+    | parts.EdgePart
+    | edge_bodies.EdgeHeld
+    | edge_bodies.EdgeRequest
     | routing_bodies.Held
     | routing_bodies.EpochRefused
 )
@@ -68,6 +71,9 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.UR: parts.ReplyPart,
     FrameKind.HELD: routing_bodies.Held,
     FrameKind.EPOCH_REFUSED: routing_bodies.EpochRefused,
+    FrameKind.EA: parts.EdgePart,
+    FrameKind.EH: edge_bodies.EdgeHeld,
+    FrameKind.ER: edge_bodies.EdgeRequest,
     FrameKind.SPACE: parts.SpacePart,
 }
 _KIND_OF: Final = {body: kind for kind, body in BODY_OF.items()}

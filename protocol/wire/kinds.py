@@ -48,6 +48,9 @@ class FrameKind(enum.IntEnum):
 
     EPOCH_REFUSED = 0x80
 
+    EA = 0xC5
+    EH = 0xC6
+    ER = 0xC7
     SPACE = 0xC9
 
     @property

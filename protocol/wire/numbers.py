@@ -53,6 +53,18 @@ def links_digest(links: Iterable[tuple[int, int, int]]) -> bytes:
     return _digest(b"links" + b"".join(_VERSION.pack(*link) for link in sorted(links)))
 
 
+def routers_digest(routers: Iterable[int]) -> bytes:
+    """Return the digest of a set of routers, given in any order."""
+    return _digest(b"behind" + b"".join(_ID.pack(router) for router in sorted(routers)))
+
+
+def edge_number(root: int, neighbour: int, behind: bytes) -> int:
+    """Return the number by which a table names what lies behind a neighbour: the routers of the digest `behind`, in the
+    tree of `root`."""
+    data = b"edge" + _PAIR.pack(root, neighbour) + behind
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
+
+
 def state_digest(issuer: int, epoch: int, seq: int, digest: bytes) -> bytes:
     """Return what one link state adds to the digest over all that a router knows."""
     return _digest(b"states" + _VERSION.pack(issuer, epoch, seq) + digest)

@@ -1,4 +1,4 @@
-"""Large control bodies in parts: RA, SR, UR and SPACE, one part a frame.
+"""Large control bodies in parts: RA, SR, UR, SPACE and EA, one part a frame.
 
 Law: parts of one body leave in order and arrive in order, for a link keeps order; other frames pass between them. A
 fresher (epoch, seq) of the same origin takes the place of an unfinished older one, whose late parts are dropped in
@@ -15,15 +15,11 @@ from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.routing_bodies import (
-    ReceiverAdvertisement,
-    SenderRequest,
-    SpaceStatement,
-    Ticket,
-    UpdateReply,
-)
+from tamis.protocol.wire.edge_bodies import EdgeStatement
+from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SenderRequest, SpaceStatement, UpdateReply
 from tamis.protocol.wire.schema import U64, Binary, PositiveU32, record_of
 from tamis.protocol.wire.slices import Slices, at_once, packed, read
+from tamis.protocol.wire.whole import Ticket
 
 PART_OVERHEAD_BYTES: Final = 64
 """Room for prefix, ticket and counts, so that a whole part frame fits CONTROL_PART_BYTES_MAX."""
@@ -75,12 +71,19 @@ class SpacePart(Part):
     __slots__ = ()
 
 
-Whole = ReceiverAdvertisement | SenderRequest | UpdateReply | SpaceStatement
+class EdgePart(Part):
+    """Part of an EA."""
+
+    __slots__ = ()
+
+
+Whole = ReceiverAdvertisement | SenderRequest | UpdateReply | SpaceStatement | EdgeStatement
 _WHOLE_OF: Final[dict[type[Part], type[Whole]]] = {
     AdvertisementPart: ReceiverAdvertisement,
     RequestPart: SenderRequest,
     ReplyPart: UpdateReply,
     SpacePart: SpaceStatement,
+    EdgePart: EdgeStatement,
 }
 _PART_OF: Final = {whole: part for part, whole in _WHOLE_OF.items()}
 

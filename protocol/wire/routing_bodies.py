@@ -25,6 +25,7 @@ from tamis.protocol.limits import (
 )
 from tamis.protocol.spaces.mapping import packed_digest
 from tamis.protocol.wire.client_bodies import GroupName
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.schema import (
     APPENDED,
@@ -41,25 +42,7 @@ from tamis.protocol.wire.schema import (
     Text,
     Unsigned,
 )
-
-
-class Ticket(NamedTuple):
-    """Whose body it is and how fresh: the issuer's (epoch, seq), or the requester's (epoch, request id)."""
-
-    origin: int
-    epoch: int
-    seq: int
-
-
-class _Relayed:
-    """A body that may be passed on."""
-
-    __slots__ = ()
-    raw: bytes
-
-    def keep(self, raw: bytes) -> None:
-        """Note the bytes in which the body came."""
-        object.__setattr__(self, "raw", raw)
+from tamis.protocol.wire.whole import Kept, Ticket
 
 
 class Adjacency(NamedTuple):
@@ -71,7 +54,7 @@ class Adjacency(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkState(_Relayed):
+class LinkState(Kept):
     """LSA: all links of one router."""
 
     issuer: Name
@@ -166,7 +149,7 @@ class AdvertisedFilter(_FilterById):
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiverAdvertisement(_Relayed):
+class ReceiverAdvertisement(Kept):
     """RA: an issuer's predicate, whole or as a change of the one it had at `base_seq`.
 
     `digest` and `count` are those of the whole afterwards. `confirm` asks who applies it to say so with Held.
@@ -212,11 +195,12 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SenderRequest(_Relayed):
+class SenderRequest(Kept):
     """SR: "send me what I lack": either one digest over all that the requester holds, or the vectors of it.
 
     `known` is about advertisements, `topology` about link states. With nothing of all this, the requester holds
-    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say.
+    nothing. Beside a digest `spaces` is that of all spaces that the requester knows; empty: it does not say. `edges`
+    are the latest statements about edges (EA) that it made to the receiver.
     """
 
     requester: U64
@@ -227,6 +211,7 @@ class SenderRequest(_Relayed):
     known: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)]
     topology: Annotated[tuple[Known, ...], Between(0, ENTRIES_MAX)] = ()
     spaces: Annotated[bytes, Binary(0, DIGEST_BYTES), APPENDED] = b""
+    edges: Annotated[tuple[EdgeSaid, ...], Between(0, LINKS_MAX), APPENDED] = ()
     raw: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -258,7 +243,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateReply(_Relayed):
+class UpdateReply(Kept):
     """UR: the answer to an SR. An issuer that it does not name is not thereby known to be gone.
 
     `more`: another reply to the same request follows. For a request of scope TREE: `answered` routers speak here, of
@@ -303,7 +288,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceStatement(_Relayed):
+class SpaceStatement(Kept):
     """SPACE: what the space `name` says in its version `version`. Empty `packed`: the space is withdrawn. No router is
     its issuer: of two versions the higher one holds, and of two contents under one version that of the larger digest.
     """
@@ -324,4 +309,15 @@ class SpaceStatement(_Relayed):
         return Ticket(stable_number(self.name), self.version, int.from_bytes(self.digest[:8], "big"))
 
 
-Body = LinkState | ReceiverAdvertisement | SenderRequest | UpdateReply | Held | EpochRefused | SpaceStatement
+Body = (
+    LinkState
+    | ReceiverAdvertisement
+    | SenderRequest
+    | UpdateReply
+    | Held
+    | EpochRefused
+    | SpaceStatement
+    | EdgeStatement
+    | EdgeHeld
+    | EdgeRequest
+)

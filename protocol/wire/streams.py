@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
@@ -31,6 +32,9 @@ _KINDS: Final[dict[type, FrameKind]] = {
     Held: FrameKind.HELD,
     EpochRefused: FrameKind.EPOCH_REFUSED,
     SpaceStatement: FrameKind.SPACE,
+    EdgeStatement: FrameKind.EA,
+    EdgeHeld: FrameKind.EH,
+    EdgeRequest: FrameKind.ER,
 }
 
 
@@ -40,4 +44,6 @@ def stream_of(body: Body | Report) -> Stream:
     kind = _KINDS[type(body)]
     if isinstance(body, LinkState):
         return kind, stable_number(body.issuer)
+    if isinstance(body, EdgeHeld | EdgeRequest):
+        return kind, body.root
     return kind, body.issuer if isinstance(body, Held | EpochRefused) else body.ticket.origin

@@ -18,7 +18,7 @@ from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
 from tamis.router.admin.metrics import metrics
-from tamis.router.admin.routes import interface_forms, known_routers, onward_forms, router_form, routes_head
+from tamis.router.admin.routes import edge_forms, interface_forms, known_routers, onward_forms, router_form, routes_head
 from tamis.router.admin.spaces import put_spaces, space_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.admin.view import RouterView
@@ -167,7 +167,10 @@ def _routes(request: Request, running: RouterView) -> Answer:
             after = router
             break
     head = routes_head(network, running.settings.broadcast)
-    return items.page("routers", **head, interfaces=interface_forms(network) if cursor == 0 else [], next=after)
+    first = (
+        {"interfaces": interface_forms(network), "edges": edge_forms(network)} if cursor == 0 else {"interfaces": []}
+    )
+    return items.page("routers", **head, **first, next=after)
 
 
 def _unmatched(request: Request, running: RouterView) -> Answer:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.protocol.values import Value
 from tamis.router.connections.connections import Connections
+from tamis.router.core.strategies.edges import EdgeCore
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
@@ -82,7 +83,12 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
         behind[hop] += 1
         if router in core_state.rib.entries:
             filters[hop] += len(core_state.rib.entries[router].filters)
-    children, below = core_state.trees.children(core.me), Counter(core_state.trees.below(core.me).values())
+    below = Counter(
+        way for router, way in core_state.trees.below(core.me).items() if router in core_state.trees.routers
+    )
+    children = core_state.trees.children(core.me)
+    if isinstance(core, EdgeCore) and core.held_edges:
+        filters = Counter({held.place.neighbour: len(held.filters) for held in core.held_edges})
     return [
         {
             "neighbour": neighbour.settings.neighbour,
@@ -98,6 +104,32 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
     ]
 
 
+def edge_forms(network: Network) -> list[dict[str, object]]:
+    """Return what is held of each edge of the tree, and what is said to the neighbour at its other end; none where the
+    strategy has no edges, or routers of another family are in reach."""
+    core = network.core
+    if not isinstance(core, EdgeCore):
+        return []
+    name_of, ways = (
+        core.core_state.topology.name_of,
+        Counter(map(core.core_state.trees.next_hop, core.core_state.trees.routers)),
+    )
+    said = {each.place.neighbour: each for each in core.said_edges}
+    return [
+        {
+            "neighbour": name_of(held.place.neighbour),
+            "root": name_of(held.place.root),
+            "number": held.number,
+            "routers": ways[held.place.neighbour],
+            "complete": held.is_complete,
+            "filters": len(held.filters),
+            "said_complete": held.place.neighbour in said and said[held.place.neighbour].is_complete,
+            "said_filters": said[held.place.neighbour].count if held.place.neighbour in said else 0,
+        }
+        for held in core.held_edges
+    ]
+
+
 def is_synced(core: Core, neighbour: int) -> bool:
     link = core.core_state.links.by_neighbour.get(neighbour)
     return link is not None and link.is_synced
@@ -105,13 +137,13 @@ def is_synced(core: Core, neighbour: int) -> bool:
 
 def onward_forms(network: Network, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
     """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
-    a message."""
+    a message; none of them where what lies behind a neighbour is known as a whole."""
     trees, name_of = network.core.core_state.trees, network.core.core_state.topology.name_of
     below = trees.below(trees.me)
     behind: dict[int, list[str]] = {}
     for router in network.connections.switch.wanting(attributes):
         if router in below:
-            behind.setdefault(below[router], []).append(name_of(router))
+            behind.setdefault(below[router], []).extend([name_of(router)] if router in trees.routers else [])
     return [
         {"neighbour": name_of(neighbour), "routers": sorted(routers)} for neighbour, routers in sorted(behind.items())
     ]

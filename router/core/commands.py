@@ -34,13 +34,16 @@ class Send:
 @dataclass(frozen=True, slots=True)
 class Install:
     """R6: put the filters `added` of the router `issuer` into the table, then take those with the ids `removed` out, in
-    this order so that nothing is missing between. `issuer` is another router. `added` maps ids to packed filters, and
-    does not change any more; for an id that is in the table already the filter is replaced. A `Held` that follows
-    confirms all this: it must not leave before it is done."""
+    this order so that nothing is missing between. `issuer` is another router, or the number of an edge of a tree.
+    `added` maps ids to packed filters, and does not change any more; for an id that is in the table already the filter
+    is replaced. A `Held` that follows confirms all this: it must not leave before it is done."""
 
     issuer: int
     added: Mapping[int, bytes]
     removed: tuple[int, ...]
+    at_once: bool = False
+    """Whether `added` must be in the table before the next command is carried out, whatever waits to be put there. Its
+    ids have never been used before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import (
@@ -22,7 +22,7 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.router.core.commands import Alarm, Command, Install, RaiseEpoch
+from tamis.router.core.commands import Alarm, Command, RaiseEpoch
 from tamis.router.core.events import (
     Audit,
     Await,
@@ -44,6 +44,7 @@ from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.edges.edges import Edges
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
 from tamis.router.core.statements.identity import OwnFreshness
@@ -90,6 +91,7 @@ class CoreParts:
     neighbours: type[NeighbourTalks] = NeighbourTalks
     audits: type[Audits] = Audits
     spaces: type[SpaceTalks] = SpaceTalks
+    edges: type[Edges] = Edges
     make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
 
 
@@ -116,7 +118,7 @@ class Core:
 
         def trees_of(graph: Graph, is_by_layout: bool) -> Trees:
             broadcast = settings.broadcast if is_by_layout else FALLBACK
-            return parts.make_trees(broadcast, graph, me, cache, settings.coarse)
+            return self._take_trees(parts.make_trees(broadcast, graph, me, cache, settings.coarse), is_by_layout)
 
         trees = trees_of(Graph.of((), (me,)), True)
         core_state = CoreState(
@@ -134,6 +136,11 @@ class Core:
         self._neighbours = parts.neighbours(core_state, self._exchange, self._states, self._predicates)
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
         self._spaces = parts.spaces(core_state)
+
+    def _take_trees(self, trees: Trees, is_by_layout: bool) -> Trees:  # noqa: ARG002 - a family may need to know
+        """Return the trees that messages go by, as `trees` come into force: those of this router's layout, or those
+        that all fall back to."""
+        return trees
 
     # --- what a shell needs
 
@@ -234,8 +241,9 @@ class Core:
 
     def _heard(self, event: Heard) -> None:
         link = self.core_state.links.current(event.neighbour, event.session)
-        if link is not None:
-            _ON_BODY[type(event.body)](self, event.body, link)
+        hear = _ON_BODY.get(type(event.body))
+        if link is not None and hear is not None:  # None: the body is one of another family of strategies
+            hear(self, event.body, link)
 
     def _wanted(self, event: FiltersWanted) -> None:
         self._advertiser.wanted(event.filters, event.ticket)
@@ -331,7 +339,7 @@ class Core:
         core_state = self.core_state
         version, state = core_state.rib.version(router), core_state.topology.states.get(router)
         if version is not None and version.epoch > above:
-            core_state.out.append(Install(router, {}, core_state.rib.forget(router)))
+            core_state.install(router, {}, core_state.rib.forget(router))
         if state is not None and state.version.epoch > above:
             core_state.topology.forget(router)
         self._predicates.forget(router)
@@ -381,35 +389,29 @@ class Core:
         self._states.say()
 
 
-_ON_EVENT: Final = cast(
-    "dict[type, Callable[[Core, Event], None]]",
-    {
-        LinkUp: Core._link_up,
-        LinkDown: Core._link_down,
-        Sent: Core._sent,
-        Heard: Core._heard,
-        FiltersWanted: Core._wanted,
-        Unwanted: Core._unwanted,
-        Await: Core._await,
-        Audit: Core._audit,
-        SpacesStated: Core._spaces_stated,
-        Leave: Core._leave,
-        Stood: Core._stood,
-        Tick: Core._tick,
-    },
-)
-_ON_BODY: Final = cast(
-    "dict[type, Callable[[Core, object, CoreLink], None]]",
-    {
-        LinkState: Core._hear_state,
-        ReceiverAdvertisement: Core._hear_advertisement,
-        SenderRequest: Core._hear_request,
-        UpdateReply: Core._hear_reply,
-        Held: Core._hear_held,
-        EpochRefused: Core._hear_refusal,
-        SpaceStatement: Core._hear_space,
-    },
-)
+_ON_EVENT: Final[dict[type, Callable[[Core, Any], None]]] = {
+    LinkUp: lambda core, event: core._link_up(event),
+    LinkDown: lambda core, event: core._link_down(event),
+    Sent: lambda core, event: core._sent(event),
+    Heard: lambda core, event: core._heard(event),
+    FiltersWanted: lambda core, event: core._wanted(event),
+    Unwanted: lambda core, event: core._unwanted(event),
+    Await: lambda core, event: core._await(event),
+    Audit: lambda core, event: core._audit(event),
+    SpacesStated: lambda core, event: core._spaces_stated(event),
+    Leave: lambda core, event: core._leave(event),
+    Stood: lambda core, event: core._stood(event),
+    Tick: lambda core, event: core._tick(event),
+}
+_ON_BODY: Final[dict[type, Callable[[Core, Any, CoreLink], None]]] = {
+    LinkState: lambda core, what, link: core._hear_state(what, link),
+    ReceiverAdvertisement: lambda core, what, link: core._hear_advertisement(what, link),
+    SenderRequest: lambda core, what, link: core._hear_request(what, link),
+    UpdateReply: lambda core, what, link: core._hear_reply(what, link),
+    Held: lambda core, what, link: core._hear_held(what, link),
+    EpochRefused: lambda core, what, link: core._hear_refusal(what, link),
+    SpaceStatement: lambda core, what, link: core._hear_space(what, link),
+}
 _ON_TIMER: Final[dict[Due, Callable[[Core, int], None]]] = {
     Due.ISSUE: lambda core, _: core._advertiser.consider(),
     Due.MORE: lambda core, _: core._advertiser.go_on(),

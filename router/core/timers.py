@@ -39,6 +39,12 @@ class Due(enum.IntEnum):
     JUMP = enum.auto()  # raise this router's epoch
     LOWER = enum.auto()  # lower this router's epoch, which others refuse
     ADVERTISE = enum.auto()  # mode paper: state again what is wanted
+    EDGE_ISSUE = enum.auto()  # edges: pass on what clients want
+    EDGE_NARROW = enum.auto()  # edges: let go what no client wants any more
+    EDGE_SAY = enum.auto()  # edges: say a neighbour what only goes away
+    EDGE_ASK = enum.auto()  # edges: ask a neighbour again for the whole
+    EDGE_FORGET = enum.auto()  # edges: drop what was held of edges of earlier trees
+    EDGE_CONFIRM = enum.auto()  # edges: ask again for confirmations
     COLLECTED = enum.auto()  # mode paper: pass on the answers to a request that have come
 
 

@@ -22,6 +22,8 @@ class Times:
     """R1: the longest wait of a change that asks for something new: a client is waiting for it."""
     damp_narrow_max_us: int = 5 * S
     """R1: the longest wait of a change that only takes filters away."""
+    damp_hop_max_us: int = 1 * S
+    """E5: the longest wait, at each hop, of a change of an edge that only takes filters away."""
     topology_damp_max_us: int = 1 * S
     """The longest wait before a new link is stated, for a link that comes and goes."""
     base_wait_us: int = 100 * MS

@@ -1,8 +1,8 @@
 """What other routers ask for, put into the switch's table and taken out of it.
 
-Law: jobs are done in their order. A short one is done at once if none is before it, a long one in slices; filters are
-added before others are removed, so that nothing is missing between. A filter that the table refuses is counted and left
-out, and costs no other.
+Law: jobs are done in their order, but for those that must be done at once, which no other concerns. A short one is done
+at once if none is before it, a long one in slices; filters are added before others are removed, so that nothing is
+missing between. A filter that the table refuses is counted and left out, and costs no other.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class Installer:
         return not self._jobs
 
     def add(self, install: Install) -> None:
-        self._queue(self._install(install.issuer, install.added, install.removed))
+        if install.at_once:
+            self._install_some(install.issuer, dict(install.added))
+        else:
+            self._queue(self._install(install.issuer, install.added, install.removed))
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Call `do` when all that was added until now is in the table."""

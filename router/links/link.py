@@ -19,6 +19,7 @@ from tamis.native import EventType, Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import KIND_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
@@ -137,7 +138,7 @@ class Link(OtherEnd):
         body = decode(frame)
         if isinstance(body, Part):
             self._incoming.add(body, len(frame))
-        elif isinstance(body, LinkState | Held | EpochRefused):
+        elif isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest):
             self._heard(body, len(frame))
         else:
             self._take(body)

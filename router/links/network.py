@@ -5,8 +5,8 @@
     time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
                                                 └── WaysChanged ──> clients (losses.py)
 
-Law: commands are carried out in their order. What a `Held` confirms is in the table before it leaves. The core is
-called when something happens, when it is due, and in slices while it has work; never otherwise.
+Law: commands are carried out in their order. What a `Held` or an `EdgeHeld` confirms is in the table before it leaves.
+The core is called when something happens, when it is due, and in slices while it has work; never otherwise.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Final, Protocol, cast
 
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
+from tamis.protocol.wire.edge_bodies import EdgeHeld
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import (
     Body,
@@ -344,7 +345,7 @@ class Network:
     def _send(self, command: Send) -> None:
         left = self._sent if command.is_told else None
         send = partial(self.neighbours.send, command.to, command.body, left)
-        if isinstance(command.body, Held):
+        if isinstance(command.body, Held | EdgeHeld):
             self.installer.afterwards(send)
         else:
             send()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import cast
 
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.parts import ReplyPart, Whole, cut, packed_whole
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord, fitted
@@ -26,7 +27,7 @@ class Packed:
         self.stream = stream_of(body)
         self.frames: list[bytes] | None = None
         self._waiting: list[Callable[[], None]] = []
-        if isinstance(body, LinkState | Held | EpochRefused):
+        if isinstance(body, LinkState | Held | EpochRefused | EdgeHeld | EdgeRequest):
             self.frames = [encode(body)]
             return
         if isinstance(body, TraceRecord | DryRunReport):

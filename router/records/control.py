@@ -1,6 +1,7 @@
 """What an event log says of a control body.
 
-Law: a statement has an issuer and its number; of a request these are the requester's. The cause follows from the body:
+Law: a statement has an issuer and its number; of a request these are the requester's, of what is said of an edge the
+root of its tree. The cause follows from the body:
 a router's own statement means that what it wants (RA) or its links (LSA) changed; another router's statement is passed
 on; a request by digest is the one that goes out every so often.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import (
     Body,
@@ -42,6 +44,10 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
         return name_of(body.issuer), body.epoch, 0
     if isinstance(body, Held):
         return name_of(body.issuer), body.epoch, body.seq
+    if isinstance(body, EdgeHeld):
+        return name_of(body.root), body.epoch, body.seq
+    if isinstance(body, EdgeRequest):
+        return name_of(body.root), 0, 0
     if isinstance(body, SpaceStatement):
         return body.name, body.version, 0
     return name_of(body.ticket.origin), body.ticket.epoch, body.ticket.seq
@@ -50,15 +56,17 @@ def _version(body: Body, name_of: Callable[[int], str]) -> tuple[str, int, int]:
 def _cause(body: Body, is_own: bool) -> str:
     if isinstance(body, SenderRequest) and body.digest:
         return "age"
-    if isinstance(body, SenderRequest | UpdateReply | EpochRefused):
+    if isinstance(body, SenderRequest | UpdateReply | EpochRefused | EdgeRequest):
         return "repair"
+    if isinstance(body, EdgeStatement | EdgeHeld):
+        return "change"
     if not is_own:
         return "flood"
     return "link" if isinstance(body, LinkState) else "change"
 
 
 def _filters(body: Body) -> dict[str, object]:
-    if isinstance(body, ReceiverAdvertisement):
+    if isinstance(body, ReceiverAdvertisement | EdgeStatement):
         return {"added": len(body.added), "removed": len(body.removed), "full": body.full}
     if isinstance(body, UpdateReply):
         is_whole = not any(entry.total for entry in body.entries)

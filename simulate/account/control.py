@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.routing_bodies import (
     Body,
     LinkState,
@@ -61,6 +62,8 @@ class Control:
             return "repair"
         if isinstance(body, SpaceStatement):
             return "flood"
+        if isinstance(body, EdgeStatement | EdgeHeld | EdgeRequest):
+            return "repair" if isinstance(body, EdgeRequest) else "change"
         issuer = body.issuer if isinstance(body, LinkState) else self._wall.name_of(body.issuer)
         if issuer != sender:
             return "flood"
@@ -83,7 +86,7 @@ class Control:
 
 def _filters(body: Body) -> tuple[int, int]:
     """Return how many filters `body` adds and removes."""
-    if isinstance(body, ReceiverAdvertisement):
+    if isinstance(body, ReceiverAdvertisement | EdgeStatement):
         return len(body.added), len(body.removed)
     if isinstance(body, UpdateReply):
         return sum(len(entry.filters) for entry in body.entries), 0
@@ -99,4 +102,9 @@ def _what(body: Body) -> str:
         return "SR"
     if isinstance(body, SpaceStatement):
         return "SPACE"
+    if isinstance(body, EdgeStatement | EdgeHeld | EdgeRequest):
+        return _OF_EDGES[type(body)]
     return "UR" if isinstance(body, UpdateReply) else "HELD"
+
+
+_OF_EDGES = {EdgeStatement: "EA", EdgeHeld: "EH", EdgeRequest: "ER"}

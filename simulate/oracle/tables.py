@@ -90,12 +90,15 @@ class Tables:
         report: Report,
         asked: Callable[[], Asked] | None = None,
         asked_by_groups: Callable[[], Mapping[int, Mapping[int, int]]] = dict,
+        needed: Callable[[], Asked] | None = None,
     ) -> None:
         """`asked` says what each router should ask for now; without it, for what its clients want. `asked_by_groups`
-        says router -> number of a group -> the contents that its members want."""
+        says router -> number of a group -> the contents that its members want. `needed` says which messages go to each
+        router; without it, those that it asks for."""
         self._truth = truth
         self._asked = asked or (lambda: what_clients_want(truth, 0))
         self._asked_by_groups = asked_by_groups
+        self._needed = needed or self._asked
         self._layer = layer
         self._meaning = meaning
         """Packed filter -> the number of its group, 0 for none, and contents; KeyError for a filter that no client ever
@@ -204,7 +207,7 @@ class Tables:
             self._report(6, f"message {message.serial} was taken twice by a router")
         if not self._layer.exact:
             return
-        asked = {router for router, contents in self._asked().items() if contents >> message.content & 1}
+        asked = {router for router, contents in self._needed().items() if contents >> message.content & 1}
         asked.update(*(chosen.choices.values() for chosen in message.chosen.values()))
         tree = {router: each[source] for router, each in ways.items()}
         needed = {source}.union(

@@ -19,6 +19,7 @@ Examples:
   tamis routes network.yaml
   tamis routes --json unix:/run/tamis/admin.sock
   tamis routes network.yaml --audit
+  tamis routes network.yaml --edges
 """
 AUDIT_S: Final = 30.0
 _ASK_AGAIN_S: Final = 0.05
@@ -28,15 +29,20 @@ _PAGE: Final = 500
 @click.command("routes", epilog=_EXAMPLE)
 @click.argument("target", required=False, type=click.Path())
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
+@click.option(
+    "--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge of the tree."
+)
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
-def command(target: str | None, audit: bool, as_json: bool) -> int:
+def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
     """Show the routes of routers.
 
     For each router that is asked: its neighbours, with what lies behind each of them (the filters of an interface are
     its predicate), and every router it knows of, with the version of what that one asks for. TARGET is as for `tamis
     status`. With --audit every router is asked over the whole tree; those that held something else are named, and are
-    set right. The exit code is 1 if a router did not answer, or if an audit found a difference.
+    set right. With --edges, where messages go by edges (strategy `profile`): what is held of each edge of the tree and
+    said of it, and whether that is complete; an edge that is not counts as one that wants everything. The exit code is
+    1 if a router did not answer, or if an audit found a difference.
     """
     code = 0
     for router in routers(target):
@@ -48,6 +54,8 @@ def command(target: str | None, audit: bool, as_json: bool) -> int:
             continue
         if audit and (not form["audit"]["done"] or form["audit"]["differing"]):
             code = 1
+        if not edges:
+            form.pop("edges", None)
         click.echo(json.dumps(form) if as_json else _text(form))
     return code
 
@@ -87,10 +95,25 @@ def _lines(form: dict[str, Any]) -> Iterator[str]:
     yield ""
     heads = ("router", "next hop", "parent", "epoch", "seq", "filters", "links")
     yield columns(heads, [_row(each) for each in form["routers"]])
+    if "edges" in form:
+        yield ""
+        yield _edges_text(form["edges"])
     if "audit" in form:
         yield ""
         yield _audit_text(form["audit"])
     yield ""
+
+
+def _edges_text(edges: list[dict[str, Any]]) -> str:
+    if not edges:
+        return "edges: messages do not go by edges here"
+    heads = ("edge to", "root", "routers behind", "filters", "", "filters said", "")
+    return columns(heads, [_edge_row(each) for each in edges])
+
+
+def _edge_row(each: dict[str, Any]) -> list[object]:
+    held, said = ("complete" if each[key] else "not yet: everything" for key in ("complete", "said_complete"))
+    return [each["neighbour"], each["root"], each["routers"], each["filters"], held, each["said_filters"], said]
 
 
 def _state(way: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
 
-STRATEGIES = "advertise, flood, link-matching or match-first"
+STRATEGIES = "advertise, flood, link-matching, match-first or profile"
 ENGINES = "tamis, sff, counting, linear, kdtree, pst, interval or plain"
 
 SEVEN = """\
@@ -113,8 +113,16 @@ VALUES = [
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
     # choices
     (
-        ONE + "strategy: profile",
-        f'2:11: strategy: "profile" is not supported yet; choose {STRATEGIES}',
+        ONE + "broadcast: reverse-path\nstrategy: profile",
+        "2:12: broadcast: strategy profile goes by shared-tree, not by reverse-path: leave broadcast out",
+    ),
+    (
+        ONE + "strategy: {name: flood, storing: preventive}",
+        '2:34: strategy.storing: is a setting of strategy profile, not of flood, got "preventive"',
+    ),
+    (
+        ONE + "strategy: adaptive",
+        f'2:11: strategy: "adaptive" is not supported yet; choose {STRATEGIES}',
     ),
     (
         ONE + "strategy: {name: x}",

@@ -69,7 +69,9 @@ def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
 def link_seeds(chance: Chance, me: int) -> Iterator[bytes]:
     """Frames that a neighbour may send."""
     while True:
-        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message, _space))(chance, me)
+        yield from chance.choice((_state, _advertisement, _request, _reply, _report, _message, _space, _edge))(
+            chance, me
+        )
 
 
 def _version(chance: Chance) -> tuple[int, int, int]:
@@ -121,6 +123,18 @@ def _space(chance: Chance, _me: int) -> list[bytes]:
     what = chance.choice((text, text, b"", chance.randbytes(30)))
     digest = hashlib.blake2b(what, digest_size=16).digest()
     return list(parts(frames.SPACE, number(name), version, int.from_bytes(digest[:8], "big"), [name, version, what]))
+
+
+def _edge(chance: Chance, me: int) -> list[bytes]:
+    issuer, epoch, seq = _version(chance)
+    behind, base = chance.choice((NOTHING, chance.randbytes(16))), chance.randrange(seq)
+    added = [
+        [chance.randrange(1_000), packed(chance.filter()), chance.random() < 0.5] for _ in range(chance.randrange(9))
+    ]
+    change = chance.choice(([True, 0, added, []], [False, base, added, [1, 2]]))
+    body = [issuer, behind, epoch, seq, *change, chance.randbytes(16), len(added), chance.random() < 0.5, True]
+    told = frame(frames.EH, [me, behind, epoch, seq]), frame(frames.ER, [issuer, behind])
+    return [*parts(frames.EA, issuer, epoch, seq, body), chance.choice(told)]
 
 
 def _report(chance: Chance, me: int) -> list[bytes]:

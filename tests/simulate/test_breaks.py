@@ -25,4 +25,6 @@ def test_with_the_rule_the_same_run_is_clean(rule: str) -> None:
 
 
 def test_there_is_a_break_for_each_rule() -> None:
-    assert sorted(BREAKS) == sorted(["R5b", "R5c", "R11b", *(f"R{number}" for number in range(1, 18))])
+    assert sorted(BREAKS) == sorted(
+        ["R5b", "R5c", "R11b", *(f"R{number}" for number in range(1, 18)), *(f"E{number}" for number in range(3, 8))]
+    )

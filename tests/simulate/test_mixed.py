@@ -102,3 +102,18 @@ def test_advertise_and_flood_mix(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     lost = [str(v) for v in outcome.violations if v.invariant not in (4, 6)]
     assert lost == []
     assert outcome.counts["required at rest"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_advertise_and_profile_mix(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All go by source trees, and those that follow `profile` ask the others for everything (4, 6)."""
+    names = topologies.read("ring:7", seed).names
+    layers = tuple((name, "source-trees") for name in names)
+    strategies = ("advertise", "profile", "profile-preventive")
+    kit = MixedParts(layers=layers, strategies=strategies)  # type: ignore[arg-type]
+    monkeypatch.setattr(runs, "_kit", lambda *_: kit)
+    outcome = run(Scenario("ring:7", 100, "all", seed))
+    lost = [str(v) for v in outcome.violations if v.invariant not in (4, 6)]
+    assert lost == []
+    assert outcome.counts["required at rest"]

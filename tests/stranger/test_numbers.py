@@ -72,6 +72,8 @@ FROM_ANYBODY = (
     Said("TRACE_RECORD", frames.TRACE_RECORD, TRACED, TRACED_PATHS),
     Said("DRY_RUN_REPORT", frames.DRY_RUN_REPORT, DRY, DRY_PATHS),
     Said("HELD", frames.HELD, [C, 5, 5, [B]], (*sizes(0, 1, 2), (3, 0))),
+    Said("EH", frames.EH, [C, bytes(16), 5, 5], sizes(0, 2, 3)),
+    Said("ER", frames.ER, [C, bytes(16)], sizes(0)),
     Said("EPOCH_REFUSED", frames.EPOCH_REFUSED, [A, 5, 5], sizes(0, 1, 2)),
     Said("AUTHENTICATED", frames.AUTHENTICATED, [b"", 1, 5, 5], sizes(1, 3)),
 )
@@ -82,6 +84,7 @@ FROM_A_CLIENT = (
     Said("RA", frames.RA, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
     Said("SR", frames.SR, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
     Said("UR", frames.UR, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
+    Said("EA", frames.EA, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
     Said("SPACE", frames.SPACE, [C, 5, 5, 1, 1, b"\x90"], sizes(0, 1, 2)),
 )
 HEADER = Header(source=A, epoch=5, entry=5, origin=NOBODY, counter=5, published_ns=5)

@@ -93,7 +93,7 @@ class Advertiser:
             self._say_whole()
             return
         core_state.rib.restate(core_state.me, core_state.identity.next(), change.digest, self.own.size)
-        self._tell(base.seq, change.added, change.removed)
+        self._tell(base.seq, change.added, tuple(change.removed))
 
     def say(self) -> None:
         """State everything that is advertised, under a new version; earlier confirmations count no longer."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
+from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.protocol.wire.whole import Ticket
 from tamis.router.core.commands import Audited
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import Exchange

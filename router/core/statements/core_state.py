@@ -6,13 +6,13 @@ Law: commands leave in the order in which they were put here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused
-from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, NeighbourSession, Send
+from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, Install, NeighbourSession, Send
 from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.seldom import Seldom
@@ -47,6 +47,8 @@ class CoreState:
     refused: int = 0
     """Statements that were refused because of their epochs."""
     spaces: KnownSpaces = field(default_factory=KnownSpaces)
+    placed: Callable[[Install], Iterable[Install]] = lambda install: (install,)
+    """Says under which numbers the table holds what a router states."""
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)
@@ -65,6 +67,10 @@ class CoreState:
     @property
     def me(self) -> int:
         return self.identity.number
+
+    def install(self, issuer: int, added: Mapping[int, bytes], removed: tuple[int, ...]) -> None:
+        """Have what the router `issuer` states put into the table, and taken out of it."""
+        self.out += self.placed(Install(issuer, added, removed))
 
     def send(self, link: CoreLink, body: Body, is_told: bool = False) -> None:
         link.unsent += is_told

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from tamis.protocol.covering.index import CoverIndex
-from tamis.protocol.errors import NeverMatches
+from tamis.protocol.errors import FrameError, NeverMatches
 from tamis.protocol.filters import EVERYTHING, Filter
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import group_of
@@ -72,7 +72,7 @@ class PureIndex:
     def add(self, packed: bytes) -> None:
         try:
             self._index.add(packed, self._decoded(packed))
-        except NeverMatches:
+        except (NeverMatches, FrameError):
             return
 
     def remove(self, packed: bytes) -> None:
@@ -81,13 +81,13 @@ class PureIndex:
     def covering(self, packed: bytes) -> bytes | None:
         try:
             return next(self._index.covering(self._decoded(packed)), None)
-        except NeverMatches:
+        except (NeverMatches, FrameError):
             return None
 
     def covered(self, packed: bytes) -> tuple[bytes, ...]:
         try:
             return tuple(self._index.covered_by(self._decoded(packed)))
-        except NeverMatches:
+        except (NeverMatches, FrameError):
             return ()
 
     def _decoded(self, packed: bytes) -> Filter:
@@ -99,7 +99,7 @@ class PureIndex:
 
 class Cover:
     def __init__(self, index: FilterIndex | None = None) -> None:
-        self._index = PureIndex() if index is None else index
+        self.index = PureIndex() if index is None else index
         self._queue: deque[bytes] = deque()
         self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}
@@ -124,13 +124,13 @@ class Cover:
 
     @property
     def looks_per_slice(self) -> int:
-        return self._index.looks_per_slice
+        return self.index.looks_per_slice
 
     def add(self, packed: bytes) -> None:
         """Queue a filter that is advertised from now on, to be looked at later. One that was dropped keeps those under
         it that have not come back yet."""
         self._dropped.pop(packed, None)
-        if len(packed) <= BYTES_MAX and not self._index.is_full and not group_of(packed):
+        if len(packed) <= BYTES_MAX and not self.index.is_full and not group_of(packed):
             self._queue.append(packed)
             self._queued.add(packed)
 
@@ -144,8 +144,8 @@ class Cover:
         if above is not None:
             self._take_from_under(above, packed)
             return ()
-        if packed in self._index:
-            self._index.remove(packed)
+        if packed in self.index:
+            self.index.remove(packed)
         if packed not in self._under:
             return ()
         self._dropped[packed] = None
@@ -171,29 +171,36 @@ class Cover:
     def look(self) -> tuple[bytes, ...]:
         """Look at the next filter of the queue. Return those that are set aside now: itself, or others. One that covers
         more than the index tells at once is looked at again."""
-        if self._index.is_full:
-            self._queue.clear()
-            self._queued.clear()
+        packed = self.next_look()
+        if packed is None:
             return ()
-        while (packed := self._queue.popleft()) not in self._queued:
-            pass
-        self._queued.remove(packed)
-        is_known = packed in self._index
-        by = None if is_known else self._index.covering(packed)
+        is_known = packed in self.index
+        by = None if is_known else self.index.covering(packed)
         if by is not None:
             self._set_aside(packed, by)
             return (packed,)
-        covered = self._index.covered(packed)
+        covered = self.index.covered(packed)
         if not is_known:
-            self._index.add(packed)
-        if len(covered) >= self._index.answers_max:
+            self.index.add(packed)
+        if len(covered) >= self.index.answers_max:
             self._queue.append(packed)
             self._queued.add(packed)
         aside = tuple(other for other in covered if other != packed)
         for other in aside:
-            self._index.remove(other)
+            self.index.remove(other)
             self._set_aside(other, packed)
         return aside
+
+    def next_look(self) -> bytes | None:
+        """Take the next filter out of the queue; None, and nothing is looked at any more: the index is full."""
+        if self.index.is_full:
+            self._queue.clear()
+            self._queued.clear()
+            return None
+        while (packed := self._queue.popleft()) not in self._queued:
+            pass
+        self._queued.remove(packed)
+        return packed
 
     def _take_from_under(self, above: bytes, packed: bytes) -> None:
         del self._under[above][packed]

@@ -14,6 +14,8 @@ from tamis.router.core.ways.trees import Broadcast
 
 RIB: Final = "rib"
 """The family of strategies whose routers state what they want, and flood their statements."""
+EDGES: Final = "edges"
+"""The family of strategies whose routers say to each tree neighbour what lies behind the edge."""
 FALLBACK: Final[Broadcast] = "source-trees"
 DEFAULT: Final = ""
 """The layout of family `rib` on the fallback: it is not written, so that link states of most networks are those of

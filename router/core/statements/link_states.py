@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from tamis.protocol.wire.numbers import links_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Alarm, Install, Reroute
+from tamis.router.core.commands import Alarm, Reroute
 from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
@@ -180,7 +180,7 @@ class LinkStates:
         core_state = self._core_state
         removed = core_state.rib.forget(router)
         if removed:
-            core_state.out.append(Install(router, {}, removed))
+            core_state.install(router, {}, removed)
         core_state.topology.forget(router)
         core_state.forget_source(router)
         self.ways.forget(router)

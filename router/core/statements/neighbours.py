@@ -6,9 +6,10 @@ that is not answered is asked again for as long as the session lasts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from tamis.protocol.wire.edge_bodies import EdgeSaid
 from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm
 from tamis.router.core.statements.core_state import CoreState
@@ -34,6 +35,8 @@ class NeighbourTalks:
         self._states = states
         self._predicates = predicates
         self._requests = 0
+        self.known_edges: Callable[[CoreLink], tuple[EdgeSaid, ...]] = lambda _: ()
+        """Returns what was said last of each edge to the neighbour of a link."""
         predicates.collected = self._collected
         self._gaps: dict[int, tuple[Version | None, int]] = {}
         """Issuer -> the version that was heard of, and how often it was asked for."""
@@ -71,7 +74,8 @@ class NeighbourTalks:
     # --- asking
 
     def send_digest(self, link: CoreLink) -> None:
-        self._core_state.send(link, self._request(Scope.NEIGHBOUR, self._exchange.digest()))
+        request = self._request(Scope.NEIGHBOUR, self._exchange.digest(), self.known_edges(link))
+        self._core_state.send(link, request)
 
     def send_digests(self) -> None:
         """Send every neighbour the digest: routers have come within reach, or a gap is closed, so that one end may lack
@@ -113,12 +117,13 @@ class NeighbourTalks:
         wait_us = self._core_state.times.retry_us << min(link.tries, DOUBLINGS_MAX)
         self._core_state.timers.set((Due.ASK, link.neighbour), self._core_state.now_us + wait_us)
 
-    def _request(self, scope: Scope, digest: bytes = b"") -> SenderRequest:
+    def _request(self, scope: Scope, digest: bytes = b"", edges: tuple[EdgeSaid, ...] = ()) -> SenderRequest:
         self._requests += 1
         known, topology = ((), ()) if digest else self._exchange.vectors()
         identity = self._core_state.identity
         spaces = self._core_state.spaces.digest if digest else b""
-        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, known, topology, spaces)
+        vectors = known, topology
+        return SenderRequest(identity.number, identity.epoch, self._requests, scope, digest, *vectors, spaces, edges)
 
     def periodic(self, neighbour: int) -> None:
         """R10: compare with a neighbour, even if nothing seems to have changed."""

@@ -33,14 +33,14 @@ class Issue(NamedTuple):
     """A change of what is advertised, and the digest of what is advertised afterwards."""
 
     added: dict[int, bytes]
-    removed: tuple[int, ...]
+    removed: dict[int, bytes]
     digest: bytes
 
 
 class OwnPredicate:
     def __init__(self, narrow_hold_us: int, cover: Cover) -> None:
         self._hold_us = narrow_hold_us
-        self._cover = cover
+        self.cover = cover
         self._members = Members()
         self._wanted: Shards[int] = Shards()
         self._ids: Shards[int] = Shards()  # of all that is fresh, advertised or leaving
@@ -80,7 +80,7 @@ class OwnPredicate:
 
     @property
     def has_work(self) -> bool:
-        return self._cover.has_work
+        return self.cover.has_work
 
     @property
     def due_us(self) -> int | None:
@@ -91,7 +91,7 @@ class OwnPredicate:
         return {
             "wanted": len(self._wanted),
             "advertised": len(self.issued),
-            "covered": len(self._cover),
+            "covered": len(self.cover),
             "leaving": len(self._leaving),
         }
 
@@ -128,7 +128,7 @@ class OwnPredicate:
         if self._wanted[packed] > 1:
             return
         if self._leaving.pop(packed, None) is not None:
-            self._cover.add(packed)
+            self.cover.add(packed)
         else:
             self._advertise(packed)
 
@@ -137,12 +137,12 @@ class OwnPredicate:
         if self._wanted[packed]:
             return
         del self._wanted[packed]
-        if packed in self._cover:
-            self._cover.drop(packed)
+        if packed in self.cover:
+            self.cover.drop(packed)
             return
-        for uncovered in self._cover.drop(packed):
+        for uncovered in self.cover.drop(packed):
             self._advertise(uncovered)
-        if self._ids[packed] in self._fresh and not self._cover.is_above(packed):
+        if self._ids[packed] in self._fresh and not self.cover.is_above(packed):
             self._withdraw(packed)
         else:
             self._leave(packed, now_us)
@@ -158,7 +158,7 @@ class OwnPredicate:
             if self._leaving.get(packed) != until_us:
                 continue
             del self._leaving[packed]
-            if self._cover.is_above(packed):
+            if self.cover.is_above(packed):
                 self._leave(packed, now_us)
             else:
                 self._withdraw(packed)
@@ -169,14 +169,14 @@ class OwnPredicate:
 
     def work(self) -> None:
         """Do a slice of covering: what has lost its cover comes first."""
-        if uncovered := self._cover.uncover():
+        if uncovered := self.cover.uncover():
             for packed in uncovered:
                 self._advertise(packed)
             return
-        for _ in range(self._cover.looks_per_slice):
-            if not self._cover.has_looks:
+        for _ in range(self.cover.looks_per_slice):
+            if not self.cover.has_looks:
                 return
-            for covered in self._cover.look():
+            for covered in self.cover.look():
                 self._withdraw(covered)
 
     def issue(self) -> Issue:
@@ -195,13 +195,13 @@ class OwnPredicate:
         self.size += size_of(added.values()) - size_of(removed.values())
         weight = numbers.weight_of(added.items()) - numbers.weight_of(removed.items())
         self.digest = numbers.moved(self.digest, weight)
-        return Issue(added, tuple(removed), self.digest)
+        return Issue(added, removed, self.digest)
 
     def _advertise(self, packed: bytes) -> None:
         self._ids[packed] = self._next_id
         self._fresh[self._next_id] = packed
         self._next_id += 1
-        self._cover.add(packed)
+        self.cover.add(packed)
 
     def _withdraw(self, packed: bytes) -> None:
         if group_of(packed):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tamis.protocol.limits import ASSEMBLY_STREAMS_MAX, COLLECTED_BYTES_MAX
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body, Entry, Held, ReceiverAdvertisement, UpdateReply
-from tamis.router.core.commands import Alarm, Install
+from tamis.router.core.commands import Alarm
 from tamis.router.core.statements.collecting import IncomingPredicate
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.exchange import PIECES_SINCE, fits_whole
@@ -178,7 +178,7 @@ class Predicates:
 
     def _install(self, issuer: int, change: AppliedChange) -> None:
         if change.added or change.removed:
-            self._core_state.out.append(Install(issuer, change.added, change.removed))
+            self._core_state.install(issuer, change.added, change.removed)
 
     def is_behind(self, issuer: int) -> bool:
         """Has a newer version been heard of than is held?"""

@@ -27,9 +27,9 @@ from tamis.protocol.wire.routing_bodies import (
     ReceiverAdvertisement,
     Scope,
     SenderRequest,
-    Ticket,
     UpdateReply,
 )
+from tamis.protocol.wire.whole import Ticket
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, cast
 
 from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.plausible import no_clock
+from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
 from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
@@ -20,6 +22,7 @@ from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.policies import DESTINATIONS, FLOOD, MATCH_FIRST, WANTED, Policy
+from tamis.router.core.ways.trees import Broadcast
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
 
@@ -47,6 +50,8 @@ class Strategy:
     ) -> Core:
         """Make the core of router `name`; parts of `instead` that are not the usual ones replace the strategy's own."""
         parts = self.parts if instead is None else _applied(self.parts, instead)
+        if self.facts.layer is not None:
+            settings = replace(settings, broadcast=cast("Broadcast", self.facts.layer))
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
 
@@ -72,5 +77,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["match-first"], Core, policy=MATCH_FIRST),
         Strategy(BY_NAME["advertise-destinations"], Core, policy=DESTINATIONS),
         Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
+        Strategy(BY_NAME["profile"], EdgeCore),
+        Strategy(BY_NAME["profile-preventive"], partial(EdgeCore, is_preventive=True)),
     )
 }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire import client_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import client_bodies, edge_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
     Extensions,
@@ -195,6 +195,19 @@ def _request() -> SearchStrategy[object]:
     return digest | of_fields(routing_bodies.SenderRequest, digest=st.just(b""), spaces=spaces)
 
 
+@st.composite
+def _edge_statement(draw: st.DrawFn) -> object:
+    root, epoch, sixteen = draw(U64), draw(U64), st.binary(min_size=16, max_size=16)
+    added = draw(st.lists(of_class(edge_bodies.EdgeFilter), max_size=4).map(tuple))
+    behind, digest, complete, confirm = draw(sixteen), draw(sixteen), draw(st.booleans()), draw(st.booleans())
+    base, seq = sorted(draw(st.lists(U64, min_size=2, max_size=2, unique=True)))
+    if draw(st.booleans()):
+        change = (True, 0, added, (), digest, len(added))
+    else:
+        change = (False, base, added, draw(st.lists(U64, max_size=4).map(tuple)), digest, draw(U64))
+    return edge_bodies.EdgeStatement(root, behind, epoch, seq, *change, complete, confirm)
+
+
 def _part(declared: type) -> SearchStrategy[object]:
     numbers = st.lists(st.integers(1, 65_536), min_size=2, max_size=2).map(sorted)
     return numbers.flatmap(lambda kn: of_fields(declared, k=st.just(kn[0]), n=st.just(kn[1])))
@@ -216,6 +229,8 @@ _BY_HAND = {
     parts.RequestPart: lambda: _part(parts.RequestPart),
     parts.ReplyPart: lambda: _part(parts.ReplyPart),
     parts.SpacePart: lambda: _part(parts.SpacePart),
+    parts.EdgePart: lambda: _part(parts.EdgePart),
+    edge_bodies.EdgeStatement: _edge_statement,
 }
 
 
@@ -224,5 +239,6 @@ def wholes() -> SearchStrategy[parts.Whole]:
     declared = (
         *(routing_bodies.ReceiverAdvertisement, routing_bodies.SenderRequest, routing_bodies.UpdateReply),
         routing_bodies.SpaceStatement,
+        edge_bodies.EdgeStatement,
     )
     return st.one_of(of_class(one) for one in declared)

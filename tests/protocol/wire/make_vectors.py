@@ -13,7 +13,7 @@ from tamis.protocol.filters import EVERYTHING, Constraint, Filter, Op
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
-from tamis.protocol.wire import parts, routing_bodies, session_bodies
+from tamis.protocol.wire import edge_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
@@ -21,7 +21,7 @@ from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
-from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tests.protocol.wire.json_forms import json_form
 
@@ -152,6 +152,8 @@ def routing_frames() -> dict[str, Frame]:
     less = predicate_digest(filters[:2])
     shared = (routing_bodies.AdvertisedFilter(1, CHEAP, "workers", 4), routing_bodies.AdvertisedFilter(2, CHEAP))
     shared_digest = predicate_digest(shared)
+    behind = routers_digest((OSLO, LAST))
+    stated = tuple(edge_bodies.EdgeFilter(id_, packed, id_ == 3) for id_, packed in filters)
     known = (routing_bodies.Known(ROME, 5, 1, digest), routing_bodies.Known(OSLO, 6, 0, NO_DIGEST))
     wholes: dict[str, parts.Whole] = {
         "ra, full": routing_bodies.ReceiverAdvertisement(ROME, 5, 1, True, 0, filters, (), digest, 3, False),
@@ -166,6 +168,16 @@ def routing_frames() -> dict[str, Frame]:
         ),
         "space": routing_bodies.SpaceStatement("trades", 3, TRADES),
         "space, withdrawn": routing_bodies.SpaceStatement("trades", 2**63 - 1, b""),
+        "sr, digest and edges": routing_bodies.SenderRequest(
+            *(OSLO, 6, 8, routing_bodies.Scope.NEIGHBOUR, digest, (), (), less),
+            edges=(edge_bodies.EdgeSaid(ROME, behind, 4, less),),
+        ),
+        "ea, full": edge_bodies.EdgeStatement(
+            *(ROME, behind, 6, 3, True, 0, stated, (), digest, 3), complete=False, confirm=False
+        ),
+        "ea, change": edge_bodies.EdgeStatement(
+            *(ROME, behind, 6, 4, False, 3, (), (3,), less, 2), complete=True, confirm=True
+        ),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
@@ -180,6 +192,10 @@ def routing_frames() -> dict[str, Frame]:
         "lsa, alone": routing_bodies.LinkState("oslo", 6, 0, ()),
         **{name: parts.split(whole)[0] for name, whole in wholes.items()},
         **{f"ra, part {part.k} of {part.n}": part for part in long},
+        "eh": edge_bodies.EdgeHeld(ROME, behind, 6, 4),
+        "eh, last": edge_bodies.EdgeHeld(LAST, NO_DIGEST, LAST, LAST),
+        "er": edge_bodies.EdgeRequest(ROME, behind),
+        "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),
         "epoch refused": routing_bodies.EpochRefused(ROME, LAST, TIME_NS // 10**6),

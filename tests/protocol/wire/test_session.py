@@ -91,7 +91,7 @@ def test_every_state_but_the_last_has_a_way_on(sides: Sides) -> None:
     assert reachable == set(SessionState)
 
 
-STATEMENTS = "LSA RA SR UR HELD EPOCH_REFUSED SPACE"
+STATEMENTS = "LSA RA SR UR HELD EPOCH_REFUSED EA EH ER SPACE"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.protocol.wire import client_bodies, report_bodies, routing_bodies
+from tamis.protocol.wire import client_bodies, edge_bodies, report_bodies, routing_bodies
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode, is_fatal
 from tamis.protocol.wire.extensions import DELIVER_ONLY, ExtensionType
 from tamis.protocol.wire.frames import BODY_OF, decode
@@ -27,19 +27,21 @@ SECTIONS = {
     **{
         f"{kind.name} 0x{kind:02x}": body
         for kind, body in BODY_OF.items()
-        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE)
+        if kind not in (FrameKind.RA, FrameKind.SR, FrameKind.UR, FrameKind.SPACE, FrameKind.EA)
     },
     "Parts": BODY_OF[FrameKind.RA],
     "RA body": routing_bodies.ReceiverAdvertisement,
     "SR body": routing_bodies.SenderRequest,
     "UR body": routing_bodies.UpdateReply,
     "SPACE body": routing_bodies.SpaceStatement,
+    "EA body": edge_bodies.EdgeStatement,
     **{
         record.__name__: record
         for record in (
             *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
+            *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),
         )
     },
 }

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, Ticket, UpdateReply
+from tamis.protocol.wire.routing_bodies import Scope, SenderRequest, UpdateReply
+from tamis.protocol.wire.whole import Ticket
 from tamis.router.core.commands import Audited, NeighbourSession, Send
 from tamis.router.core.events import Audit
 from tamis.router.core.statements import sizes

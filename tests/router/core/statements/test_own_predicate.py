@@ -155,7 +155,7 @@ def test_what_is_new_is_asked_for_at_once_and_once():
     asked.want(less(1))
     assert asked.has_changes
     assert asked.widens
-    assert asked.issue() == Issue({1: less(1)}, (), predicate_digest([(1, less(1))]))
+    assert asked.issue() == Issue({1: less(1)}, {}, predicate_digest([(1, less(1))]))
     assert not asked.widens
     asked.unwant(less(1), 0)
     assert asked.due_us is None
@@ -170,7 +170,7 @@ def test_what_nobody_wants_any_more_is_asked_for_until_its_hold_is_over():
     asked.expire(5 + HOLD_US)
     assert not asked.widens
     assert asked.due_us is None
-    assert asked.issue() == Issue({}, (1,), NO_DIGEST)
+    assert asked.issue() == Issue({}, {1: less(1)}, NO_DIGEST)
 
 
 def test_a_client_that_comes_back_in_time_changes_nothing():
@@ -190,7 +190,7 @@ def test_what_goes_before_it_was_ever_issued_needs_no_hold():
     asked.unwant(less(1), 0)
     assert not asked.has_changes
     assert asked.due_us is None
-    assert asked.issue() == Issue({}, (), NO_DIGEST)
+    assert asked.issue() == Issue({}, {}, NO_DIGEST)
 
 
 def test_who_comes_back_after_the_hold_is_asked_for_under_another_id():
@@ -198,16 +198,16 @@ def test_who_comes_back_after_the_hold_is_asked_for_under_another_id():
     asked.unwant(less(1), 0)
     asked.expire(HOLD_US)
     asked.want(less(1))
-    assert asked.issue() == Issue({2: less(1)}, (1,), predicate_digest([(2, less(1))]))
+    assert asked.issue() == Issue({2: less(1)}, {1: less(1)}, predicate_digest([(2, less(1))]))
 
 
 def test_what_is_covered_is_not_asked_for_any_more_and_again_at_once_when_what_covers_it_leaves():
     asked = advertiser(less(1), less(5))
     asked.work()
     assert not asked.has_work
-    assert asked.issue()[:2] == ({}, (1,))
+    assert asked.issue()[:2] == ({}, {1: less(1)})
     asked.unwant(less(5), 0)
-    assert asked.issue()[:2] == ({3: less(1)}, ())
+    assert asked.issue()[:2] == ({3: less(1)}, {})
 
 
 def test_covering_never_delays_and_is_done_in_slices():

@@ -14,6 +14,7 @@ from tamis.protocol.strategies import BY_NAME, DEFAULT, chosen, options_of, reco
 from tamis.protocol.strategies import STRATEGIES as FACTS
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.paper import PaperCore
 from tamis.router.core.strategies.registry import STRATEGIES
 
@@ -52,7 +53,8 @@ class OtherOwn(OwnPredicate):
 def test_parts_of_an_experiment_replace_those_of_any_strategy() -> None:
     for strategy in STRATEGIES.values():
         core = strategy.core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn))
-        assert isinstance(core._advertiser.own, OtherOwn)
+        own = core._edges.wishes.own if isinstance(core, EdgeCore) else core._advertiser.own
+        assert isinstance(own, OtherOwn)
     assert isinstance(STRATEGIES["paper"].core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn)), PaperCore)
 
 

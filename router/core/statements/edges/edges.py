@@ -1,0 +1,383 @@
+"""All edges of a router: what is held of each, what is said to each, as trees, links and wishes change.
+
+Law: `follow` makes the edges those of the trees in force, with the sessions that are up, whatever there was before. An
+edge of the new trees that counts as everything is in the table before the trees are in force (E3), and one of earlier
+trees stays there for as long as they do (E6). A neighbour is asked for the whole of what it says until it has begun.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
+
+from tamis.protocol.filters import EVERYTHING
+from tamis.protocol.limits import COLLECTED_BYTES_MAX
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.router.core.commands import Alarm, Install
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.edges.confirming import EdgeWait, EdgeWaits
+from tamis.router.core.statements.edges.held import IDS_END, EdgeChange, HeldEdge, Missed, TooMuch
+from tamis.router.core.statements.edges.places import EdgePlace, EdgeTrees
+from tamis.router.core.statements.edges.said import EdgeFeed, SaidEdge
+from tamis.router.core.statements.edges.wishes import EdgeWishes
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.timers import Due
+from tamis.router.core.times import MS
+
+PACKED_EVERYTHING: Final = encode_filter(EVERYTHING)
+GENERATIONS_MAX: Final = 4
+"""R5b: how many generations of trees are in force at most."""
+ASKED_MAX: Final = 64
+"""Edges that one neighbour has asked for and that are not there yet; more of them are dropped, and asked for again."""
+DOUBLINGS_MAX: Final = 4
+"""How often the wait for the whole doubles: it is asked for again after 1, 2, 4, 8 and then every 16 s."""
+FORGET_AFTER_US: Final = 100 * MS
+"""How much longer than the hold of trees their edges are kept: the switch has a clock of its own."""
+
+
+class Says(enum.Enum):
+    """What one end of an edge says to the other."""
+
+    AGGREGATE = "what the routers behind it want, less what is covered"
+    EVERYTHING = "everything"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePolicy:
+    """What is said along a tree. Both ways what is wanted: profile forwarding. Everything down and what is wanted up:
+    rendezvous. Everything both ways: event forwarding (paper 003)."""
+
+    up: Says = Says.AGGREGATE
+    """What a child says to its parent."""
+    down: Says = Says.AGGREGATE
+    """What a parent says to its child."""
+
+
+class PastEdge(NamedTuple):
+    """An edge of trees that are in force for the hold only, or not at all any more."""
+
+    held: HeldEdge
+    until_us: int
+    turn: int
+    """Which new trees did without it."""
+
+
+class _Anything:
+    """What feeds a statement that says everything."""
+
+    filters: Final = {0: PACKED_EVERYTHING}
+    is_complete: Final = True
+
+
+Name = tuple[int, int]
+"""The root of a tree, and the neighbour."""
+
+
+class Edges:
+    """`make_predicate` makes what is said of one edge; `reached` is called with the ticket of each wait that ended."""
+
+    held_of: ClassVar[type[HeldEdge]] = HeldEdge
+    said_of: ClassVar[type[SaidEdge]] = SaidEdge
+
+    def __init__(
+        self,
+        core_state: CoreState,
+        own: OwnPredicate,
+        make_predicate: Callable[[], OwnPredicate],
+        policy: EdgePolicy,
+        reached: Callable[[int], None],
+    ) -> None:
+        self._core_state, self._make_predicate = core_state, make_predicate
+        self._policy, self._reached = policy, reached
+        self.wishes = EdgeWishes(core_state, own, self._issued)
+        self.waits = EdgeWaits(self._ended)
+        self.trees: tuple[EdgeTrees, ...] = ()
+        self.held: dict[Name, HeldEdge] = {}
+        self.said: dict[Name, SaidEdge] = {}
+        self.past: dict[int, PastEdge] = {}
+        """By number, the edges of earlier trees."""
+        self._turn = 0
+        """How often there were new trees."""
+        self._asked: dict[Name, bytes] = {}
+        """What neighbours have asked for and this router does not count behind its end."""
+        self._anything = _Anything()
+        self._tickets: list[tuple[int, int]] = []
+        """(ticket, the id below which all wishes are to be passed on before it waits)."""
+        self._guards = itertools.count(IDS_END)
+        self._seqs = itertools.count(1)
+
+    # --- edges come and go
+
+    def follow(self, trees: tuple[EdgeTrees, ...]) -> None:
+        """Make the edges those of `trees`, over the links that are up."""
+        self._turn += trees is not self.trees
+        self.trees = trees
+        places = {(tree.root, place.neighbour): place for tree in self.trees for place in tree.places.values()}
+        self._follow_held(places)
+        self._follow_said(places)
+        self.waits.anew(self.said.values())
+        self._consider()
+
+    def link_changed(self, neighbour: int) -> None:
+        """Take in that the session with a neighbour began or ended."""
+        for name in [name for name in self._asked if name[1] == neighbour]:
+            del self._asked[name]
+        self.waits.forget(neighbour)
+        self.follow(self.trees)
+
+    def _follow_held(self, places: dict[Name, EdgePlace]) -> None:
+        before, self.held = self.held, {}
+        links = self._core_state.links.by_neighbour
+        for name, place in places.items():
+            held = before.get(name)
+            if held is None or not self._is_kept(held, place):
+                held = self._revived(place)
+            else:
+                del before[name]
+            self.held[name] = held
+            link = links.get(place.neighbour)
+            session = link.session if link is not None else 0
+            is_said = held.is_said_in(session)
+            held.tries *= held.session == session
+            held.session = session
+            if not is_said:
+                self._doubt(held)
+                self._ask(held)
+        until_us = self._core_state.now_us + self._core_state.times.tree_hold_us + FORGET_AFTER_US
+        for held in before.values():
+            held.session = 0
+            self.past[held.number] = PastEdge(held, until_us, self._turn)
+        self.forget()
+
+    def _is_kept(self, held: HeldEdge, place: EdgePlace) -> bool:
+        """E6: return whether an edge is the one that it was: between the same routers, with the same ones behind."""
+        return held.number == place.number
+
+    def _revived(self, place: EdgePlace) -> HeldEdge:
+        found = self.past.pop(place.number, None)
+        held = self.held_of(place) if found is None else found.held
+        held.place = place
+        return held
+
+    def _follow_said(self, places: dict[Name, EdgePlace]) -> None:
+        before, self.said = self.said, {}
+        for name, place in places.items():
+            link = self._core_state.links.by_neighbour.get(place.neighbour)
+            if link is None:
+                continue
+            said = before.get(name)
+            if said is None or said.place.before != place.before or said.link is not link:
+                said = self.said_of(place, link, self._core_state, self._make_predicate(), self._seqs)
+            said.place = place
+            self.said[name] = said
+            said.feed_by(self._feeds(place))
+            if self._asked.get(name) == place.before:
+                del self._asked[name]
+                said.begin()
+
+    def _feeds(self, place: EdgePlace) -> Iterator[EdgeFeed]:
+        if (self._policy.up if place.is_up else self._policy.down) is Says.EVERYTHING:
+            yield self._anything
+            return
+        yield self.wishes
+        for (root, neighbour), held in self.held.items():
+            if root == place.root and neighbour != place.neighbour:
+                yield held
+
+    def forget(self) -> None:
+        """Drop what was held of edges whose trees are in force no longer."""
+        for number, (held, until_us, turn) in list(self.past.items()):
+            if until_us <= self._core_state.now_us or turn <= self._turn - GENERATIONS_MAX:
+                del self.past[number]
+                ids = (*held.filters, *(() if held.guard is None else (held.guard,)))
+                if ids:
+                    self._core_state.out.append(Install(number, {}, ids))
+        if self.past:
+            soonest_us = min(past.until_us for past in self.past.values())
+            self._core_state.timers.set((Due.EDGE_FORGET, 0), soonest_us)
+
+    # --- what neighbours say
+
+    def heard(self, body: EdgeStatement, link: CoreLink) -> None:
+        held = self.held.get((body.root, link.neighbour))
+        if held is None or held.place.behind != body.behind or held.session != link.session:
+            return  # of another set of routers than is counted here: asked for as soon as it is
+        before = held.is_complete
+        try:
+            change = held.hear(body)
+        except Missed:
+            self._doubt(held)
+            self._ask(held)
+            return
+        except TooMuch:
+            self._give_up(held)
+            return
+        if not held.is_complete:
+            self._guard(held)
+        self._install(held, change)
+        for said in self.said.values():
+            if said.is_fed_by(held):
+                said.changed(change.added.values(), change.removed.values())
+        if body.confirm:
+            answer = EdgeHeld(body.root, body.behind, body.epoch, body.seq)
+            self.waits.begin(EdgeWait(None, link.neighbour, answer), self._others(body.root))
+        if before != held.is_complete or change.added or change.removed or body.confirm:
+            self._consider()
+
+    def _others(self, root: int) -> list[SaidEdge]:
+        return [said for (of, _), said in self.said.items() if of == root]
+
+    def _install(self, held: HeldEdge, change: EdgeChange) -> None:
+        """Put a change into the table; everything leaves it once the edge is complete."""
+        gone = [id_ for id_ in change.removed if id_ not in change.added]
+        if held.is_complete and held.guard is not None:
+            gone.append(held.guard)
+            held.guard = None
+        if change.added or gone:
+            self._core_state.out.append(Install(held.number, change.added, tuple(gone)))
+
+    def _doubt(self, held: HeldEdge) -> None:
+        """E3: let the edge count as everything until it is complete."""
+        held.doubt()
+        self._guard(held)
+
+    def _guard(self, held: HeldEdge) -> None:
+        if held.guard is None:
+            held.guard = next(self._guards)
+            everything = {held.guard: PACKED_EVERYTHING}
+            self._core_state.out.append(Install(held.number, everything, (), at_once=True))
+
+    def _ask(self, held: HeldEdge) -> None:
+        """Ask a neighbour for the whole of an edge, and again, each time after a longer wait, until it begins to say
+        it."""
+        core_state, place = self._core_state, held.place
+        link = core_state.links.by_neighbour.get(place.neighbour)
+        if link is not None:
+            core_state.send(link, EdgeRequest(place.root, place.behind))
+            wait_us = core_state.times.retry_us << min(held.tries, DOUBLINGS_MAX)
+            held.tries += 1
+            core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
+
+    def _give_up(self, held: HeldEdge) -> None:
+        """Let an edge that says more than is kept count as everything, and ask seldom whether it is less by now."""
+        core_state, neighbour = self._core_state, held.place.neighbour
+        self._doubt(held)
+        held.tries = DOUBLINGS_MAX
+        wait_us = core_state.times.retry_us << DOUBLINGS_MAX
+        core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
+        if core_state.may_correct(core_state.me, held.number):
+            who = core_state.topology.name_of(neighbour)
+            text = f"{who} says more than {COLLECTED_BYTES_MAX} bytes of filters of one edge: all messages go there"
+            core_state.out.append(Alarm(text))
+
+    def ask_again(self, number: int) -> None:
+        for held in self.held.values():
+            if held.number == number and not held.is_answered:
+                self._ask(held)
+
+    def requested(self, body: EdgeRequest, link: CoreLink) -> None:
+        name = body.root, link.neighbour
+        said = self.said.get(name)
+        if said is not None and said.place.before == body.behind:
+            said.begin()
+            said.consider()
+        elif name in self._asked or sum(name[1] == link.neighbour for name in self._asked) < ASKED_MAX:
+            self._asked[name] = body.behind
+
+    def compare(self, said: Iterable[EdgeSaid], link: CoreLink) -> None:
+        """R10: find out by what a neighbour says that it has said whether something was lost in silence."""
+        for root, behind, seq, digest in said:
+            held = self.held.get((root, link.neighbour))
+            if held is None or held.place.behind != behind or not held.is_answered:
+                continue
+            if seq > held.seq or (seq == held.seq and digest != held.digest):
+                self._doubt(held)
+                self._ask(held)
+
+    def known(self, link: CoreLink) -> tuple[EdgeSaid, ...]:
+        """Return the latest statement of each edge to a neighbour, with which it compares what it holds."""
+        of = [said.known for (_, neighbour), said in self.said.items() if neighbour == link.neighbour]
+        return tuple([each for each in of if each is not None])
+
+    # --- what clients want
+
+    def _issued(self, change: EdgeChange) -> None:
+        for said in self.said.values():
+            if said.is_fed_by(self.wishes):
+                said.changed(change.added.values(), change.removed.values())
+        self._begin_tickets()
+        self._consider()
+
+    def awaited(self, ticket: int) -> None:
+        self._tickets.append((ticket, self.wishes.own.next_id))
+        self._begin_tickets()
+        self._consider()
+
+    def _begin_tickets(self) -> None:
+        """Begin the waits whose filters have all been passed on."""
+        below = self.wishes.own.issued_below
+        ready = [ticket for ticket, upto in self._tickets if upto <= below]
+        self._tickets = [(ticket, upto) for ticket, upto in self._tickets if upto > below]
+        for ticket in ready:
+            self.waits.begin(EdgeWait(ticket), self.said.values())
+        if ready:
+            due_us = self._core_state.now_us + self._core_state.times.retry_us
+            self._core_state.timers.set_earlier((Due.EDGE_CONFIRM, 0), due_us)
+
+    def held_by(self, body: EdgeHeld, link: CoreLink) -> None:
+        said = self.said.get((body.root, link.neighbour))
+        if said is not None and said.place.before == body.behind and body.epoch == self._core_state.identity.epoch:
+            said.confirmed(body.seq)
+            self.waits.confirmed(said, body.seq)
+
+    def confirm_again(self) -> None:
+        if self.waits.has_tickets:
+            self.waits.anew(self.said.values(), only_tickets=True)
+            due_us = self._core_state.now_us + self._core_state.times.retry_us
+            self._core_state.timers.set((Due.EDGE_CONFIRM, 0), due_us)
+            self._consider()
+
+    def _ended(self, wait: EdgeWait) -> None:
+        if wait.ticket is not None:
+            self._reached(wait.ticket)
+            return
+        link = self._core_state.links.by_neighbour.get(wait.asker or 0)
+        if link is not None and wait.answer is not None:
+            self._core_state.send(link, wait.answer)
+
+    # --- what is said
+
+    def _consider(self) -> None:
+        for said in self.said.values():
+            said.consider()
+        self.waits.check()
+
+    def consider(self, neighbour: int) -> None:
+        """Go on with what is said to a neighbour: there is room again, or damping allows it."""
+        for (_, other), said in self.said.items():
+            if other == neighbour:
+                said.consider()
+
+    @property
+    def has_work(self) -> bool:
+        return any(said.has_work for said in self.said.values())
+
+    def work(self) -> None:
+        for said in self.said.values():
+            if said.has_work:
+                said.work()
+                said.consider()
+
+    # --- what can be looked at
+
+    @property
+    def unfinished(self) -> dict[str, int]:
+        return {
+            "incomplete edges": sum(not held.is_complete for held in self.held.values() if held.session),
+            "waits for edges": len(self.waits) + len(self._tickets),
+        }

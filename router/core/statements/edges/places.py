@@ -1,0 +1,115 @@
+"""E1, E6: which edges a tree has at this router, who lies behind each, and by which numbers tables know them.
+
+Law: an edge is named by the root of its tree, the neighbour at its other end, and the set of routers behind that end.
+What is said of an edge is about this set and not about ways inside it: as long as the set is the same, so is the edge.
+The number of an edge follows from its name, so an edge that comes back has the number that it had.
+
+The trees of this file lay edges beside routers: below a child lie the routers behind it, by which members of worker
+groups are found, and the number of its edge, under which the table holds what it has said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from tamis.protocol.wire.numbers import NO_DIGEST, edge_number, routers_digest
+from tamis.router.core.ways.trees import Trees
+
+
+class EdgePlace(NamedTuple):
+    """One edge of a tree, as the router at one of its ends sees it."""
+
+    root: int
+    neighbour: int
+    behind: bytes
+    """The digest of the routers behind the neighbour's end, which that one speaks for."""
+    before: bytes
+    """The digest of the routers behind this router's end, which this one speaks for."""
+    is_up: bool
+    """Whether the neighbour is nearer to the root."""
+
+    @property
+    def number(self) -> int:
+        return edge_number(self.root, self.neighbour, self.behind)
+
+
+class _Wrapped:
+    """Trees as they are, but for what lies below."""
+
+    def __init__(self, trees: Trees) -> None:
+        self._trees: Final = trees
+        self.me, self.routers = trees.me, trees.routers
+        self.next_hop, self.parent, self.children = trees.next_hop, trees.parent, trees.children
+        self.hop_limit = trees.hop_limit
+        self._below: dict[int, Mapping[int, int]] = {}
+
+    @property
+    def hops(self) -> Mapping[int, int]:
+        return self._trees.hops
+
+    @property
+    def onward(self) -> Mapping[int, int]:
+        return self._trees.onward
+
+
+class EdgeTrees(_Wrapped):
+    """One tree for all sources, with its edges among what lies below. `root` is the router that it is made from."""
+
+    def __init__(self, trees: Trees, root: int) -> None:
+        super().__init__(trees)
+        self.root: Final = root
+
+    @cached_property
+    def places(self) -> Mapping[int, EdgePlace]:
+        """Neighbour -> its edge."""
+        behind: dict[int, list[int]] = {}
+        for router in self.routers - {self.me}:
+            way = self._trees.next_hop(router)
+            if way is not None:
+                behind.setdefault(way, []).append(router)
+        up = self._trees.next_hop(self.root)
+        return {
+            neighbour: EdgePlace(
+                self.root,
+                neighbour,
+                routers_digest(there),
+                routers_digest(self.routers.difference(there)),
+                neighbour == up,
+            )
+            for neighbour, there in sorted(behind.items())
+        }
+
+    @cached_property
+    def numbers(self) -> Mapping[int, int]:
+        """Number of an edge -> neighbour."""
+        return {place.number: neighbour for neighbour, place in self.places.items()}
+
+    def below(self, source: int) -> Mapping[int, int]:
+        parent = self._trees.parent(source)
+        if parent is None and source != self.me:
+            return {}
+        key = self.me if parent is None else parent
+        if key not in self._below:
+            edges = {number: neighbour for number, neighbour in self.numbers.items() if neighbour != parent}
+            self._below[key] = {**self._trees.below(source), **edges}
+        return self._below[key]
+
+
+class TreesOfAll(_Wrapped):
+    """The trees that all families fall back to. Below a child lies each router, and beside it the number under which
+    the table holds that the router wants everything, which routers of this family state to those of others."""
+
+    def below(self, source: int) -> Mapping[int, int]:
+        if source not in self._below:
+            below = self._trees.below(source)
+            if not below:
+                return below
+            self._below[source] = {**below, **{everything_of(router): way for router, way in below.items()}}
+        return self._below[source]
+
+
+def everything_of(router: int) -> int:
+    """Return the number under which a table holds that `router` states that it wants everything."""
+    return edge_number(0, router, NO_DIGEST)

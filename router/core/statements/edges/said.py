@@ -1,0 +1,260 @@
+"""E2, E5, E7: what is said to a neighbour of the routers behind this end of an edge.
+
+Law: it is the union of what feeds it: what this router's clients want, and what the other tree neighbours have said.
+What came from the neighbour itself does not feed it. A filter that is new is said at once; what only goes away is
+damped. Nothing is said before the neighbour has asked, which it does as soon as it counts the same routers here. What
+is said is *complete* once all that feeds it is; it stays so for this set of routers, as what fed it before goes on
+feeding it until all that feeds it now is complete (the last word).
+
+    quiet --asked--> the whole, a slice a body --all that feeds it is complete--> complete, then changes
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final, Protocol
+
+from tamis.protocol.wire import numbers
+from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeSaid, EdgeStatement
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.edges.places import EdgePlace
+from tamis.router.core.statements.edges.storing import Marking
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
+from tamis.router.core.statements.sizes import cut
+from tamis.router.core.timers import Due
+
+AT_ONCE: Final = 200
+"""Filters of a change that are taken at once; more of them come in slices."""
+PER_SLICE: Final = 1_000
+"""Filters taken in one slice: a few milliseconds."""
+FORMER_MAX: Final = 8
+"""What fed a statement before and feeds it still, at most. Past that the statement begins anew, incomplete."""
+
+
+class EdgeFeed(Protocol):
+    """Filters that are passed on, by id."""
+
+    @property
+    def filters(self) -> Mapping[int, bytes]: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
+
+class SaidEdge:
+    """What is said of one edge in one session. `wanted` holds the filters, each once, however many feeds have it."""
+
+    def __init__(
+        self, place: EdgePlace, link: CoreLink, core_state: CoreState, wanted: OwnPredicate, seqs: Iterator[int]
+    ) -> None:
+        self.place, self.link = place, link
+        self._core_state, self._seqs = core_state, seqs
+        self.wanted = wanted
+        self.feeds: dict[EdgeFeed, None] = {}
+        self._former: dict[EdgeFeed, None] = {}
+        """What fed this before and is the last word of somebody until all of `feeds` is complete."""
+        self._jobs: deque[tuple[bool, Iterator[bytes]]] = deque()
+        """(whether they are wanted, filters) that are still to be taken."""
+        self._damper = Damper(core_state.times.damp_first_us)
+        self._whole: Iterator[list[tuple[int, bytes]]] = iter(())
+        self._ahead: list[tuple[int, bytes]] | None = None
+        """The next slice of a whole that is being said, behind which `_whole` is left; None: none is."""
+        self._is_begun = self._is_full_due = False
+        self.is_complete = False
+        """Whether what was said last is complete."""
+        self.seq = 0
+        self.digest = numbers.NO_DIGEST
+        self.count = 0
+        """Filters in what was said."""
+        self._widened_seq = self._confirmed_seq = 0
+        self._confirm_due = False
+
+    # --- what feeds it
+
+    def feed_by(self, feeds: Iterable[EdgeFeed]) -> None:
+        """Let `feeds` be what feeds this from now on. What did before goes on until all of them are complete, if the
+        neighbour relies on what was said."""
+        now = dict.fromkeys(feeds)
+        for feed in now.keys() - self.feeds.keys():
+            if feed in self._former:
+                del self._former[feed]
+            else:
+                self._take(True, feed.filters.values())
+        former = [feed for feed in self.feeds if feed not in now]
+        self.feeds = now
+        for feed in former:
+            if self.is_complete:
+                self._former[feed] = None
+            else:
+                self._take(False, feed.filters.values())
+        if len(self._former) > FORMER_MAX:
+            self.is_complete = False
+            self.begin()
+        self._drop_former()
+
+    def is_fed_by(self, feed: EdgeFeed) -> bool:
+        return feed in self.feeds or feed in self._former
+
+    def changed(self, added: Iterable[bytes], removed: Iterable[bytes]) -> None:
+        """Take in that what feeds this has changed."""
+        self._take(True, added)
+        self._take(False, removed)
+
+    def _take(self, is_wanted: bool, filters: Iterable[bytes]) -> None:
+        listed = list(filters)
+        if not listed:
+            return
+        self._jobs.append((is_wanted, iter(listed)))
+        if len(self._jobs) == 1 and len(listed) <= AT_ONCE:
+            self._take_slice()
+
+    def _take_slice(self) -> None:
+        now_us, room = self._core_state.now_us, PER_SLICE
+        while room and self._jobs:
+            is_wanted, filters = self._jobs[0]
+            some = list(islice(filters, room))
+            room -= len(some)
+            for packed in some:
+                if is_wanted:
+                    self.wanted.want(packed)
+                else:
+                    self.wanted.unwant(packed, now_us)
+            if room:
+                self._jobs.popleft()
+
+    def _drop_former(self) -> None:
+        if self._former and self._is_fed_wholly:
+            for feed in self._former:
+                self._take(False, feed.filters.values())
+            self._former.clear()
+
+    @property
+    def _is_fed_wholly(self) -> bool:
+        return all(feed.is_complete for feed in self.feeds)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self._jobs) or self.wanted.has_work
+
+    def work(self) -> None:
+        """Do a slice of what takes long: taking in filters, and covering."""
+        if self._jobs:
+            self._take_slice()
+        elif self.wanted.has_work:
+            self.wanted.work()
+
+    # --- what is said
+
+    def begin(self) -> None:
+        """Say the whole, as the neighbour has asked for it or must not rely on what it holds. One that is still to
+        begin is not begun again: a neighbour that waits asks more than once."""
+        if self._is_full_due:
+            return
+        self._is_begun = self._is_full_due = True
+        self.is_complete = False
+        self._whole = cut(list(self.wanted.issued.items()))
+        self._ahead = next(self._whole, None)
+
+    @property
+    def known(self) -> EdgeSaid | None:
+        """What the neighbour must hold; None: it cannot be said just now."""
+        if not self._is_begun or self._is_full_due or self._ahead is not None or self.link.unsent:
+            return None
+        return EdgeSaid(self.place.root, self.place.before, self.seq, self.digest)
+
+    def consider(self) -> None:
+        """Say what is to be said, as far as it may be said now."""
+        self._drop_former()
+        self.wanted.expire(self._core_state.now_us)
+        if self.wanted.has_work and not self._jobs:
+            self.wanted.work()  # what is covered need not be said first
+        while self._is_begun and self.link.has_room and self._has_something():
+            if not self._may_go():
+                return
+            self._say(self._next_change())
+
+    def _has_something(self) -> bool:
+        is_stated = self._is_full_due or self._ahead is not None or self.wanted.has_changes
+        return is_stated or self._becomes_complete or (self._confirm_due and self._is_all_said)
+
+    def _may_go(self) -> bool:
+        """Return whether damping lets the next change go now; it holds up only what takes away (E5)."""
+        core_state = self._core_state
+        if not self._is_narrowing:
+            return True
+        most_us = core_state.times.damp_hop_max_us
+        ready_us = self._damper.ready_us(most_us)
+        if ready_us > core_state.now_us:
+            core_state.timers.set_earlier((Due.EDGE_SAY, self.place.neighbour), ready_us)
+            return False
+        self._damper.issued(core_state.now_us, most_us)
+        return True
+
+    @property
+    def _is_narrowing(self) -> bool:
+        """Does the next change only take away?"""
+        is_whole = self._is_full_due or self._ahead is not None
+        return not (is_whole or self.wanted.widens or self._becomes_complete or self._confirm_due)
+
+    def _next_change(self) -> Issue:
+        """Return the next slice of the whole, or the next change of it."""
+        if self._ahead is None:
+            return self.wanted.issue()
+        some, self._ahead = self._ahead, next(self._whole, None)
+        return Issue(dict(some), {}, self.digest)
+
+    @property
+    def _is_all_said(self) -> bool:
+        return not (self._jobs or self._is_full_due or self.wanted.widens) and self._ahead is None
+
+    @property
+    def _becomes_complete(self) -> bool:
+        return not self.is_complete and self._is_all_said and not self._former and self._is_fed_wholly
+
+    def _say(self, change: Issue) -> None:
+        core_state, is_full, base_seq = self._core_state, self._is_full_due, self.seq
+        if is_full:
+            self.digest, self.count, base_seq = numbers.NO_DIGEST, 0, 0
+        weight = numbers.weight_of(change.added.items()) - numbers.weight_of(change.removed.items())
+        self.digest = numbers.moved(self.digest, weight)
+        self.count += len(change.added) - len(change.removed)
+        self._is_full_due = False
+        self.is_complete = self.is_complete or self._becomes_complete
+        self.seq = next(self._seqs)
+        if change.added:
+            self._widened_seq = self.seq
+        confirm = self._confirm_due and self._is_all_said
+        self._confirm_due = self._confirm_due and not confirm
+        marked = self.wanted.cover.marked if isinstance(self.wanted.cover, Marking) else ()
+        body = EdgeStatement(
+            self.place.root,
+            self.place.before,
+            core_state.identity.epoch,
+            self.seq,
+            is_full,
+            base_seq,
+            tuple([EdgeFilter(id_, packed, packed in marked) for id_, packed in change.added.items()]),
+            tuple(change.removed),
+            self.digest,
+            self.count,
+            self.is_complete,
+            confirm,
+        )
+        core_state.send(self.link, body, is_told=not self._is_all_said)
+
+    # --- what is confirmed (E8)
+
+    def ask_to_confirm(self) -> int | None:
+        """Have the neighbour confirm all that feeds this now. Return the seq above which a confirmation says so; None:
+        all is confirmed."""
+        if self._is_all_said and self._is_begun and self._widened_seq <= self._confirmed_seq:
+            return None
+        self._confirm_due = True
+        return self.seq
+
+    def confirmed(self, seq: int) -> None:
+        self._confirmed_seq = max(self._confirmed_seq, min(seq, self.seq))

@@ -1,0 +1,220 @@
+"""The family `edges`: profile forwarding of paper 003, guarded so that it is right on any graph and through failures.
+
+Law: while all routers in reach have this layout, messages go by one tree and by what neighbours have said of its edges
+(`statements/edges/`). To routers of other families each router states that it wants everything, so where layouts
+differ, all go by source trees and messages to routers of this family go everywhere: dear, and right. Filters of worker
+groups are stated to all routers by themselves, as in every strategy (R16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import ClassVar, Final, cast
+
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
+from tamis.protocol.wire.routing_bodies import SenderRequest, group_of
+from tamis.router.core.commands import Command, Install, Reached
+from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.events import Await, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Unwanted
+from tamis.router.core.figures import Figures
+from tamis.router.core.plausible import no_clock
+from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says
+from tamis.router.core.statements.edges.held import HeldEdge
+from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll, everything_of
+from tamis.router.core.statements.edges.said import SaidEdge
+from tamis.router.core.statements.edges.storing import Marking
+from tamis.router.core.statements.layouts import EDGES
+from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.strategies.flood import AlwaysEverything
+from tamis.router.core.strategies.link_matching import NoCover
+from tamis.router.core.timers import Due
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Trees
+
+USUAL_SETTINGS: Final = CoreSettings()
+USUAL_PARTS: Final = CoreParts()
+PROFILE: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.AGGREGATE)
+
+
+class EverythingApart:
+    """Puts what routers state that want everything under numbers of its own, which no way by edges has below it."""
+
+    def __init__(self) -> None:
+        self._ids: dict[int, set[int]] = {}
+        """Router -> the ids under which it states that it wants everything."""
+
+    def __call__(self, install: Install) -> Iterator[Install]:
+        apart = self._ids.get(install.issuer, set())
+        everything = {id_: packed for id_, packed in install.added.items() if packed == PACKED_EVERYTHING}
+        gone = tuple([id_ for id_ in install.removed if id_ in apart])
+        if everything or gone:
+            self._ids[install.issuer] = left = (apart | everything.keys()).difference(gone)
+            if not left:
+                del self._ids[install.issuer]
+            yield Install(everything_of(install.issuer), everything, gone)
+        added = {id_: packed for id_, packed in install.added.items() if id_ not in everything}
+        removed = tuple([id_ for id_ in install.removed if id_ not in apart])
+        if added or removed:
+            yield replace(install, added=added, removed=removed)
+
+
+class EdgeCore(Core):
+    """A core that says what lies behind edges. `policy` says what is said up and down; with `is_preventive`, filters
+    that others cover are said, too (E7)."""
+
+    family: ClassVar[str] = EDGES
+
+    def __init__(
+        self,
+        name: str,
+        epoch: int,
+        settings: CoreSettings = USUAL_SETTINGS,
+        paths: PathCache | None = None,
+        parts: CoreParts = USUAL_PARTS,
+        unix_ms: Callable[[], int] = no_clock,
+        policy: EdgePolicy = PROFILE,
+        is_preventive: bool = False,
+    ) -> None:
+        self.edges: Edges | None = None
+        hold_us = settings.times.narrow_hold_us
+        super().__init__(name, epoch, settings, paths, replace(parts, own=AlwaysEverything, cover=NoCover), unix_ms)
+        self.core_state.placed = EverythingApart()
+
+        def predicate() -> OwnPredicate:
+            cover = parts.cover()
+            return OwnPredicate(0, Marking(cover) if is_preventive else cover)
+
+        own = parts.own(hold_us, NoCover())
+        self.edges = parts.edges(self.core_state, own, predicate, policy, self._reached_by_edges)
+        self._neighbours.known_edges = self.edges.known
+        self._tickets: dict[int, int] = {}
+        """Ticket -> how many answers it still needs: that of the edges, and that of the routers that choose members."""
+        self._has_groups = False
+
+    def _take_trees(self, trees: Trees, is_by_layout: bool) -> Trees:
+        if not is_by_layout:
+            if self.edges is not None:
+                self.edges.follow(())
+            return TreesOfAll(trees)
+        taken = EdgeTrees(trees, min(trees.routers))
+        if self.edges is not None:
+            self.edges.follow((taken,))
+        return taken
+
+    @property
+    def _edges(self) -> Edges:
+        assert self.edges is not None  # noqa: S101 - it is made before any event comes
+        return self.edges
+
+    @property
+    def held_edges(self) -> Collection[HeldEdge]:
+        """What is held of the edges of the trees in force."""
+        return self._edges.held.values()
+
+    @property
+    def said_edges(self) -> Collection[SaidEdge]:
+        """What is said of the edges of the trees in force."""
+        return self._edges.said.values()
+
+    def number_towards(self, router: int) -> int | None:
+        """Return the number of the edge by which messages go towards `router`; None: they do not go by edges."""
+        way = self.core_state.trees.next_hop(router)
+        return next((each.number for each in self.held_edges if each.place.neighbour == way), None)
+
+    @property
+    def has_work(self) -> bool:
+        return super().has_work or self._edges.has_work
+
+    def work(self, now_us: int) -> list[Command]:
+        self.core_state.now_us = now_us
+        self._edges.work()
+        return super().work(now_us)
+
+    def figures(self) -> Figures:
+        figures = super().figures()
+        more = {what: count for what, count in self._edges.unfinished.items() if count}
+        return figures._replace(unfinished={**figures.unfinished, **more})
+
+    def _done(self) -> list[Command]:
+        """Hold answers back that the edges have not given yet."""
+        return [each for each in super()._done() if not isinstance(each, Reached) or self._is_answered(each.ticket)]
+
+    def _is_answered(self, ticket: int) -> bool:
+        self._tickets[ticket] -= 1
+        if self._tickets[ticket]:
+            return False
+        del self._tickets[ticket]
+        return True
+
+    def _reached_by_edges(self, ticket: int) -> None:
+        self.core_state.out.append(Reached(ticket))
+
+    # --- events
+
+    def _link_up(self, event: LinkUp) -> None:
+        super()._link_up(event)
+        self._edges.link_changed(event.neighbour)
+
+    def _link_down(self, event: LinkDown) -> None:
+        super()._link_down(event)
+        self._edges.link_changed(event.neighbour)
+
+    def _sent(self, event: Sent) -> None:
+        super()._sent(event)
+        self._edges.consider(event.neighbour)
+
+    def _wanted(self, event: FiltersWanted) -> None:
+        of_groups = tuple([packed for packed in event.filters if group_of(packed)])
+        self._has_groups |= bool(of_groups)
+        if of_groups:
+            self._advertiser.wanted(of_groups, None)
+        self._edges.wishes.wanted(tuple([packed for packed in event.filters if not group_of(packed)]))
+        if event.ticket is not None:
+            self._await(Await(event.ticket))
+
+    def _unwanted(self, event: Unwanted) -> None:
+        of_groups = tuple([packed for packed in event.filters if group_of(packed)])
+        if of_groups:
+            self._advertiser.unwanted(of_groups)
+        self._edges.wishes.unwanted(tuple([packed for packed in event.filters if not group_of(packed)]))
+
+    def _await(self, event: Await) -> None:
+        self._tickets[event.ticket] = 1 + self._has_groups
+        if self._has_groups:
+            self._advertiser.awaited(event.ticket)
+        self._edges.awaited(event.ticket)
+
+    def _heard(self, event: Heard) -> None:
+        hear = _ON_EDGE_BODY.get(type(event.body))
+        link = self.core_state.links.current(event.neighbour, event.session)
+        if hear is None:
+            super()._heard(event)
+        elif link is not None:
+            hear(self._edges, event.body, link)
+
+    def _hear_request(self, body: SenderRequest, link: CoreLink) -> None:
+        super()._hear_request(body, link)
+        self._edges.compare(body.edges, link)
+
+    def _due(self, kind: Due, about: int) -> None:
+        do = _ON_EDGE_TIMER.get(kind)
+        if do is None:
+            super()._due(kind, about)
+        else:
+            do(self._edges, about)
+
+
+_ON_EDGE_BODY: Final = cast(
+    "Mapping[type, Callable[[Edges, object, CoreLink], None]]",
+    {EdgeStatement: Edges.heard, EdgeHeld: Edges.held_by, EdgeRequest: Edges.requested},
+)
+_ON_EDGE_TIMER: Final[Mapping[Due, Callable[[Edges, int], None]]] = {
+    Due.EDGE_ISSUE: lambda edges, _: edges.wishes.consider(),
+    Due.EDGE_NARROW: lambda edges, _: edges.wishes.narrow(),
+    Due.EDGE_SAY: lambda edges, neighbour: edges.consider(neighbour),
+    Due.EDGE_ASK: lambda edges, number: edges.ask_again(number),
+    Due.EDGE_FORGET: lambda edges, _: edges.forget(),
+    Due.EDGE_CONFIRM: lambda edges, _: edges.confirm_again(),
+}

@@ -1,0 +1,93 @@
+"""Invariant 4 of strategies by which routers speak for edges: what each router holds of each edge of the tree at rest.
+
+Law: who lies behind an edge follows from the parents that routers have for one source, which `tables.py` judges; what
+these routers want follows from the truth. What is held of the edge must be complete and want exactly that, the table
+must hold it and nothing besides, and nothing may be held of neighbours that are none in the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from tamis.simulate.oracle.tables import Report, TreePlace
+from tamis.simulate.oracle.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeHolding:
+    """What one router holds of its edges at rest."""
+
+    router: int
+    said: Mapping[int, Collection[bytes]]
+    """Neighbour -> the filters that it has said of what lies behind it."""
+    complete: Collection[int]
+    """The neighbours that have said everything."""
+    table: Mapping[int, Collection[bytes]]
+    """Neighbour -> the filters by which messages go to it."""
+    stray: Collection[int]
+    """Numbers that the table has besides, of which no neighbour is known."""
+
+
+def compare_edges(
+    holdings: Mapping[int, EdgeHolding],
+    ways: Mapping[int, Mapping[int, TreePlace]],
+    truth: Truth,
+    contents_of: Callable[[bytes], int],
+    report: Report,
+) -> None:
+    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source."""
+    neighbours = _trees(ways)
+    for router, holding in holdings.items():
+        there = neighbours.get(router, set())
+        if holding.stray:
+            report(4, f"the table of {router:x} has {len(holding.stray)} numbers that belong to no neighbour")
+        if extra := (holding.said.keys() | holding.table.keys()) - there:
+            report(4, f"{router:x} holds something of {len(extra)} neighbours that are none in the tree")
+        for neighbour in sorted(there):
+            wanted = 0
+            for other in _behind(neighbours, neighbour, router):
+                wanted |= truth.contents_wanted_at(other)
+            _compare_edge(holding, neighbour, wanted, contents_of, report)
+
+
+def _compare_edge(
+    holding: EdgeHolding, neighbour: int, wanted: int, contents_of: Callable[[bytes], int], report: Report
+) -> None:
+    who, said = f"{holding.router:x} of what lies behind {neighbour:x}", holding.said.get(neighbour, ())
+    if neighbour not in holding.complete:
+        report(4, f"what {who} holds is not complete")
+    contents = _union(said, contents_of)
+    if contents != wanted:
+        report(4, f"{who} holds contents {contents:x}, and they want {wanted:x}")
+    if sorted(holding.table.get(neighbour, ())) != sorted(said):
+        report(4, f"the table of {who} is not what was said")
+
+
+def _union(filters: Iterable[bytes], contents_of: Callable[[bytes], int]) -> int:
+    contents = 0
+    for packed in filters:
+        contents |= contents_of(packed)
+    return contents
+
+
+def _trees(ways: Mapping[int, Mapping[int, TreePlace]]) -> dict[int, set[int]]:
+    """Return router -> its neighbours in the tree. There is one tree for all sources of a component."""
+    neighbours: dict[int, set[int]] = {}
+    for router, places in ways.items():
+        for source, place in places.items():
+            if place.parent is not None and source != router:
+                neighbours.setdefault(router, set()).add(place.parent)
+                neighbours.setdefault(place.parent, set()).add(router)
+    return neighbours
+
+
+def _behind(neighbours: Mapping[int, set[int]], start: int, at: int) -> set[int]:
+    """Return the routers that are reached by `start` from `at`."""
+    found, front = {start}, [start]
+    while front:
+        for other in neighbours.get(front.pop(), ()):
+            if other not in found and other != at:
+                found.add(other)
+                front.append(other)
+    return found
