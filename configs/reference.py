@@ -39,6 +39,7 @@ _TITLES = {
     "SpaceConfig": "`spaces.NAME`",
     "SpaceAttributeConfig": "`spaces.NAME.attributes`",
     "UnmatchedSettings": "`unmatched`",
+    "KeptSettings": "`kept`",
 }
 EXAMPLES = Path(__file__).parent / "topologies"
 

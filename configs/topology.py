@@ -21,6 +21,7 @@ from tamis.configs.choices import OneOf
 from tamis.configs.fields import File, Folder, Id, Version
 from tamis.configs.sections.connections import Keepalive, SlowConsumer, Tls
 from tamis.configs.sections.engine import EngineOrName, EngineSettings
+from tamis.configs.sections.kept import KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.link import LinkConfig, LinkOrEnds
 from tamis.configs.sections.logs import Logging
@@ -76,6 +77,9 @@ class Topology(ConfigSection):
     )
     unmatched: UnmatchedSettings = Field(
         default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
+    )
+    kept: KeptSettings | None = Field(
+        default=None, description="The log of kept subscriptions. Checked, and not supported yet."
     )
 
     spaces: dict[SpaceName, SpaceConfig] = Field(

@@ -164,6 +164,20 @@ TABLE_BYTES_PER_CLIENT_MIN = 65_536
 TABLE_SHARE_OF_CLIENT = 10
 """The part of the bytes of the table of clients' filters that one client's filters may take by default, a tenth."""
 
+# --- kept subscriptions ----------------------------------------------------------------------------------------------
+
+KEEP_UNACKED_MAX = 100_000
+"""Messages of one kept subscription that may be given out and not acknowledged: each is an entry in memory."""
+
+KEEP_BACKOFFS_MAX = 8
+"""Pauses between deliveries of one message; the last one is taken for all later ones."""
+
+KEEP_HOMES_MAX = 2
+"""Routers that keep for one kept subscription."""
+
+MESSAGE_IDS_REMEMBERED = 2**20
+"""Identities of the newest messages of a log, by which a second try is known: 40 bytes each in C."""
+
 # --- spaces ----------------------------------------------------------------------------------------------------------
 
 SPACES_MAX = 256

@@ -56,6 +56,7 @@ ROOMS = {
     "core/statements": {"core", "core/ways"},
     "core/core": {"core", "core/statements", "core/ways"},
     "core/strategies": CORE,
+    "keeps": set(),
     "daemon": {"core", "core/ways"},
     "connections": {"daemon"},
     "clients": {"daemon", "connections"},
@@ -161,11 +162,12 @@ def test_protocol_is_pure() -> None:
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
 
 
-def test_the_routing_core_is_pure() -> None:
-    for path in _sources("router/core"):
+@pytest.mark.parametrize("room", ["core", "keeps"])
+def test_what_decides_is_pure(room: str) -> None:
+    for path in _sources(f"router/{room}"):
         for name in _imported(path):
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
-            assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", "tamis.router.core")), (
+            assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", f"tamis.router.{room}")), (
                 f"{path} imports {name}"
             )
 

@@ -11,6 +11,7 @@ from tamis.configs.address import Address
 from tamis.configs.fields import Addresses, File, Folder, HostNames, Id, OneAddress
 from tamis.configs.sections.connections import Keepalive, NeighbourTls, SlowConsumer, Tls
 from tamis.configs.sections.engine import EngineOrName
+from tamis.configs.sections.kept import KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.logs import Logging
 from tamis.configs.sections.records import RecordSettings
@@ -71,6 +72,9 @@ class RouterConfig(ConfigSection):
     )
     unmatched: UnmatchedSettings | None = Field(
         default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
+    )
+    kept: KeptSettings | None = Field(
+        default=None, description="What differs here for the log of kept subscriptions. Checked, and not supported yet."
     )
 
     @property

@@ -41,6 +41,7 @@ typedef enum {
     WIRE_ACK = 0x22,
     WIRE_CREDIT = 0x23,
     WIRE_LOST = 0x24,
+    WIRE_REPLAY_END = 0x2A,
     WIRE_TRACE_RECORD = 0x30,
     WIRE_DRY_RUN_REPORT = 0x31,
     WIRE_LSA = 0x40,

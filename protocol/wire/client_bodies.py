@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Flag, PackedFilter, Sentence, Text
+from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Choice, Flag, PackedFilter, Sentence, Text
 
 GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 GROUPS: Final = "groups"
@@ -71,6 +71,20 @@ class AckOf(enum.IntEnum):
     UNSUBSCRIBE = 2
     PUBLISH = 3
     DELIVER = 4
+    KEEP = 5
+    ATTACH = 6
+    DETACH = 7
+    FORGET = 8
+    REPLAY = 9
+
+
+class AckVerdict(enum.IntEnum):
+    """What an ACK of DELIVER says of its positions."""
+
+    DONE = 0
+    AGAIN = 1
+    EXTEND = 2
+    REJECT = 3
 
 
 class Range(NamedTuple):
@@ -95,12 +109,21 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Done are the numbers in `ranges`, which ascend and do not touch; not done are those in `refusals`."""
+    """Done are the numbers in `ranges`, which ascend and do not touch; not done are those in `refusals`.
+
+    Of DELIVER: `request` other than 0 asks for an answer, an ACK of DELIVER with the same `request`. `subscription` is
+    the attachment whose positions these are, `verdict` what becomes of them, `delay_ms` the least time until AGAIN, and
+    `reason` goes with AGAIN and REJECT.
+    """
 
     of: AckOf
     request: U32
     ranges: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX)]
     refusals: Annotated[tuple[Refusal, ...], Between(0, limits.ACK_ITEMS_MAX)] = ()
+    verdict: Annotated[AckVerdict, Choice(AckVerdict), APPENDED] = AckVerdict.DONE
+    subscription: Annotated[U32, APPENDED] = 0
+    delay_ms: Annotated[U32, APPENDED] = 0
+    reason: Annotated[Sentence, APPENDED] = ""
 
     def __post_init__(self) -> None:
         below = -2
@@ -112,10 +135,15 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """How much a client may have published since the connection was opened, in all. Neither number goes back."""
+    """How much a client may have published since the connection was opened, in all. Neither number goes back.
+
+    From a client: how many messages it may be sent for `subscription`, an attachment or replay, since that began, in
+    all; its bytes are not counted.
+    """
 
     frames_total: U64
     bytes_total: U64
+    subscription: Annotated[U32, APPENDED] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +154,7 @@ class Lost:
     satisfied, if that is known. Messages may be missing that were published within `span_ms` before the frame; with 0
     they belong exactly here. `goes_on` says that routers are out of reach, whose messages go on missing. Between
     routers, `sources` are the routers where the messages entered, and `hops` says over how many links the frame may go.
+    `in_all`: `messages` are those that the kept subscription has lost for this reason since it was made.
     """
 
     messages: U64
@@ -136,6 +165,7 @@ class Lost:
     goes_on: Annotated[bool, Flag(), APPENDED] = False
     sources: Annotated[tuple[U64, ...], Between(0, limits.REPORT_ITEMS_MAX), APPENDED] = ()
     hops: Annotated[U8, APPENDED] = 0
+    in_all: Annotated[bool, Flag(), APPENDED] = False
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:

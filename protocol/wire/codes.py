@@ -70,6 +70,9 @@ class RefusalCode(enum.IntEnum):
     TOO_COSTLY = 18
     OVER_QUOTA = 19
     NOT_IN_SPACE = 20
+    NO_SUCH_KEEP = 21
+    KEEP_DIFFERS = 22
+    LOG_FULL = 23
 
 
 class LossReason(enum.IntEnum):
@@ -82,3 +85,4 @@ class LossReason(enum.IntEnum):
     LINK_CUT = 5
     WAY_CHANGED = 6
     TOO_COSTLY = 7
+    UNDELIVERABLE = 8

@@ -26,6 +26,7 @@ MUST_UNDERSTAND: Final = 0x8000
 _HEADER: Final = struct.Struct("<HH")
 _U64: Final = struct.Struct("<Q")
 _CHOICE: Final = struct.Struct("<IQ")
+_DELIVERIES: Final = struct.Struct("<IB")
 _SET_BYTES_MAX: Final = limits.ROUTE_SET_ROUTERS_MAX // 8
 
 
@@ -37,6 +38,7 @@ class ExtensionType(enum.IntEnum):
     SATISFIED = 0x0005
     LOG_POSITION = 0x0006
     GROUP_CHOICE = 0x000A
+    DELIVERIES = 0x000B
     MEMBERS_ONLY = 0x000C
     ROUTE = 0x8007
 
@@ -53,6 +55,15 @@ class GroupChoice(NamedTuple):
 
     group: int
     router: int
+
+
+class DeliveryCount(NamedTuple):
+    """How many times a kept message was given out, this one included (0: it is replayed, and not acknowledged), and
+    whether it may have been delivered before without being counted."""
+
+    times: int
+    replayed: bool
+    maybe_duplicate: bool
 
 
 class RouteMode(enum.IntEnum):
@@ -78,11 +89,13 @@ class RouterSet(NamedTuple):
     members: bytes
 
 
-ExtensionValue = int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | Route | RouterSet
+ExtensionValue = (
+    int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | DeliveryCount | Route | RouterSet
+)
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
 
-DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION})
+DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION, ExtensionType.DELIVERIES})
 """Types that the last router adds to a DELIVER; in any other frame they would be a stranger's claim."""
 
 
@@ -168,6 +181,26 @@ class _Choices:
         return choices
 
 
+class _Deliveries:
+    """u32 times, then a byte: 1 replayed, 2 maybe a duplicate."""
+
+    def pack(self, value: ExtensionValue) -> bytes:
+        times, replayed, maybe = cast("DeliveryCount", value)
+        if type(times) is not int or not 0 <= times < 1 << 32 or type(replayed) is not bool or type(maybe) is not bool:
+            raise Refused(f"expected u32 and two booleans, not {value!r}")
+        if replayed is not (times == 0):
+            raise Refused(f"what is replayed has times 0, and nothing else has; this has {times}")
+        return _DELIVERIES.pack(times, replayed | maybe << 1)
+
+    def read(self, data: bytes) -> DeliveryCount:
+        if len(data) != _DELIVERIES.size or data[-1] > 3:
+            raise Refused(f"expected {_DELIVERIES.size} bytes, the last of 0 to 3, not {data.hex() or 'none'}")
+        times, bits = _DELIVERIES.unpack(data)
+        found = DeliveryCount(times, bool(bits & 1), bool(bits & 2))
+        self.pack(found)
+        return found
+
+
 class _Route:
     """A `Route` of mode ALL or LIST, or a `RouterSet`, whose mode is SET."""
 
@@ -216,6 +249,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.SATISFIED: _Ids(),
     ExtensionType.LOG_POSITION: _Number(least=0),
     ExtensionType.GROUP_CHOICE: _Choices(),
+    ExtensionType.DELIVERIES: _Deliveries(),
     ExtensionType.MEMBERS_ONLY: _Nothing(),
     ExtensionType.ROUTE: _Route(),
 }

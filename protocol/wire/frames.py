@@ -10,7 +10,7 @@ from typing import Final
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.protocol.wire import client_bodies, edge_bodies, parts, report_bodies, routing_bodies, session_bodies
+from tamis.protocol.wire import client_bodies, edge_bodies, keep_bodies, parts, report_bodies, routing_bodies, session_bodies
 from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode
@@ -34,6 +34,12 @@ Body = (
     | client_bodies.Ack
     | client_bodies.Credit
     | client_bodies.Lost
+    | keep_bodies.Keep
+    | keep_bodies.Attach
+    | keep_bodies.Detach
+    | keep_bodies.ForgetKeep
+    | keep_bodies.Replay
+    | keep_bodies.ReplayEnd
     | report_bodies.TraceRecord
     | report_bodies.DryRunReport
     | routing_bodies.LinkState
@@ -63,6 +69,12 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.ACK: client_bodies.Ack,
     FrameKind.CREDIT: client_bodies.Credit,
     FrameKind.LOST: client_bodies.Lost,
+    FrameKind.KEEP: keep_bodies.Keep,
+    FrameKind.ATTACH: keep_bodies.Attach,
+    FrameKind.DETACH: keep_bodies.Detach,
+    FrameKind.FORGET: keep_bodies.ForgetKeep,
+    FrameKind.REPLAY: keep_bodies.Replay,
+    FrameKind.REPLAY_END: keep_bodies.ReplayEnd,
     FrameKind.TRACE_RECORD: report_bodies.TraceRecord,
     FrameKind.DRY_RUN_REPORT: report_bodies.DryRunReport,
     FrameKind.LSA: routing_bodies.LinkState,

@@ -36,6 +36,12 @@ class FrameKind(enum.IntEnum):
     ACK = 0x22
     CREDIT = 0x23
     LOST = 0x24
+    KEEP = 0x25
+    ATTACH = 0x26
+    DETACH = 0x27
+    FORGET = 0x28
+    REPLAY = 0x29
+    REPLAY_END = 0x2A
 
     TRACE_RECORD = 0x30
     DRY_RUN_REPORT = 0x31

@@ -30,7 +30,7 @@ NOT_IN_SPACE had been written down as refusal 14 (DUPLICATE since version 2) and
 (DESTINATIONS) and is 0x000b. Names that designs use without a number have got one: REPLAY_END, OFFER, WANTED, LOG_FULL
 as a refusal, NUMBER_REUSED, TENANT, and loss reasons 8 to 10. Flag 0x20 is EVERY_HOME, since HELD is a kind of frame.
 
-Reserved kinds below 0x80 (0x04, 0x25 to 0x2c, 0x50 to 0x52) cannot be skipped, nor can a flag: they are sent only on
+Reserved kinds below 0x80 (0x04, 0x2b, 0x2c, 0x50 to 0x52) cannot be skipped, nor can a flag: they are sent only on
 connections whose chosen version has them.
 """
 

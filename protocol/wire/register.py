@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import AckOf, Reach
+from tamis.protocol.wire.client_bodies import AckOf, AckVerdict, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
+from tamis.protocol.wire.keep_bodies import Overflow, StartAt
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
 from tamis.protocol.wire.session_bodies import AuthMethod, Role
@@ -79,6 +80,12 @@ KINDS: Final = Register(
         FrameKind.ACK: Meaning("which items are done, and which are refused"),
         FrameKind.CREDIT: Meaning("how much a client may publish in all"),
         FrameKind.LOST: Meaning("messages are missing here, and why"),
+        FrameKind.KEEP: Meaning("makes a kept subscription: a name, terms, and where it starts", since=2),
+        FrameKind.ATTACH: Meaning("attaches this connection to a kept subscription", since=2),
+        FrameKind.DETACH: Meaning("ends an ATTACH; the kept subscription stays", since=2),
+        FrameKind.FORGET: Meaning("ends a kept subscription and what is kept for it", since=2),
+        FrameKind.REPLAY: Meaning("asks for history by predicate", since=2),
+        FrameKind.REPLAY_END: Meaning("ends the answer to REPLAY", since=2),
         FrameKind.TRACE_RECORD: Meaning("what one router did with a traced message"),
         FrameKind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
         FrameKind.LSA: Meaning("a router's links"),
@@ -96,12 +103,6 @@ KINDS: Final = Register(
         Reserved(
             0x04, "DIRECTED", "a data frame for one router, passed from next hop to next hop: repeats, relayed keeps"
         ),
-        Reserved(0x25, "KEEP", "makes a kept subscription: a name, a predicate, where it starts, how long it keeps"),
-        Reserved(0x26, "ATTACH", "attaches this connection to a kept subscription"),
-        Reserved(0x27, "DETACH", "ends an ATTACH; the subscription stays"),
-        Reserved(0x28, "FORGET", "ends a kept subscription and what is kept for it"),
-        Reserved(0x29, "REPLAY", "asks for history by predicate"),
-        Reserved(0x2A, "REPLAY_END", "ends the answer to REPLAY"),
         Reserved(0x2B, "OFFER", "a publisher asks to be told whether anybody wants what a predicate admits (quench)"),
         Reserved(0x2C, "WANTED", "answers OFFER at once and at each change: wanted or not"),
         Reserved(0x50, "CUSTODY_ACK", "a home has on disk all of one entry's messages up to this number"),
@@ -141,6 +142,9 @@ EXTENSIONS: Final = Register(
         ExtensionType.SATISFIED: Meaning("DELIVER: the receiver's subscriptions that the message satisfies"),
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
         ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
+        ExtensionType.DELIVERIES: Meaning(
+            "DELIVER: how often this was given out, whether replayed, whether it may be a double", since=2
+        ),
         ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
         ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
     },
@@ -148,9 +152,6 @@ EXTENSIONS: Final = Register(
         Reserved(0x0007, "DESTINATIONS", "nothing: what it was promised to is the mode SET of ROUTE"),
         Reserved(0x0008, "CUSTODY", "the entry's number for a kept message, and for each home the number before"),
         Reserved(0x0009, "REPLY", "who asked, and the proof that an answer is for that client"),
-        Reserved(
-            0x000B, "DELIVERIES", "DELIVER: how often this was tried, whether replayed, whether it may be a double"
-        ),
         Reserved(0x8008, "TENANT", "which tenant's tables the message belongs to"),
     ),
     digits=4,
@@ -211,13 +212,11 @@ REFUSALS: Final = Register(
         RefusalCode.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
         RefusalCode.OVER_QUOTA: Meaning("past the client's share of the tables' bytes", since=2),
         RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
+        RefusalCode.NO_SUCH_KEEP: Meaning("no kept subscription has this name", since=2),
+        RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
+        RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that refuses, is full", since=2),
     },
-    (
-        Reserved(21, "NO_SUCH_KEEP", "no kept subscription has this name"),
-        Reserved(22, "KEEP_DIFFERS", "a kept subscription of this name has other terms"),
-        Reserved(23, "LOG_FULL", "a kept subscription that refuses rather than drops is full"),
-        Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),
-    ),
+    (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
 )
 
 LOSSES: Final = Register(
@@ -234,9 +233,11 @@ LOSSES: Final = Register(
             "the way of a source has changed; what was on the old one may be lost", since=2
         ),
         LossReason.TOO_COSTLY: Meaning("matching took more steps than one message may", since=2),
+        LossReason.UNDELIVERABLE: Meaning(
+            "given out as often as the kept subscription allows, or rejected, and it has no dead letter place", since=2
+        ),
     },
     (
-        Reserved(8, "UNDELIVERABLE", "tried as often as the kept subscription allows, and it has no dead letter place"),
         Reserved(9, "LOG_DAMAGED", "a damaged part of a log was set aside, and nobody else had the messages"),
         Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
     ),
@@ -283,7 +284,46 @@ ACKNOWLEDGED: Final = Register(
         AckOf.SUBSCRIBE: Meaning("a SUBSCRIBE; the numbers are subscription ids"),
         AckOf.UNSUBSCRIBE: Meaning("an UNSUBSCRIBE; the numbers are subscription ids"),
         AckOf.PUBLISH: Meaning("PUBLISH frames; the numbers are message counters"),
+        AckOf.KEEP: Meaning("a KEEP; the number is 0", since=2),
+        AckOf.ATTACH: Meaning("an ATTACH; the number is its id", since=2),
+        AckOf.DETACH: Meaning("a DETACH; the number is its id", since=2),
+        AckOf.FORGET: Meaning("a FORGET; the number is 0", since=2),
+        AckOf.REPLAY: Meaning("a REPLAY; the number is its id", since=2),
         AckOf.DELIVER: Meaning("DELIVER frames; the numbers are log positions"),
+    },
+)
+
+VERDICTS: Final = Register(
+    "Verdicts on what was delivered",
+    "`verdict` of an ACK of DELIVER.",
+    AckVerdict,
+    {
+        AckVerdict.DONE: Meaning("dealt with: not delivered again", since=2),
+        AckVerdict.AGAIN: Meaning("not dealt with: deliver it again, to anybody, after a time", since=2),
+        AckVerdict.EXTEND: Meaning("still at it: the time to acknowledge begins anew", since=2),
+        AckVerdict.REJECT: Meaning("cannot be dealt with: to the dead letter place", since=2),
+    },
+)
+
+OVERFLOWS: Final = Register(
+    "What a full keep does",
+    "`overflow` of KeepTerms.",
+    Overflow,
+    {
+        Overflow.DROP_OLDEST: Meaning("the oldest messages are dropped, counted and told", since=2),
+        Overflow.REFUSE: Meaning("a message that it wants is refused (LOG_FULL)", since=2),
+    },
+)
+
+STARTS: Final = Register(
+    "Where a keep starts",
+    "`start` of KEEP.",
+    StartAt,
+    {
+        StartAt.NEW: Meaning("with what comes from now on", since=2),
+        StartAt.EARLIEST: Meaning("with all that the log holds", since=2),
+        StartAt.TIME: Meaning("with what the log has taken since a time", since=2),
+        StartAt.AFTER: Meaning("with what the log has taken since a message", since=2),
     },
 )
 
@@ -311,5 +351,5 @@ ROUTE_MODES: Final = Register(
 
 REGISTERS: Final = (
     *(KINDS, FLAGS, EXTENSIONS, ERRORS, REFUSALS, LOSSES),
-    *(ROLES, METHODS, REACHES, ACKNOWLEDGED, SCOPES, ROUTE_MODES),
+    *(ROLES, METHODS, REACHES, ACKNOWLEDGED, VERDICTS, OVERFLOWS, STARTS, SCOPES, ROUTE_MODES),
 )

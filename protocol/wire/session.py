@@ -41,13 +41,19 @@ _GREETING: Final = frozenset(
 )
 _ALIVE: Final = frozenset({FrameKind.ERROR, FrameKind.PING, FrameKind.PONG})
 
-_CLIENT_BEGINS: Final = frozenset({FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.SUBSCRIBE})
-_CLIENT_GOES_ON: Final = _ALIVE | {FrameKind.UNSUBSCRIBE, FrameKind.ACK}
+_CLIENT_BEGINS: Final = frozenset(
+    {
+        *(FrameKind.PUBLISH, FrameKind.DRY_RUN, FrameKind.SUBSCRIBE),
+        *(FrameKind.KEEP, FrameKind.ATTACH, FrameKind.REPLAY, FrameKind.CREDIT),
+    }
+)
+_CLIENT_GOES_ON: Final = _ALIVE | {FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.DETACH, FrameKind.FORGET}
 _HOME_BEGINS: Final = frozenset({FrameKind.CREDIT})
 _HOME_GOES_ON: Final = _ALIVE | {
     FrameKind.DELIVER,
     FrameKind.ACK,
     FrameKind.LOST,
+    FrameKind.REPLAY_END,
     FrameKind.TRACE_RECORD,
     FrameKind.DRY_RUN_REPORT,
 }

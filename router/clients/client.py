@@ -21,6 +21,7 @@ from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Error, Hello, Ping, Pong
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
+from tamis.router.clients.keeping import check_version, refused
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -108,6 +109,7 @@ class Client(OtherEnd):
         if self._is_greeting:
             self._greet(kind, frame)
             return
+        check_version(kind, self._greeting.version)
         self._session.received(kind)
         if kind in (FrameKind.SUBSCRIBE, FrameKind.UNSUBSCRIBE):
             assert self.subscriber is not None  # noqa: S101 - it does not greet any more
@@ -117,11 +119,13 @@ class Client(OtherEnd):
             self._take(decode(frame))
 
     def _take(self, body: object) -> None:
-        """Take a frame that needs no answer, or a PING in an unusual encoding, which C hands up."""
+        """Take a frame that is answered at once, if at all; a PING in an unusual encoding is one, which C hands up."""
         if isinstance(body, Ping):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
             _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
+        elif (answer := refused(body)) is not None:
+            self.send(FrameKind.ACK, encode(answer))
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.connections.is_draining:

@@ -20,6 +20,7 @@ class GapReason(enum.StrEnum):
     LINK_CUT = "a link between routers was cut"
     WAY_CHANGED = "the way between routers has changed, and what was on the old one may be lost"
     TOO_COSTLY = "matching took more steps than one message may"
+    UNDELIVERABLE = "given out too often or rejected, and nowhere to go"
     UNKNOWN = "for a reason that this version does not know"
 
 

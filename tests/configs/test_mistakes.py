@@ -84,6 +84,23 @@ VALUES = [
     (ONE + "areas: {}", "2:1: areas: is not supported yet (border routers that summarise an area for the others)"),
     (ONE + "logging: {file: x}", "2:11: logging.file: is not supported yet (a log file beside standard error)"),
     ("routers: {a: {area: x}}", "1:15: routers.a.area: is not supported yet (the area a router belongs to)"),
+    (ONE + "kept: {}", "2:7: kept: is not supported yet (the log on disk behind kept subscriptions)"),
+    (
+        "routers: {a: {kept: {keeps: 3}}}",
+        "1:21: routers.a.kept: is not supported yet (the log on disk behind kept subscriptions)",
+    ),
+    (ONE + "kept: {keeps: 0}", '2:15: kept.keeps: must be from 1 to 1000000, got "0"'),
+    (ONE + "kept: {kips: 1}", "2:8: kept.kips: unknown key, did you mean keeps?"),
+    (
+        ONE + "kept: {bytes: 268435456, segment_bytes: 67108865}",
+        "2:7: kept: needs segment_bytes of at most a quarter of bytes, got 67108865",
+    ),
+    (
+        ONE + "kept: {custody: {}}",
+        "2:8: kept.custody: is not supported yet (what is kept for other routers while they are away)",
+    ),
+    (ONE + "durable: {}", "2:1: durable: unknown key"),
+    (ONE + "event_log: {}", "2:1: event_log: unknown key"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
     (ONE + "keepalive: {hold_ms: 1}", '2:22: keepalive.hold_ms: must be from 100 to 3600000, got "1"'),
     (

@@ -173,8 +173,8 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 
 def test_every_number_names_its_unit_or_counts_things():
-    units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent")
-    units += ("connections", "publishers", "cost", "rounds", "version", "digits")
+    units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent", "_per_keep")
+    units += ("connections", "publishers", "cost", "rounds", "version", "digits", "keeps")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire import client_bodies, edge_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import client_bodies, edge_bodies, keep_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
+    DeliveryCount,
     Extensions,
     ExtensionType,
     GroupChoice,
@@ -91,7 +92,9 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     }
     trace: dict[int, SearchStrategy[object]] = {ExtensionType.TRACE: POSITIVE_U64}
     if kind is FrameKind.DELIVER:
-        known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64}
+        count, maybe = st.integers(0, 2**32 - 1), st.booleans()
+        deliveries = st.builds(lambda tries, double: DeliveryCount(tries, not tries, double), count, maybe)
+        known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64, ExtensionType.DELIVERIES: deliveries}
     rest = (
         st.fixed_dictionaries(trace, optional=known)
         if kind is FrameKind.DRY_RUN
@@ -161,6 +164,25 @@ def _ack() -> SearchStrategy[object]:
     return of_fields(client_bodies.Ack, ranges=st.sets(st.integers(0, 9) | U64).map(client_bodies.ranges_of))
 
 
+def _terms() -> SearchStrategy[object]:
+    return of_fields(keep_bodies.KeepTerms, unacked_max=st.integers(1, 100_000), dead_letter=st.sampled_from(["", "d"]))
+
+
+@st.composite
+def _keep(draw: st.DrawFn) -> object:
+    start = draw(st.sampled_from(list(keep_bodies.StartAt)))
+    at = U64 if start is keep_bodies.StartAt.TIME else st.just(0)
+    after = U64 if start is keep_bodies.StartAt.AFTER else st.just(0)
+    known = {"start": st.just(start), "start_ns": at, "after_origin": after, "after_counter": after}
+    return draw(of_fields(keep_bodies.Keep, name=st.text(min_size=2, max_size=9), **known))
+
+
+@st.composite
+def _replay(draw: st.DrawFn) -> object:
+    since, until = sorted(draw(st.tuples(U64, U64)))
+    return draw(of_fields(keep_bodies.Replay, since_ns=st.just(since), until_ns=st.just(until)))
+
+
 def _link_state() -> SearchStrategy[object]:
     links = st.lists(of_class(routing_bodies.Adjacency), max_size=4, unique_by=lambda link: link.neighbour)
     return of_fields(routing_bodies.LinkState, links=links.map(tuple))
@@ -221,6 +243,9 @@ _BY_HAND = {
     client_bodies.Subscribe: _subscribe,
     client_bodies.Unsubscribe: _unsubscribe,
     client_bodies.Ack: _ack,
+    keep_bodies.KeepTerms: _terms,
+    keep_bodies.Keep: _keep,
+    keep_bodies.Replay: _replay,
     routing_bodies.LinkState: _link_state,
     routing_bodies.AdvertisedFilter: _advertised_filter,
     routing_bodies.ReceiverAdvertisement: _advertisement,

@@ -14,10 +14,19 @@ from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import pack, space_from
 from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import edge_bodies, parts, routing_bodies, session_bodies
+from tamis.protocol.wire import keep_bodies as keeps
 from tamis.protocol.wire import report_bodies as report
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType, GroupChoice, ReuseKeys, Route, RouteMode, RouterSet
+from tamis.protocol.wire.extensions import (
+    DeliveryCount,
+    ExtensionType,
+    GroupChoice,
+    ReuseKeys,
+    Route,
+    RouteMode,
+    RouterSet,
+)
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -63,6 +72,8 @@ def data_frames() -> dict[str, Frame]:
     everybody = {ExtensionType.ROUTE: Route(RouteMode.ALL)}
     stated = {ExtensionType.ROUTE: RouterSet(bytes(range(16)), b"\x05\x80"), ExtensionType.EXPIRY: TIME_NS}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
+    again = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(3, replayed=False, maybe_duplicate=True)}
+    replayed = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(0, replayed=True, maybe_duplicate=False)}
     traced = {ExtensionType.TRACE: 100}
     return {
         "publish": DataFrame(FrameKind.PUBLISH, quote, Flags.CONFIRM, publish_time_ns=TIME_NS),
@@ -77,6 +88,8 @@ def data_frames() -> dict[str, Frame]:
         "deliver, from the log": DataFrame(
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
         ),
+        "deliver, again": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, again),
+        "deliver, replayed": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, replayed),
         "dry run": DataFrame(FrameKind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
         "dry run, between routers": DataFrame(FrameKind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),
     }
@@ -131,6 +144,49 @@ def client_frames() -> dict[str, Frame]:
         "lost, way changed": client.Lost(0, 0, LossReason.WAY_CHANGED, (1,)),
         "lost, out of reach": client.Lost(0, 0, LossReason.WAY_CHANGED, (), 4_000, goes_on=True),
         "lost, on a link": client.Lost(5, 900, LossReason.QUEUE_FULL, (), 500, sources=(ROME,), hops=3),
+    }
+
+
+def keep_frames() -> dict[str, Frame]:
+    of, verdict, start = client.AckOf, client.AckVerdict, keeps.StartAt
+    every_term = keeps.KeepTerms(
+        (ODD, ANY),
+        7 * keeps.DAY_MS,
+        LAST,
+        1_000,
+        keeps.Overflow.REFUSE,
+        0,
+        60_000,
+        0,
+        (),
+        "dead",
+        100_000,
+        "dest",
+        "id",
+    )
+    differs = client.Refusal(0, RefusalCode.KEEP_DIFFERS, "it differs in count, order_by")
+    return {
+        "keep": keeps.Keep(1, "orders", keeps.KeepTerms((CHEAP,))),
+        "keep, every term": keeps.Keep(2, "trades", every_term, start.TIME, TIME_NS, homes=("rome", "oslo")),
+        "keep, after a message": keeps.Keep(3, "trades", every_term, start.AFTER, 0, ALICE, 7),
+        "attach": keeps.Attach(4, 1, "orders", 500),
+        "attach, after a position": keeps.Attach(5, 2, "trades", LAST, 42, latest=True),
+        "detach": keeps.Detach(6, 1),
+        "detach, last": keeps.Detach(2**32 - 1, 2**32 - 1),
+        "forget": keeps.ForgetKeep(7, "orders"),
+        "forget, last": keeps.ForgetKeep(2**32 - 1, "é" * 128),
+        "replay": keeps.Replay(8, 3, (CHEAP,), TIME_NS, LAST, 1_000),
+        "replay, no time": keeps.Replay(9, 0, (ODD, ANY), 0, 0, 0),
+        "replay end": keeps.ReplayEnd(3, 12),
+        "replay end, early": keeps.ReplayEnd(3, 0, RefusalCode.LOG_FAILED, "a segment cannot be read"),
+        "ack, keep": client.Ack(of.KEEP, 1, (client.Range(0, 0),)),
+        "ack, keep differs": client.Ack(of.KEEP, 2, (), (differs,)),
+        "ack, attach": client.Ack(of.ATTACH, 4, (client.Range(1, 1),)),
+        "ack, deliver of a keep": client.Ack(of.DELIVER, 9, (client.Range(0, 42),), (), verdict.DONE, 1),
+        "ack, deliver again": client.Ack(of.DELIVER, 0, (client.Range(43, 43),), (), verdict.AGAIN, 1, 5_000, "busy"),
+        "ack, reject": client.Ack(of.DELIVER, 0, (client.Range(44, 44),), (), verdict.REJECT, 1, 0, "no such order"),
+        "credit, of a keep": client.Credit(1_500, 0, 1),
+        "lost, in all": client.Lost(3, 0, LossReason.UNDELIVERABLE, (1,), in_all=True),
     }
 
 
@@ -204,7 +260,7 @@ def routing_frames() -> dict[str, Frame]:
 
 
 def frames() -> dict[str, Frame]:
-    return data_frames() | session_frames() | client_frames() | report_frames() | routing_frames()
+    return data_frames() | session_frames() | client_frames() | keep_frames() | report_frames() | routing_frames()
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from tamis.protocol.wire import (
     codes,
     extensions,
     header,
+    keep_bodies,
     kinds,
     reference,
     report_bodies,
@@ -51,7 +52,17 @@ def test_every_number_in_use_has_a_meaning_and_a_version(register: Register) -> 
 
 
 def test_every_enumeration_of_the_wire_has_a_register() -> None:
-    modules = (kinds, codes, extensions, header, session_bodies, client_bodies, report_bodies, routing_bodies)
+    modules = (
+        kinds,
+        codes,
+        extensions,
+        header,
+        session_bodies,
+        client_bodies,
+        keep_bodies,
+        report_bodies,
+        routing_bodies,
+    )
     found = {
         member
         for module in modules

@@ -1,0 +1,63 @@
+"""The model of `kept`: the log on disk behind kept subscriptions, and what clients may ask of it.
+
+Law: each bound is here with its unit, and is checked as that of any other section. No router of this release has a log,
+so that a section without a mistake is refused as not supported yet. Like the other models, this is the manual.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from tamis.configs import choices
+from tamis.configs.fields import Folder
+from tamis.configs.sections.section import MIB, ConfigSection
+
+GIB = 1024 * MIB
+
+
+class KeptSettings(ConfigSection):
+    """The log of kept subscriptions and what clients may ask of it. Checked, and not supported yet."""
+
+    folder: Folder | None = Field(
+        default=None, description="Folder of the log; without it, `log` in the router's `data`."
+    )
+    bytes: int = Field(
+        default=10 * GIB,
+        ge=256 * MIB,
+        le=2**50,
+        description="Bytes of the log on disk; past them messages that are kept are refused (LOG_FULL).",
+    )
+    segment_bytes: int = Field(
+        default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."
+    )
+    memory_bytes: int = Field(
+        default=16 * MIB,
+        ge=MIB,
+        le=GIB,
+        description="Bytes of the newest messages that stay in memory, for consumers that have caught up.",
+    )
+    keeps: int = Field(default=10_000, ge=1, le=1_000_000, description="Kept subscriptions of one router.")
+    keeps_per_client: int = Field(
+        default=100, ge=1, le=1_000_000, description="Kept subscriptions one client may make."
+    )
+    bytes_per_client: int = Field(
+        default=10 * GIB,
+        ge=MIB,
+        le=2**50,
+        description="The bounds in bytes of all that one client has made, added up.",
+    )
+    members_per_keep: int = Field(
+        default=10_000, ge=1, le=1_000_000, description="Attachments of one kept subscription at a time."
+    )
+    replays_per_client: int = Field(default=4, ge=1, le=1_000, description="Replays of one client at a time.")
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> KeptSettings:
+        if 4 * self.segment_bytes > self.bytes:
+            raise ValueError(f"needs segment_bytes of at most a quarter of bytes, got {self.segment_bytes}")
+        return self
+
+    @model_validator(mode="after")
+    def _refuse(self) -> KeptSettings:
+        raise PydanticCustomError("planned", "{what}", {"what": f"is not supported yet ({choices.KEPT})"})

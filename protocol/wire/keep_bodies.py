@@ -1,0 +1,164 @@
+"""Bodies about kept subscriptions, between a client and its router.
+
+Law: a keep is known by its name, and what it promises by its terms; where it starts is no term, as it matters only when
+the keep is made. An attachment has an id among the ids of the client's subscriptions. Terms that exist are within their
+bounds, so a router checks quotas alone.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, fields
+from typing import Annotated, Final
+
+from tamis.protocol import limits
+from tamis.protocol.errors import Refused
+from tamis.protocol.wire.schema import (
+    U16,
+    U32,
+    U64,
+    Between,
+    Name,
+    PackedFilter,
+    PositiveU32,
+    PositiveU64,
+    Sentence,
+    Text,
+)
+
+Filters = Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
+NameOrNone = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
+
+DAY_MS: Final = 86_400_000
+
+
+class Overflow(enum.IntEnum):
+    """What a keep does with a message past its bounds."""
+
+    DROP_OLDEST = 0
+    REFUSE = 1
+
+
+class StartAt(enum.IntEnum):
+    """Which messages that are in the log already a new keep takes over."""
+
+    NEW = 0
+    EARLIEST = 1
+    TIME = 2
+    AFTER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTerms:
+    """What a keep wants, for how long, and how it hands out.
+
+    `for_ms`: kept for so long after it came, acknowledged or not; 0: until acknowledged. `count`, `idle_ms` and
+    `deliveries_max`: 0 is no bound. `order_by`: messages with equal values of this attribute go to one member at a
+    time, in order. `latest_by`: of messages with equal values only the newest is kept.
+    """
+
+    filters: Filters
+    for_ms: U64 = 0
+    bytes: PositiveU64 = 2**30
+    count: U64 = 0
+    overflow: Overflow = Overflow.DROP_OLDEST
+    idle_ms: U64 = 7 * DAY_MS
+    ack_wait_ms: PositiveU32 = 30_000
+    deliveries_max: U32 = 5
+    backoff_ms: Annotated[tuple[U32, ...], Between(0, limits.KEEP_BACKOFFS_MAX)] = (1_000, 5_000, 30_000)
+    dead_letter: NameOrNone = ""
+    unacked_max: PositiveU32 = 1_000
+    order_by: NameOrNone = ""
+    latest_by: NameOrNone = ""
+
+    def __post_init__(self) -> None:
+        if self.unacked_max > limits.KEEP_UNACKED_MAX:
+            raise Refused(f"unacked_max is 1 to {limits.KEEP_UNACKED_MAX}, not {self.unacked_max}")
+
+    def differing(self, other: KeepTerms) -> tuple[str, ...]:
+        """Return the names of the terms in which `other` is another."""
+        return tuple([f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)])
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Makes a keep, or finds that it is there with the same terms.
+
+    `start_ns`: with TIME, Unix nanoseconds. `after_origin` and `after_counter`: with AFTER, a message's identity.
+    `homes`: the routers that keep; none: the router that is asked.
+    """
+
+    request: U32
+    name: Name
+    terms: KeepTerms
+    start: StartAt = StartAt.NEW
+    start_ns: U64 = 0
+    after_origin: U64 = 0
+    after_counter: U64 = 0
+    homes: Annotated[tuple[Name, ...], Between(0, limits.KEEP_HOMES_MAX)] = ()
+
+    def __post_init__(self) -> None:
+        if self.terms.dead_letter == self.name:
+            raise Refused(f"keep {self.name!r} cannot be its own dead letter place")
+        if bool(self.start_ns) > (self.start is StartAt.TIME):
+            raise Refused("start_ns is 0 unless start is TIME")
+        if bool(self.after_origin or self.after_counter) > (self.start is StartAt.AFTER):
+            raise Refused("after_origin and after_counter are 0 unless start is AFTER")
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """Attaches this connection to a keep, under an id of the client's own.
+
+    `credit_frames`: how many messages may be delivered in all; CREDIT raises it. `after`: a position; what the client
+    was to get up to there counts as acknowledged. `latest`: first the newest message of each value of `latest_by`.
+    """
+
+    request: U32
+    id: U32
+    name: Name
+    credit_frames: U64
+    after: U64 = 0
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Detach:
+    """Ends an attachment; what it had and did not acknowledge goes to others."""
+
+    request: U32
+    id: U32
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetKeep:
+    """Ends a keep, and lets go what is kept for it."""
+
+    request: U32
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Asks for messages that the log holds, by predicate and time; they come under the id, and are not acknowledged."""
+
+    request: U32
+    id: U32
+    filters: Filters
+    since_ns: U64
+    until_ns: U64
+    credit_frames: U64
+
+    def __post_init__(self) -> None:
+        if self.since_ns > self.until_ns:
+            raise Refused(f"since_ns is at most until_ns; {self.since_ns} is after {self.until_ns}")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEnd:
+    """Ends a replay of `messages`. `code` of `codes.RefusalCode`: why it ends early; 0: it is whole."""
+
+    id: U32
+    messages: U64
+    code: U16 = 0
+    reason: Sentence = ""

@@ -1,0 +1,54 @@
+"""What a client asks about kept subscriptions, and what a router without a log answers.
+
+Law: each request gets one answer, which says why in a sentence, and the connection goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tamis.protocol.errors import FrameError
+from tamis.protocol.wire.client_bodies import Ack, AckOf
+from tamis.protocol.wire.codes import ErrorCode, RefusalCode
+from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.clients.acks import refusal
+
+SINCE_VERSION: Final = 2
+NO_LOG: Final = "this router keeps no messages: it has no log"
+
+KEEPING: Final = frozenset(
+    {FrameKind.KEEP, FrameKind.ATTACH, FrameKind.DETACH, FrameKind.FORGET, FrameKind.REPLAY, FrameKind.CREDIT}
+)
+"""What a client may send about kept subscriptions since version 2."""
+
+
+def check_version(kind: FrameKind, version: int) -> None:
+    """FrameError if a connection of `version` has no frame `kind`."""
+    if kind in KEEPING and version < SINCE_VERSION:
+        raise FrameError(
+            ErrorCode.UNEXPECTED_KIND if kind is FrameKind.CREDIT else ErrorCode.UNKNOWN_KIND,
+            f"{kind.name} is the client's since version {SINCE_VERSION}; this is version {version}",
+        )
+
+
+def refused(body: object) -> Ack | None:
+    """Return the answer to `body` of a router that keeps nothing; None if nobody waits for one."""
+    match body:
+        case Keep(request=request):
+            return _no(AckOf.KEEP, request, 0, RefusalCode.LOG_FAILED)
+        case ForgetKeep(request=request):
+            return _no(AckOf.FORGET, request, 0, RefusalCode.NO_SUCH_KEEP)
+        case Attach(request=request, id=id_):
+            return _no(AckOf.ATTACH, request, id_, RefusalCode.NO_SUCH_KEEP)
+        case Detach(request=request, id=id_):
+            return _no(AckOf.DETACH, request, id_, RefusalCode.NO_SUCH_ID)
+        case Replay(request=request, id=id_):
+            return _no(AckOf.REPLAY, request, id_, RefusalCode.LOG_FAILED)
+        case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
+            return _no(AckOf.DELIVER, request, id_, RefusalCode.NO_SUCH_ID)
+    return None
+
+
+def _no(of: AckOf, request: int, number: int, code: RefusalCode) -> Ack:
+    return Ack(of, request, (), (refusal(number, code, NO_LOG),))

@@ -1,0 +1,302 @@
+"""What must be true of a history of keeps, judged from outside.
+
+Law: it imports nothing of the project, and knows of a keep what its maker asked for and of a message what its publisher
+sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless it says so; D3 order of a
+publisher and of a value; D4 only what is wanted; D5 one member at a time; D6 losses counted right; D7 a position is one
+message for ever; D10 what came is what left and what is open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+MessageKey = tuple[int, int]
+
+
+class Wrong(AssertionError):
+    """A rule was broken."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked of a keep, as far as the rules speak of it."""
+
+    wants: Callable[[dict[str, object]], bool]
+    ack_wait_ms: int
+    order_by: str = ""
+    latest_by: str = ""
+    dead_letter: str = ""
+    lets_go: bool = False
+    """By its terms: bounds, ages or newer values. A crash may undo that something was let go, which then comes late."""
+
+
+@dataclass
+class Seen:
+    """What was seen of one keep since it was made."""
+
+    wanted: Wanted
+    is_owed: bool = False
+    owed: set[MessageKey] = field(default_factory=set)
+    offered: set[MessageKey] = field(default_factory=set)
+    given: dict[int, MessageKey] = field(default_factory=dict)
+    given_ids: set[MessageKey] = field(default_factory=set)
+    tries: Counter[int] = field(default_factory=Counter)
+    done: set[int] = field(default_factory=set)
+    surely_done: set[int] = field(default_factory=set)
+    holders: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Position: the member that has it, and until when."""
+    last_holder: dict[int, int] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+
+
+class Judge:
+    """Tell it all that happens, in order."""
+
+    def __init__(self) -> None:
+        self.keeps: dict[str, Seen] = {}
+        self.sent: dict[MessageKey, dict[str, object]] = {}
+        self.attempts: Counter[MessageKey] = Counter()
+        self.members: dict[int, str] = {}
+        self.now_ms = 0
+        self.numbers: set[int] = set()
+        self.position_is: dict[tuple[str, int, int], MessageKey] = {}
+        self.makings: Counter[str] = Counter()
+        self.could_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
+        """By name of a dead letter place: what was given by keeps that name it."""
+        self.kept_by: dict[MessageKey, set[tuple[str, int]]] = {}
+        """By message: the keeps that were confirmed when it was first sent, with which making of the name it was."""
+
+    # ---- what was asked ----
+
+    def keep_asked(self, name: str, wanted: Wanted) -> None:
+        if name not in self.keeps:
+            self.keeps[name] = Seen(wanted)
+            self.makings[name] += 1
+
+    def keep_confirmed(self, name: str) -> None:
+        if name in self.keeps:
+            self.keeps[name].is_owed = True
+
+    def cut(self, member: int, name_asked_to_go: str) -> None:
+        """A member's keep is forgotten; `name_asked_to_go`: the keep that somebody asks to be forgotten now, if any."""
+        if self.members.get(member) != name_asked_to_go:
+            raise Wrong(f"D1: {self.members.get(member)} is forgotten while {member} is attached")
+
+    def keep_gone(self, name: str) -> None:
+        """It was asked to be forgotten, or its lease was over: nothing is owed any more."""
+        self.keeps.pop(name, None)
+
+    def published(self, key: MessageKey, attributes: dict[str, object]) -> None:
+        """A message that is sent again is no other: it is owed to those that it was owed to the first time."""
+        self.sent[key] = attributes
+        kept_by = {(name, self.makings[name]) for name, seen in self.keeps.items() if seen.is_owed}
+        self.kept_by.setdefault(key, kept_by)
+        self.attempts[key] += 1
+        for seen in self.keeps.values():
+            if seen.wanted.wants(attributes):
+                seen.offered.add(key)
+
+    def publish_confirmed(self, key: MessageKey) -> None:
+        for name, seen in self.keeps.items():
+            if (name, self.makings[name]) in self.kept_by[key] and seen.wanted.wants(self.sent[key]):
+                seen.owed.add(key)
+
+    # ---- members ----
+
+    def attached(self, member: int, name: str) -> None:
+        self.members[member] = name
+
+    def left(self, member: int) -> None:
+        seen = self.keeps.get(self.members.pop(member))
+        for position in [p for p, (holder, _) in seen.holders.items() if holder == member] if seen else []:
+            del seen.holders[position]
+
+    def given(
+        self, member: int, position: int, key: MessageKey, deliveries: int, *, replayed: bool, maybe: bool
+    ) -> None:
+        if member not in self.members:
+            raise Wrong(f"D4: {key} was given to a member that is not attached")
+        name = self.members[member]
+        seen = self.keeps[name]
+        self._position_is_one_message(name, position, key)
+        if not self._may_get(name, key):
+            raise Wrong(f"D4: {name} does not want {key}")
+        if replayed:
+            return
+        self._once(seen, position, key, deliveries, maybe)
+        self._one_at_a_time(seen, position, member)
+        self._in_order(seen, position, key, member, maybe)
+        seen.tries[position] += 1
+        seen.given[position] = key
+        seen.given_ids.add(key)
+        self.could_die[seen.wanted.dead_letter].add(key)
+        seen.holders[position] = (member, self.now_ms + seen.wanted.ack_wait_ms)
+        seen.last_holder[position] = member
+
+    def _may_get(self, name: str, key: MessageKey) -> bool:
+        return self.keeps[name].wanted.wants(self.sent[key]) or key in self.could_die[name]
+
+    def _position_is_one_message(self, name: str, position: int, key: MessageKey) -> None:
+        first = self.position_is.setdefault((name, self.makings[name], position), key)
+        if first != key:
+            raise Wrong(f"D7: position {position} of {name} was {first} and is {key}")
+
+    def _once(self, seen: Seen, position: int, key: MessageKey, deliveries: int, maybe: bool) -> None:
+        if position in seen.surely_done:
+            raise Wrong(f"D2: {key} comes after its acknowledgement was confirmed")
+        if deliveries != seen.tries[position] + 1:
+            raise Wrong(f"D2: {key} says delivery {deliveries}, it is {seen.tries[position] + 1}")
+        if deliveries == 1 and key in seen.given_ids and not maybe and not self._may_have_died(seen, key):
+            raise Wrong(f"D2: {key} comes twice, and does not say so")
+
+    def _may_have_died(self, seen: Seen, key: MessageKey) -> bool:
+        [name] = [name for name, other in self.keeps.items() if other is seen]
+        return key in self.could_die[name]
+
+    def _one_at_a_time(self, seen: Seen, position: int, member: int) -> None:
+        holder, until = seen.holders.get(position, (member, 0))
+        if until > self.now_ms:
+            raise Wrong(f"D5: position {position} goes to {member} while {holder} has it")
+
+    def _in_order(self, seen: Seen, position: int, key: MessageKey, member: int, maybe: bool) -> None:
+        name = seen.wanted.order_by
+        value = self.sent[key].get(name) if name else None
+        for other, (holder, until) in seen.holders.items():
+            if value is not None and until > self.now_ms and self.sent[seen.given[other]].get(name) == value:
+                if holder != member:
+                    raise Wrong(f"D5: {key} goes to another member than {seen.given[other]} with the same value")
+                if other > position:
+                    raise Wrong(f"D3: {key} goes behind {seen.given[other]}, which is with a member")
+        for other, before in seen.given.items():
+            is_back = other < position and other not in seen.done and other not in seen.holders
+            if is_back and value is not None and self.sent[before].get(name) == value:
+                raise Wrong(f"D3: {key} goes before {before}, which came back")
+        if position in seen.given or (maybe and seen.wanted.lets_go):
+            return
+        later = [k for p, k in seen.given.items() if k[0] == key[0] and k[1] > key[1]]
+        if name:
+            later = [k for k in later if self.sent[k].get(name) == value and value is not None]
+        if any(self.attempts[k] == 1 for k in later) and self.attempts[key] == 1 and not self._may_have_died(seen, key):
+            raise Wrong(f"D3: {key} comes first behind {later}")
+
+    # ---- acknowledgements ----
+
+    def acked(self, member: int, positions: list[int], verdict: str) -> None:
+        seen = self.keeps.get(self.members.get(member, ""))
+        for position in sorted(positions) if seen else []:
+            if seen.last_holder.get(position) != member:
+                continue
+            holder, until = seen.holders.get(position, (member, 0))
+            if verdict == "extend" and until > self.now_ms and holder == member:
+                seen.holders[position] = (member, self.now_ms + seen.wanted.ack_wait_ms)
+            elif verdict == "done":
+                seen.done.add(position)
+                seen.holders.pop(position, None)
+            elif verdict in ("again", "reject"):
+                if verdict == "again" and position in seen.holders:
+                    self._take_along(seen, position)
+                seen.holders.pop(position, None)
+                if verdict == "reject":
+                    seen.done.add(position)
+
+    def ack_confirmed(self, name: str, positions: list[int], was: dict[int, MessageKey]) -> None:
+        """`was`: what these positions were, of those that the member had."""
+        seen = self.keeps.get(name)
+        if seen is not None:
+            seen.surely_done |= {position for position in positions if position in was}
+
+    def reject_confirmed(self, name: str, keys: list[MessageKey]) -> None:
+        target = self.keeps.get(self.keeps[name].wanted.dead_letter) if name in self.keeps else None
+        if target is not None and target.is_owed:
+            target.owed |= set(keys)
+
+    def _take_along(self, seen: Seen, position: int) -> None:
+        name = seen.wanted.order_by
+        value = self.sent[seen.given[position]].get(name) if name else None
+        for other in [o for o in seen.holders if o > position]:
+            if value is not None and self.sent[seen.given[other]].get(name) == value:
+                del seen.holders[other]
+
+    # ---- time, losses, the disk ----
+
+    def time_is(self, now_ms: int) -> None:
+        """What members have had for too long comes back."""
+        self.now_ms = now_ms
+        for seen in self.keeps.values():
+            for position in sorted(p for p, (_, until) in seen.holders.items() if until <= now_ms):
+                if position in seen.holders:
+                    self._take_along(seen, position)
+                    del seen.holders[position]
+
+    def told_lost(self, member: int, how: str, in_all: int) -> None:
+        if member in self.members:
+            seen = self.keeps[self.members[member]]
+            if in_all < seen.lost.get(how, 0):
+                raise Wrong(f"D6: {how} in all were {seen.lost[how]} and are {in_all}")
+            seen.lost[how] = in_all
+
+    def appended(self, n: int) -> None:
+        if n in self.numbers or n <= max(self.numbers, default=0):
+            raise Wrong(f"D7: number {n} is given again")
+        self.numbers.add(n)
+
+    def crashed(self) -> None:
+        self.members.clear()
+        for seen in self.keeps.values():
+            seen.holders.clear()
+            seen.last_holder.clear()
+            seen.tries.clear()
+
+    def figures(self, name: str, appended: int, left: dict[str, int], open_: int) -> None:
+        if appended != sum(left.values()) + open_:
+            raise Wrong(f"D10: {name} got {appended}, has {open_}, and let go {left}")
+
+    def at_rest(self, name: str, open_: int, recorded: int) -> None:
+        """All that could be delivered was, and was acknowledged. `recorded`: losses by the records on disk."""
+        seen = self.keeps[name]
+        if open_:
+            raise Wrong(f"D1: {open_} messages of {name} are stuck")
+        lost = sum(seen.lost.values())
+        missing = {key for key in seen.owed - seen.given_ids if not self._was_replaced(seen, key)}
+        if len(missing) > lost:
+            raise Wrong(f"D1: {name} misses {sorted(missing)}, and told of {lost} lost")
+        if lost > len(seen.offered | self.could_die[name]):
+            raise Wrong(f"D6: {name} told of {lost} lost, and {len(seen.offered)} were sent")
+        if lost != recorded:
+            raise Wrong(f"D6: {name} told of {lost} lost, and its records of {recorded}")
+
+    def _was_replaced(self, seen: Seen, key: MessageKey) -> bool:
+        name = seen.wanted.latest_by
+        value = self.sent[key].get(name) if name else None
+        newer = [k for k, attributes in self.sent.items() if k != key and attributes.get(name) == value]
+        return value is not None and any(k in seen.offered for k in newer)
+
+
+def recount(disk: list[tuple[object, ...]]) -> dict[int, tuple[int, int, int]]:
+    """Return by keep how many messages came, are open and were lost, of records as plain tuples: ("made", n, taken),
+    ("kept", n, keeps), ("left", keep, positions, whether lost), ("moved", n, keep, position, to), ("forgotten",
+    keep)."""
+    came: defaultdict[int, int] = defaultdict(int)
+    lost: Counter[int] = Counter()
+    has: dict[int, set[int]] = {}
+    for record in disk:
+        match record:
+            case ("made", n, taken):
+                has[n], came[n] = set(taken), len(taken)
+            case ("kept", n, keeps):
+                for keep in keeps:
+                    if keep in has:
+                        has[keep].add(n)
+                        came[keep] += 1
+            case ("left", keep, positions, is_loss):
+                lost[keep] += is_loss * len(has[keep] & set(positions))
+                has[keep] -= set(positions)
+            case ("moved", n, keep, position, to):
+                has[keep].discard(position)
+                has[to].add(n)
+                came[to] += 1
+            case ("forgotten", keep):
+                del has[keep]
+    return {keep: (came[keep], len(held), lost[keep]) for keep, held in has.items()}
