@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from tamis.simulate.models.das_tree import Broker, Tree
+from tamis.simulate.models.das_tree import Broker, BrokerTree
 
 
 class Profile(NamedTuple):
@@ -40,13 +40,13 @@ class Profile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Brokers, and what they are asked for. `roots` has the root of each kind. Each broker publishes as much as another,
-    and as much of each kind. An event matches with chance `matching` a group of its kind, up to some level, each as
-    likely as another; but for `locality`, the share of those that match whose group is one of the publisher's broker.
-    """
+class DasSetting:
+    """Brokers, and what they are asked for. `roots` has the root of each kind. Each broker publishes as much as
+    another, and as much of each kind. An event matches with chance `matching` a group of its kind, up to some level,
+    each as likely as another; but for `locality`, the share of those that match whose group is one of the publisher's
+    broker."""
 
-    tree: Tree
+    tree: BrokerTree
     roots: tuple[Broker, ...]
     profiles: tuple[Profile, ...]
     matching: Fraction = Fraction(1)
@@ -117,7 +117,7 @@ ALGORITHMS: Final = {
 }
 
 
-def events(setting: Setting) -> Iterator[Event]:
+def events(setting: DasSetting) -> Iterator[Event]:
     """Yield each event with its chance; those of a publisher and kind that match nothing are one."""
     groups: dict[int, dict[int, list[Profile]]] = {kind: {} for kind, _ in enumerate(setting.roots)}
     for profile in setting.profiles:
@@ -134,7 +134,7 @@ def events(setting: Setting) -> Iterator[Event]:
                     yield Event(chance, publisher, kind, matched)
 
 
-def _share(setting: Setting, publisher: Broker, groups: dict[int, list[Profile]], group: int) -> Fraction:
+def _share(setting: DasSetting, publisher: Broker, groups: dict[int, list[Profile]], group: int) -> Fraction:
     """Return the share of the matching events of a publisher that match this group."""
     if setting.locality is None:
         return Fraction(1, len(groups))

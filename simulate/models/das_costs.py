@@ -18,15 +18,15 @@ import click
 from tamis.simulate.models.das import (
     ALGORITHMS,
     Algorithm,
+    DasSetting,
     Event,
     Notice,
     Profile,
-    Setting,
     Spreading,
     Where,
     events,
 )
-from tamis.simulate.models.das_tree import Broker, Link, Tree
+from tamis.simulate.models.das_tree import Broker, BrokerTree, Link
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _addressed(algorithm: Algorithm, event: Event) -> list[Broker]:
     return [broker for broker, _ in {(profile.broker, profile.subscriber) for profile in event.matched}]
 
 
-def passage(algorithm: Algorithm, setting: Setting, event: Event) -> Passage:
+def passage(algorithm: Algorithm, setting: DasSetting, event: Event) -> Passage:
     """Return what an event does. The way that all of it goes ends where all profiles are: at its publisher, or at the
     root; a notification leaves it at the first broker that has the profile."""
     tree, publisher = setting.tree, event.publisher
@@ -112,7 +112,7 @@ def passage(algorithm: Algorithm, setting: Setting, event: Event) -> Passage:
 # --- what brokers hold
 
 
-def held(algorithm: Algorithm, setting: Setting, profiles: Iterable[Profile], with_covered: bool) -> Counter[Broker]:
+def held(algorithm: Algorithm, setting: DasSetting, profiles: Iterable[Profile], with_covered: bool) -> Counter[Broker]:
     """Return how many profiles each broker has of `profiles`, its own clients' included."""
     profiles = tuple(profiles)
     count = Counter(dict.fromkeys(setting.tree.brokers, 0))
@@ -126,7 +126,7 @@ def held(algorithm: Algorithm, setting: Setting, profiles: Iterable[Profile], wi
 
 
 def statements(
-    algorithm: Algorithm, setting: Setting, profiles: Iterable[Profile], with_covered: bool
+    algorithm: Algorithm, setting: DasSetting, profiles: Iterable[Profile], with_covered: bool
 ) -> dict[Link, frozenset[tuple[int, ...]]]:
     """Return what is said over each link, by direction: everywhere, or towards the root of each kind."""
     if algorithm.where is Where.SUBSCRIBERS:
@@ -140,9 +140,9 @@ def statements(
     return {link: algorithm.stated(found, with_covered) for link, found in behind.items()}
 
 
-def changes(algorithm: Algorithm, setting: Setting) -> tuple[list[int], list[int]]:
-    """Return for each profile how many statements its coming makes, and how many its going. Who hears of a profile drops
-    by itself what that covers."""
+def changes(algorithm: Algorithm, setting: DasSetting) -> tuple[list[int], list[int]]:
+    """Return for each profile how many statements its coming makes, and how many its going. Who hears of a profile
+    drops by itself what that covers."""
     with_covered = algorithm.spreading is not Spreading.OPTIMISTIC
     whole = statements(algorithm, setting, setting.profiles, with_covered)
     coming, going = [], []
@@ -158,7 +158,7 @@ def changes(algorithm: Algorithm, setting: Setting) -> tuple[list[int], list[int
 # --- all of it
 
 
-def costs(algorithm: Algorithm, setting: Setting) -> Costs:
+def costs(algorithm: Algorithm, setting: DasSetting) -> Costs:
     link_frames: defaultdict[Link, Fraction] = defaultdict(Fraction)
     visits: defaultdict[Broker, Fraction] = defaultdict(Fraction)
     direct = hops = notices = Fraction()
@@ -194,9 +194,9 @@ def costs(algorithm: Algorithm, setting: Setting) -> Costs:
     )
 
 
-def crowd(tree: Tree, roots: tuple[Broker, ...], matching: Fraction) -> Setting:
-    """Return brokers with three subscribers each, two of whom ask for things alike, as one of the next broker does. Each
-    repeats itself, and asks for something narrower besides."""
+def crowd(tree: BrokerTree, roots: tuple[Broker, ...], matching: Fraction) -> DasSetting:
+    """Return brokers with three subscribers each, two of whom ask for things alike, as one of the next broker does.
+    Each repeats itself, and asks for something narrower besides."""
     profiles: list[Profile] = []
     for group, broker in enumerate(tree.brokers):
         next_ = tree.brokers[(group + 1) % len(tree.brokers)]
@@ -204,7 +204,7 @@ def crowd(tree: Tree, roots: tuple[Broker, ...], matching: Fraction) -> Setting:
             for level in levels:
                 of = (3 * group + number, group % len(roots), group, level)
                 profiles.append(Profile(len(profiles), at, *of))
-    return Setting(tree, roots, tuple(profiles), matching)
+    return DasSetting(tree, roots, tuple(profiles), matching)
 
 
 @click.command()
@@ -213,7 +213,7 @@ def crowd(tree: Tree, roots: tuple[Broker, ...], matching: Fraction) -> Setting:
 @click.option("--matching", type=float, default=0.5, show_default=True, help="Share of events that match.")
 def main(topology: Path, roots: tuple[str, ...], matching: float) -> None:
     """Print what each algorithm costs where subscribers ask for the same, twice, and for something narrower."""
-    tree = Tree.of(topology)
+    tree = BrokerTree.of(topology)
     setting = crowd(tree, roots or tree.brokers[1:2], Fraction(matching).limit_denominator(1000))
     shown = [name for name in Costs.__annotations__ if name != "link_frames"]
     click.echo("      " + "".join(f"{name:>18}" for name in shown))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ Broker = str
 Link = tuple[Broker, Broker]
 
 
-class Tree:
+class BrokerTree:
     """Brokers, one at least, and the links that join them without a cycle. ValueError: these do not."""
 
     def __init__(self, brokers: Collection[Broker], links: Collection[Link]) -> None:
@@ -32,15 +33,15 @@ class Tree:
             raise ValueError("the links make no tree of all brokers")
 
     @staticmethod
-    def of(topology: str | Path) -> Tree:
+    def of(topology: str | Path) -> BrokerTree:
         """Return the tree of a topology file."""
         network = load_topology(topology)
-        return Tree(list(network.routers), [(link.ends[0], link.ends[1]) for link in network.links])
+        return BrokerTree(list(network.routers), [(link.ends[0], link.ends[1]) for link in network.links])
 
-    def first(self, count: int) -> Tree:
+    def first(self, count: int) -> BrokerTree:
         """Return the part with the brokers whose names come first; ValueError where they are no tree of their own."""
         kept = self.brokers[:count]
-        return Tree(kept, [link for link in self._links if link[0] in kept and link[1] in kept])
+        return BrokerTree(kept, [link for link in self._links if link[0] in kept and link[1] in kept])
 
     def _way(self, one: Broker, other: Broker) -> tuple[Broker, ...]:
         """Return the brokers from one to another, both included."""
@@ -52,7 +53,7 @@ class Tree:
     def links(self, one: Broker, other: Broker) -> tuple[Link, ...]:
         """Return the links from one broker to another."""
         way = self.way(one, other)
-        return tuple(zip(way, way[1:], strict=False))
+        return tuple(pairwise(way))
 
     def away_from(self, broker: Broker) -> Iterable[Link]:
         """Yield each link in the direction that leads away from a broker."""
