@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
@@ -33,6 +33,7 @@ FORWARDINGS: Final[Mapping[str, int]] = {
     "flood": lib.TM_FORWARD_FLOOD,
     "match-first": lib.TM_FORWARD_MATCH_FIRST,
     "destinations": lib.TM_FORWARD_DESTINATIONS,
+    "by-root": lib.TM_FORWARD_BY_ROOT,
 }
 """Policies of forwarding, by name: their numbers in C."""
 
@@ -43,6 +44,7 @@ class RemoteRouters(ABC):
     def __init__(self) -> None:
         self._network: Table | None = None
         self._shared: Table | None = None
+        self._classes: Table | None = None
         self._generation, self._left = ffi.new("uint32_t *"), ffi.new("uint32_t *")
 
     @property
@@ -69,6 +71,18 @@ class RemoteRouters(ABC):
         c_digest = ffi.NULL if digest is None else ffi.from_buffer("uint8_t[]", digest)
         c_numbers, count = (ffi.NULL, 0) if numbers is None else (_numbers(numbers), len(numbers))
         check(lib.tm_switch_tables(self.c, c_digest, c_numbers, count))
+
+    def classify(self, classes: Table, count: int) -> None:
+        """Let messages that enter here go along the trees of roots, where the policy is `by-root`: the filters of class
+        i, of `count`, are those of interface i of `classes`, which live as long and change no more. Up to 64 classes; a
+        message is of the first that has a filter which it satisfies."""
+        check(lib.tm_switch_classify(self.c, classes.c, count))
+        self._classes = classes
+
+    def send_by(self, roots: Sequence[int]) -> None:
+        """Say by which root messages of each class go from now on, and as the last one those of no class. None at all:
+        they go by the trees of their sources, as at first."""
+        check(lib.tm_switch_roots(self.c, _numbers(array("Q", roots)), len(roots)))
 
     def raise_epoch(self, epoch: int) -> None:
         """Stamp messages with `epoch` from now on."""
@@ -165,6 +179,21 @@ class RemoteRouters(ABC):
         issuers, children = array("Q", below), array("Q", below.values())
         ways = (_numbers(issuers), _numbers(children), len(issuers))
         result = lib.tm_switch_route(self.c, generation, source, parent or 0, *ways)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def route_tree(self, generation: int, root: int, ways: Mapping[int, int], below: Mapping[int, int]) -> bool:
+        """Set the route of messages that name `root`: for each router on the tree of the root, behind which neighbour
+        it lies, and the same for each router that may want them. They go towards the root always.
+
+        The generation may be in force already; False: it no longer is.
+        """
+        routers, towards = array("Q", ways), array("Q", ways.values())
+        issuers, children = array("Q", below), array("Q", below.values())
+        of_routers = (_numbers(routers), _numbers(towards), len(routers))
+        of_issuers = (_numbers(issuers), _numbers(children), len(issuers))
+        result = lib.tm_switch_route_tree(self.c, generation, root, *of_routers, *of_issuers)
         if result != lib.TM_ABSENT:
             check(result)
         return bool(result == lib.TM_OK)

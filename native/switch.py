@@ -128,6 +128,7 @@ class Admission:
     traces_burst: int = 0
     takes_route: bool = False
     takes_set: bool = False
+    takes_tree: bool = False
 
 
 class Subscribed(NamedTuple):

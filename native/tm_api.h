@@ -346,6 +346,7 @@ typedef struct tm_admission {
                               filters, and dropping the newest */
     uint8_t takes_route;   /* a link whose neighbour knows the extension ROUTE */
     uint8_t takes_set;     /* and its mode SET */
+    uint8_t takes_tree;    /* and its mode TREE */
     uint32_t traces_per_s; /* traces and dry runs that it may ask for; 0: as many as it likes */
     uint32_t traces_burst; /* and at once */
 } tm_admission;
@@ -549,11 +550,13 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
 #define TM_FORWARD_FLOOD 1        /* the same, without asking the table while each router wants everything or nothing */
 #define TM_FORWARD_MATCH_FIRST 2  /* matched where they enter: they list the routers they go to, if these are few */
 #define TM_FORWARD_DESTINATIONS 3 /* matched where they enter: they carry the set of routers that want them */
-#define TM_FORWARDINGS 4
+#define TM_FORWARD_BY_ROOT 4      /* along the tree of the root of their class, which they name where they enter */
+#define TM_FORWARDINGS 5
 #define TM_ROUTE_ROUTERS 32 /* routers that TM_FORWARD_MATCH_FIRST lists until it is told otherwise */
 #define TM_ROUTE_ROUTERS_MAX 64
 #define TM_ROUTE_SET_ROUTERS_MAX 4096 /* that a set counts */
 #define TM_DIGEST_BYTES 16
+#define TM_CLASSES_MAX 64 /* of messages, those in none apart */
 
 /* The switch is one of several from here on. It borrows `network`, an empty table, whose handles it alone gives out.
  * `sources_max`: routers whose messages in transit are remembered (8 KiB each), the one quiet longest going first.
@@ -566,6 +569,13 @@ int tm_switch_list_routers(tm_switch *sw, uint32_t destinations_max);
  * to change, or does not hold all of it, so no set is written or believed, as at first. TM_OK, TM_NO_MEMORY or (more
  * than TM_ROUTE_SET_ROUTERS_MAX, or in no order) TM_MISUSED: none is, either. */
 int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *routers, size_t count);
+/* Classes of messages, for TM_FORWARD_BY_ROOT, once: the filters of class i are those of interface i of `classes`, of
+ * `count`. The switch borrows that table, whose filters are there and do not change any more. A message
+ * is of the first class that it satisfies a filter of. */
+int tm_switch_classify(tm_switch *sw, tm_table *classes, uint32_t count);
+/* The number of the root of each class from now on, and behind them that of messages in no class (copied); `count` 0:
+ * none is known, so messages go by the trees of their sources, as at first. */
+int tm_switch_roots(tm_switch *sw, const uint64_t *roots, size_t count);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
@@ -614,6 +624,11 @@ int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generatio
  * source of what enters here. TM_ABSENT: no such generation any more. */
 int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_t parent, const uint64_t *issuers,
                     const uint64_t *children, size_t count);
+/* The same for the tree of a root, along which messages of any source go that name it: router routers[i] lies on the
+ * tree behind neighbour ways[i], so messages of it come from there, and all go towards the root. */
+int tm_switch_route_tree(tm_switch *sw, uint32_t generation, uint64_t root, const uint64_t *routers,
+                         const uint64_t *ways, size_t way_count, const uint64_t *issuers, const uint64_t *children,
+                         size_t count);
 /* In force from now on; the one before it for `hold_ms` more, four generations at most. For `wait_ms` messages that
  * come by the new way of their source wait for those by an earlier one; 0 where an earlier way has broken. */
 int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms);

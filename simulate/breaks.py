@@ -35,6 +35,7 @@ from tamis.router.core.statements.rib import AppliedChange, Rib
 from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
@@ -119,9 +120,9 @@ def opinionated_trees(broadcast: Broadcast, graph: Graph, me: int, _: PathCache,
 class Abrupt(Forwarder):
     """R5b: old trees are dropped when new ones come."""
 
-    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
         self._generations.clear()
-        super().reroute(trees, now_us, is_whole)
+        super().reroute(trees, now_us, is_whole, forest)
 
 
 class Overtaking(Forwarder):
@@ -135,9 +136,9 @@ class Indiscriminate(Forwarder):
     """R6: a message goes to all children, whether they want it or not."""
 
     def departures(
-        self, source: int, matched: Collection[int], _: int, came_from: int | None = None
+        self, source: int, matched: Collection[int], _: int, came_from: int | None = None, root: int | None = None
     ) -> tuple[int, ...]:
-        children = self._generations[0].trees.children(source)
+        children = next((trees.children(source) for trees in self._trees(root)), ())
         return tuple(child for child in children if child != came_from) if matched else ()
 
 

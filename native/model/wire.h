@@ -75,14 +75,16 @@ typedef enum {
 #define WIRE_CHOICE_BYTES 12U
 #define WIRE_CHOICES_MAX 256U
 
-/* A ROUTE: a mode, then for WIRE_ROUTE_LIST numbers of routers; for WIRE_ROUTE_SET a digest, and a bit for each router
- * that it is about. */
+/* A ROUTE: a mode, then for WIRE_ROUTE_LIST numbers of routers, for WIRE_ROUTE_TREE that of a root; for WIRE_ROUTE_SET
+ * a digest, and a bit for each router that it is about. */
 #define WIRE_ROUTE_ALL 1U
 #define WIRE_ROUTE_LIST 2U
+#define WIRE_ROUTE_TREE 3U
 #define WIRE_ROUTE_SET 4U
 #define WIRE_DIGEST_BYTES 16U
 #define WIRE_SET_BYTES_MAX 512U
 #define WIRE_ROUTE_ROUTERS_MAX 64U
+#define WIRE_ROUTE_TREE_BYTES 13U /* a ROUTE of mode TREE, its head included */
 
 #define WIRE_MUST_UNDERSTAND 0x8000U
 #define WIRE_EXTENSIONS_MAX 65535U

@@ -19,19 +19,27 @@ static void note_change(tm_routes *routes) {
 
 /* ---- a route ---- */
 
-tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t source, const uint32_t *ways,
+/* Let go of the blocks of a route. */
+static void release(tm_routes *routes, uint32_t key, const tm_route *route) {
+    if (tm_key_is_tree(key) && route->ways != WAYS_NONE) {
+        tm_ways_release(&routes->ways, route->from);
+    }
+    tm_ways_release(&routes->ways, route->ways);
+}
+
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t key, const uint32_t *ways,
                         uint32_t way_count) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->routes, sizeof *generation->routes, &generation->capacity,
-                 source + 1)) {
+                 key + 1)) {
         return NULL;
     }
     uint32_t taken = tm_ways_take(&routes->ways, ways, way_count);
     if (taken == WAYS_NONE) {
         return NULL;
     }
-    tm_route *route = &generation->routes[source];
-    tm_ways_release(&routes->ways, route->ways);
-    *route = (tm_route){.ways = taken, .parent = WAY_NONE};
+    tm_route *route = &generation->routes[key];
+    release(routes, key, route);
+    *route = (tm_route){.ways = taken, .from = tm_key_is_tree(key) ? WAYS_NONE : WAY_NONE};
     note_change(routes);
     return route;
 }
@@ -39,8 +47,8 @@ tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t s
 /* ---- generations ---- */
 
 static void clear_generation(tm_routes *routes, tm_generation *generation) {
-    for (uint32_t source = 0; source < generation->capacity; source++) {
-        tm_ways_release(&routes->ways, generation->routes[source].ways);
+    for (uint32_t key = 0; key < generation->capacity; key++) {
+        release(routes, key, &generation->routes[key]);
     }
     TM_DELETE(routes->memory, TM_COLD, generation->routes, tm_route, generation->capacity);
     TM_DELETE(routes->memory, TM_COLD, generation->mentions, uint64_t, generation->mention_words);
@@ -148,19 +156,19 @@ bool tm_routes_mention(const tm_routes *routes, uint32_t router) {
 
 /* ---- asking ---- */
 
-bool tm_routes_know(const tm_routes *routes, uint32_t source) {
+bool tm_routes_know(const tm_routes *routes, uint32_t key) {
     for (uint32_t i = 0; i < routes->in_force; i++) {
-        if (tm_generation_route(&routes->generations[i], source) == NULL) {
+        if (tm_generation_route(&routes->generations[i], key) == NULL) {
             return false;
         }
     }
     return routes->in_force > 0;
 }
 
-bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbour) {
+bool tm_routes_accept(const tm_routes *routes, uint32_t key, uint32_t source, uint32_t neighbour) {
     for (uint32_t i = 0; i < routes->in_force; i++) {
-        const tm_route *route = tm_generation_route(&routes->generations[i], source);
-        if (route != NULL && route->parent == neighbour) {
+        const tm_route *route = tm_generation_route(&routes->generations[i], key);
+        if (route != NULL && tm_routes_from(routes, route, key, source) == neighbour) {
             return true;
         }
     }
@@ -169,16 +177,16 @@ bool tm_routes_accept(const tm_routes *routes, uint32_t source, uint32_t neighbo
 
 /* ---- several generations ---- */
 
-const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t source, uint32_t me) {
+const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t key, uint32_t me) {
     const tm_generation *newest = &routes->generations[routes->in_force - 1];
-    tm_route *noted = source < newest->capacity ? &newest->routes[source] : NULL;
+    tm_route *noted = key < newest->capacity ? &newest->routes[key] : NULL;
     if (noted == NULL) {
         return NULL;
     }
     if (noted->combined_at != routes->changes) {
-        tm_way_blocks blocks = {.count = routes->in_force, .own = tm_generation_ways(newest, me)};
+        tm_way_blocks blocks = {.count = routes->in_force, .own = tm_generation_ways(newest, tm_key_of_source(me))};
         for (uint32_t i = 0; i < routes->in_force; i++) {
-            blocks.ids[i] = tm_generation_ways(&routes->generations[i], source);
+            blocks.ids[i] = tm_generation_ways(&routes->generations[i], key);
         }
         noted->combined = tm_combined_take(&routes->combined, &blocks);
         noted->combined_at = routes->changes;
@@ -188,8 +196,8 @@ const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t source, uint32
 
 /* ---- soundness ---- */
 
-static bool route_is_sound(const tm_generation *generation, const tm_ways *ways) {
-    for (uint32_t router = 0; router < ways->count; router++) {
+static bool is_mentioned(const tm_generation *generation, const tm_ways *ways) {
+    for (uint32_t router = 0; ways != NULL && router < ways->count; router++) {
         if (ways->by_router[router] != WAY_NONE && !mentions(generation, router)) {
             return false;
         }
@@ -197,15 +205,21 @@ static bool route_is_sound(const tm_generation *generation, const tm_ways *ways)
     return true;
 }
 
+static bool route_is_sound(const tm_routes *routes, const tm_generation *generation, uint32_t key) {
+    const tm_route *route = tm_generation_route(generation, key);
+    return route == NULL ||
+           (mentions(generation, tm_key_router(key)) &&
+            is_mentioned(generation, tm_ways_at(&routes->ways, route->ways)) &&
+            (!tm_key_is_tree(key) || is_mentioned(generation, tm_ways_at(&routes->ways, route->from))));
+}
+
 bool tm_routes_are_sound(const tm_routes *routes) {
     bool sound = routes->in_force <= ROUTES_GENERATIONS_MAX && tm_ways_are_sound(&routes->ways);
     for (uint32_t i = 0; i < routes->in_force + routes->is_making && sound; i++) {
         const tm_generation *generation = &routes->generations[i];
         sound = i + 1 != routes->in_force || generation->until_ms == UINT64_MAX;
-        for (uint32_t source = 0; source < generation->capacity && sound; source++) {
-            const tm_route *route = tm_generation_route(generation, source);
-            sound = route == NULL || (mentions(generation, source) &&
-                                      route_is_sound(generation, tm_ways_at(&routes->ways, route->ways)));
+        for (uint32_t key = 0; key < generation->capacity && sound; key++) {
+            sound = route_is_sound(routes, generation, key);
         }
     }
     return sound;

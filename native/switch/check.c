@@ -22,7 +22,7 @@ static bool choices_are_sound(const uint8_t *bytes, uint32_t size) {
     return true;
 }
 
-/* All routers, some whose numbers ascend, or a set of any. */
+/* All routers, some whose numbers ascend, a root, or a set of any. */
 static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
     uint64_t below = 0;
     if (size > 0 && bytes[0] == WIRE_ROUTE_SET) {
@@ -38,7 +38,8 @@ static bool route_is_sound(const uint8_t *bytes, uint32_t size) {
         }
         below = router;
     }
-    return size == 1 ? bytes[0] == WIRE_ROUTE_ALL : bytes[0] == WIRE_ROUTE_LIST;
+    bool is_of_one = size == 9 && bytes[0] == WIRE_ROUTE_TREE;
+    return is_of_one || (size == 1 ? bytes[0] == WIRE_ROUTE_ALL : bytes[0] == WIRE_ROUTE_LIST);
 }
 
 /* Does a known extension have the bytes it should have, in a PUBLISH? */
@@ -166,7 +167,7 @@ static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attr
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
-    const uint64_t unknown[SHAPE_TABLES] = {
+    uint64_t unknown[SHAPE_TABLES] = {
         sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
         sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
         sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
@@ -179,6 +180,7 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
         unknown[SHAPE_NETWORK] != shape->unknown[SHAPE_NETWORK] ||
         unknown[SHAPE_RECORDED] != shape->unknown[SHAPE_RECORDED] ||
         unknown[SHAPE_SHARED] != shape->unknown[SHAPE_SHARED]) {
+        unknown[SHAPE_CLASSES] = switch_unknown_to_classes(sw);
         tm_shape_want_all(shape, unknown);
     }
     if (tm_shape_decode(shape, bytes, size, sw->attributes, &message->attribute_count) != TM_OK) {

@@ -1,8 +1,8 @@
 /* depart.c - the links by which a message leaves, whether it entered here or came by another link.
  *
  * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
- * generation in force (R5b, R6), never back to where it came from. One with a ROUTE goes to the routers that it names
- * instead, whatever anybody wants. Every link after the first takes a hop.
+ * generation in force (R5b, R6), never back to where it came from. One with a list of routers goes to these instead,
+ * whatever anybody wants; one along the tree of a root also towards the root. Every link after the first takes a hop.
  */
 #include "switch/forward.h"
 
@@ -21,7 +21,10 @@ static bool cuts_route(const parts *message, const tm_admission *terms) {
     if (message->route_bytes == 0) {
         return false;
     }
-    bool is_known = switch_route_mode(message) == WIRE_ROUTE_SET ? terms->takes_set : terms->takes_route;
+    unsigned mode = switch_route_mode(message);
+    bool is_known = mode == WIRE_ROUTE_SET    ? terms->takes_set
+                    : mode == WIRE_ROUTE_TREE ? terms->takes_tree
+                                              : terms->takes_route;
     return !is_known || message->size > terms->frame_bytes_max;
 }
 
@@ -101,10 +104,11 @@ void switch_teach_shape(tm_switch *sw, const parts *message) {
 }
 
 /* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
- * have matched. */
-static int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways, uint32_t came_from, uint32_t *behind) {
+ * of `candidates` have matched. */
+static int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways, const uint64_t *candidates,
+                     uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
-    tm_query query = {.candidates = ways->children,
+    tm_query query = {.candidates = candidates,
                       .view = ways->view,
                       .group_count = ways->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
@@ -122,15 +126,11 @@ static int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways, u
     return TM_OK;
 }
 
-static uint32_t way_to(const tm_net *net, uint32_t generation, uint32_t source, uint32_t router) {
-    uint32_t ways = tm_generation_ways(&net->routes.generations[generation], source);
-    return tm_ways_way(tm_ways_at(&net->routes.ways, ways), router);
-}
-
-/* Does the way from `source` to `router` lead by other routers in the newest trees, though there is one from here? */
-static bool is_others_business(const tm_net *net, uint32_t source, uint32_t router) {
+/* Does a message to `router` go by other routers in the newest trees, though there is a way from here? */
+static bool is_others_business(const tm_net *net, uint32_t key, uint32_t router) {
     uint32_t newest = net->routes.in_force - 1;
-    return way_to(net, newest, source, router) == WAY_NONE && way_to(net, newest, net->me, router) != WAY_NONE;
+    return tm_routes_way(&net->routes, newest, key, router) == WAY_NONE &&
+           tm_routes_way(&net->routes, newest, tm_key_of_source(net->me), router) != WAY_NONE;
 }
 
 /* Mark a way of a message, unless its link is down, or there is none, or it came from there. */
@@ -147,13 +147,29 @@ static inline bool mark_way(tm_net *net, uint32_t way, uint32_t came_from, uint3
 }
 
 /* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
-bool switch_mark_ways(tm_net *net, uint32_t source, uint32_t router, uint32_t came_from) {
+bool switch_mark_ways(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
     bool is_linked = false;
     uint32_t down = WAY_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        is_linked |= mark_way(net, way_to(net, i, source, router), came_from, &down);
+        is_linked |= mark_way(net, tm_routes_way(&net->routes, i, key, router), came_from, &down);
     }
-    if (down != WAY_NONE && !is_linked && !is_others_business(net, source, router)) {
+    if (down != WAY_NONE && !is_linked && !is_others_business(net, key, router)) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+/* switch_mark_ways for a router that is sent to by its place, whatever it wants. */
+static bool mark_towards(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
+    if (!tm_key_is_tree(key)) {
+        return switch_mark_ways(net, key, router, came_from);
+    }
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        is_linked |= mark_way(net, tm_routes_towards(&net->routes, i, key, router), came_from, &down);
+    }
+    if (down != WAY_NONE && !is_linked) {
         tm_bit_set(net->departures, down);
     }
     return is_linked || down != WAY_NONE;
@@ -191,7 +207,7 @@ void switch_queue_marked(tm_switch *sw, const parts *message) {
 }
 
 /* Depart by the plan of a table with few filters, which are asked one after the other. */
-static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_plan *plan, uint32_t source,
+static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_plan *plan, uint32_t key,
                           uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = switch_trail_clock(message);
@@ -201,7 +217,7 @@ static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_pl
         return TM_TOO_COSTLY;
     }
     for (size_t i = 0; i < count; i++) {
-        *behind += switch_mark_ways(net, source, net->found[i], came_from);
+        *behind += switch_mark_ways(net, key, net->found[i], came_from);
     }
     switch_queue_marked(sw, message);
     return TM_OK;
@@ -238,17 +254,17 @@ static int depart_by_combined(tm_switch *sw, const parts *message, const tm_comb
     return TM_OK;
 }
 
-void switch_mark_chosen(tm_net *net, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+void switch_mark_chosen(tm_net *net, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     for (uint32_t i = 0; i < message->choice_count; i++) {
         uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
         uint32_t router = tm_routers_find(&net->routers, number);
         if (router != ROUTER_NONE && router != net->me) {
-            *behind += switch_mark_ways(net, source, router, came_from);
+            *behind += mark_towards(net, key, router, came_from);
         }
     }
 }
 
-int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *count,
+int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *count,
                         uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
@@ -259,7 +275,7 @@ int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, ui
         return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
-        if (switch_mark_ways(net, source, net->found[i], came_from)) {
+        if (switch_mark_ways(net, key, net->found[i], came_from)) {
             ++*behind;
             note_matched(sw, message, net->found[i], net->handles[i]);
             net->found[(*count)++] = net->found[i];
@@ -269,18 +285,18 @@ int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t source, ui
 }
 
 /* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
-static int depart_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static int depart_by_all(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     uint32_t count;
-    int result = switch_mark_wanting(sw, message, source, came_from, &count, behind);
+    int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
     if (result == TM_OK) {
-        switch_mark_chosen(sw->net, message, source, came_from, behind);
+        switch_mark_chosen(sw->net, message, key, came_from, behind);
         switch_queue_marked(sw, message);
     }
     return result;
 }
 
 /* Depart to the routers that the message names, and to those that were chosen. */
-static int depart_routed(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static int depart_routed(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
@@ -290,48 +306,54 @@ static int depart_routed(tm_switch *sw, const parts *message, uint32_t source, u
     }
     if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
         for (uint32_t router = 0; router < net->routers.count; router++) {
-            *behind += switch_mark_ways(net, source, router, came_from);
+            *behind += switch_mark_ways(net, key, router, came_from);
         }
     }
     for (uint32_t i = 0; i < switch_route_count(message); i++) {
         uint32_t router = tm_routers_find(&net->routers, switch_route_router(message, i));
         if (router != ROUTER_NONE && router != net->me) {
-            *behind += switch_mark_ways(net, source, router, came_from);
+            *behind += switch_mark_ways(net, key, router, came_from);
         }
     }
-    switch_mark_chosen(net, message, source, came_from, behind);
+    switch_mark_chosen(net, message, key, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
 
 /* A message with choices goes to the routers that were chosen, and to those that want it. */
-static int depart_chosen(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static int depart_chosen(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
     }
     if (net->network.count > 0 && !message->members_only) {
-        return depart_by_all(sw, message, source, came_from, behind);
+        return depart_by_all(sw, message, key, came_from, behind);
     }
-    switch_mark_chosen(net, message, source, came_from, behind);
+    switch_mark_chosen(net, message, key, came_from, behind);
     switch_queue_marked(sw, message);
     return TM_OK;
 }
 
-int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+#define CHILD_WORDS_MAX (1 + TM_NEIGHBOURS_MAX / 64)
+
+/* Those children behind whom the message does not go anyway, as marked. */
+static const uint64_t *unmarked(const tm_net *net, const tm_ways *ways, uint64_t room[CHILD_WORDS_MAX]) {
+    for (uint32_t word = 0; word < tm_bit_words(ways->neighbour_count); word++) {
+        room[word] = ways->children[word] & ~net->departures[word];
+    }
+    return room;
+}
+
+/* Depart to who wants it, by what the network table says, and by links that are marked. Inline: a call more is felt by
+ * every message, and `has_marks` is known. */
+static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, const parts *message, uint32_t key,
+                                                               uint32_t came_from, bool has_marks, uint32_t *behind) {
     tm_net *net = sw->net;
-    *behind = 0;
-    if (message->route_bytes > 0 && switch_route_mode(message) != WIRE_ROUTE_SET) {
-        return depart_routed(sw, message, source, came_from, behind);
-    }
-    if (message->choice_count > 0) {
-        return depart_chosen(sw, message, source, came_from, behind);
-    }
     if (net->network.count == 0 || net->routes.in_force == 0) {
         return TM_OK;
     }
     uint32_t block;
-    bool is_agreed = tm_routes_agree(&net->routes, source, &block);
+    bool is_agreed = tm_routes_agree(&net->routes, key, &block);
     const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
     if (is_agreed && (ways == NULL || ways->count == 0)) {
         switch_teach_shape(sw, message);
@@ -339,12 +361,50 @@ int switch_depart(tm_switch *sw, const parts *message, uint32_t source, uint32_t
     }
     tm_small_plan *plan = &net->plans[message->form - sw->forms];
     if (!switch_is_traced(message) && tm_small_plan_is_ready_for_network(plan, &net->network, &message->form->shape)) {
-        return depart_by_plan(sw, message, plan, source, came_from, behind);
+        return depart_by_plan(sw, message, plan, key, came_from, behind);
     }
     if (is_agreed && !switch_is_traced(message)) {
-        return depart_by(sw, message, ways, came_from, behind);
+        uint64_t room[CHILD_WORDS_MAX];
+        const uint64_t *candidates = has_marks ? unmarked(net, ways, room) : ways->children;
+        return depart_by(sw, message, ways, candidates, came_from, behind);
     }
-    const tm_combined *combined = switch_is_traced(message) ? NULL : tm_routes_combined(&net->routes, source, net->me);
+    const tm_combined *combined = switch_is_traced(message) ? NULL : tm_routes_combined(&net->routes, key, net->me);
     return combined != NULL ? depart_by_combined(sw, message, combined, came_from, behind)
-                            : depart_by_all(sw, message, source, came_from, behind);
+                            : depart_by_all(sw, message, key, came_from, behind);
+}
+
+/* Depart along the tree of a root: towards it, and to who wants it or was chosen. */
+static int depart_along(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    switch_mark_chosen(net, message, key, came_from, behind);
+    int result = TM_OK;
+    if (!message->members_only) {
+        uint32_t wanting = 0;
+        *behind += mark_towards(net, key, tm_key_router(key), came_from);
+        result = depart_wanted(sw, message, key, came_from, true, &wanting);
+        *behind += wanting;
+    }
+    if (result == TM_OK) {
+        switch_queue_marked(sw, message); /* what has not gone with the others */
+    } else {
+        memset(net->departures, 0, sizeof *net->departures * net->departure_words);
+    }
+    return result;
+}
+
+int switch_depart(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    *behind = 0;
+    if (tm_key_is_tree(key)) {
+        return depart_along(sw, message, key, came_from, behind);
+    }
+    if (message->route_bytes > 0 && switch_route_mode(message) != WIRE_ROUTE_SET) {
+        return depart_routed(sw, message, key, came_from, behind);
+    }
+    if (message->choice_count > 0) {
+        return depart_chosen(sw, message, key, came_from, behind);
+    }
+    return depart_wanted(sw, message, key, came_from, false, behind);
 }

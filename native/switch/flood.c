@@ -20,26 +20,26 @@ static void flood_by(tm_switch *sw, const parts *message, const uint64_t *links,
     }
 }
 
-static void flood_by_all(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static void flood_by_all(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     for (uint32_t router = 0; router < net->routers.count; router++) {
         if (tm_network_is_asking(&net->network, router)) {
-            *behind += switch_mark_ways(net, source, router, came_from);
+            *behind += switch_mark_ways(net, key, router, came_from);
         }
     }
     switch_queue_marked(sw, message);
 }
 
-int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+int switch_flood(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (!tm_network_wants_all(&net->network) || net->routes.in_force == 0 || switch_is_traced(message) ||
         message->route_bytes > 0 || message->choice_count > 0 || !message->form->shape.is_trimmed) {
-        return switch_depart(sw, message, source, came_from, behind);
+        return switch_depart(sw, message, key, came_from, behind);
     }
     *behind = 0;
     uint32_t block;
-    if (!tm_routes_agree(&net->routes, source, &block)) {
-        flood_by_all(sw, message, source, came_from, behind);
+    if (!tm_routes_agree(&net->routes, key, &block)) {
+        flood_by_all(sw, message, key, came_from, behind);
         return TM_OK;
     }
     if (block == WAYS_NONE) {
@@ -48,7 +48,7 @@ int switch_flood(tm_switch *sw, const parts *message, uint32_t source, uint32_t 
     uint32_t words;
     const uint64_t *links = tm_ways_asking(&net->routes.ways, block, &net->network, &words);
     if (links == NULL) { /* no memory to keep them */
-        return switch_depart(sw, message, source, came_from, behind);
+        return switch_depart(sw, message, key, came_from, behind);
     }
     flood_by(sw, message, links, words, came_from, behind);
     return TM_OK;

@@ -96,8 +96,7 @@ static int by_group(const void *left, const void *right) {
 /* ---- choosing ---- */
 
 static bool is_in_reach(const tm_net *net, uint32_t generation, uint32_t router) {
-    uint32_t ways = tm_generation_ways(&net->routes.generations[generation], net->me);
-    return router == net->me || tm_ways_way(tm_ways_at(&net->routes.ways, ways), router) != WAY_NONE;
+    return router == net->me || tm_routes_way(&net->routes, generation, tm_key_of_source(net->me), router) != WAY_NONE;
 }
 
 /* One of the candidates of a group that are in reach in a generation; ROUTER_NONE: none is. */
@@ -306,7 +305,7 @@ static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const t
     copy.trail = NULL;
     switch_stamp_entry(sw, &copy);
     uint32_t behind = 0;
-    return net->forwarding->targets(sw, &copy, net->me, NEIGHBOUR_NONE, &behind) == TM_OK && behind > 0;
+    return net->forwarding->targets(sw, &copy, copy.key, NEIGHBOUR_NONE, &behind) == TM_OK && behind > 0;
 }
 
 uint32_t switch_end_sharing(tm_switch *sw, const parts *message) {

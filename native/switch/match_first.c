@@ -59,17 +59,17 @@ static parts with_list(tm_switch *sw, const parts *message, const uint32_t *rout
     return switch_with_route(sw, message, route, 1 + 8 * count);
 }
 
-int switch_match_first(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+int switch_match_first(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (came_from != NEIGHBOUR_NONE || message->members_only || net->network.count == 0 || net->routes.in_force == 0) {
-        return switch_depart(sw, message, source, came_from, behind);
+        return switch_depart(sw, message, key, came_from, behind);
     }
     uint32_t count;
     *behind = 0;
-    int result = switch_mark_wanting(sw, message, source, came_from, &count, behind);
+    int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
     if (result == TM_OK) {
         parts routed = with_list(sw, message, net->found, count);
-        switch_mark_chosen(net, message, source, came_from, behind);
+        switch_mark_chosen(net, message, key, came_from, behind);
         switch_queue_marked(sw, &routed);
     }
     return result;

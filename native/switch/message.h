@@ -5,6 +5,7 @@
  *                                                          +-->  forward.h  and which links it leaves by
  *     group_choice.c  which router's member of each worker group gets it
  *     match_first.c   a message that enters here lists the routers it goes to
+ *     by_root.c       or goes along the tree of a root
  *     fit.c       does it fit the space that it names?
  *     plant.c     deliveries that go wrong, where a test has asked for it
  *     unmatched.c the latest messages that nobody wanted
@@ -35,6 +36,7 @@ typedef struct parts {
     const uint8_t *choices; /* R16: of GROUP_CHOICE, WIRE_CHOICE_BYTES each; borrowed from the frame or from the net */
     uint32_t choice_count;
     bool members_only;    /* for members at the routers of `choices`, and nobody else */
+    uint32_t key;         /* of its routes (routes.h) */
     uint32_t route_bytes; /* of ROUTE with its head, in front of all other extensions; 0: there is none */
     tm_trail *trail;      /* NULL: nobody asks; borrowed from the switch */
 } parts;
@@ -51,7 +53,7 @@ typedef struct extensions {
     uint32_t route_bytes;
 } extensions;
 
-/* What a ROUTE says: its mode, and of a list how many routers and their numbers. */
+/* What a ROUTE says: its mode, how many routers it names and their numbers; that of TREE is the root's. */
 static inline unsigned switch_route_mode(const parts *message) {
     return message->frame[WIRE_HEADER_BYTES + 4];
 }
@@ -60,6 +62,16 @@ static inline uint32_t switch_route_count(const parts *message) {
 }
 static inline uint64_t switch_route_router(const parts *message, uint32_t i) {
     return tm_load64(message->frame + WIRE_HEADER_BYTES + 5 + i * 8U);
+}
+
+/* The number of the root along whose tree a data frame says that it goes; 0: of none. The frame has a header, and may
+ * be anything behind it. */
+static inline uint64_t switch_root_of(const uint8_t *frame, size_t size) {
+    const uint8_t *area = frame + WIRE_HEADER_BYTES;
+    bool is_rooted = tm_load16(frame + WIRE_EXTENSION_SIZE) >= WIRE_ROUTE_TREE_BYTES &&
+                     size >= WIRE_HEADER_BYTES + WIRE_ROUTE_TREE_BYTES && tm_load16(area) == WIRE_ROUTE &&
+                     tm_load16(area + 2) == WIRE_ROUTE_TREE_BYTES - 4 && area[4] == WIRE_ROUTE_TREE;
+    return is_rooted ? tm_load64(area + 5) : 0;
 }
 
 /* A DELIVER frame names at least one subscription, and is a frame like any other. */
@@ -71,6 +83,7 @@ static inline uint64_t switch_route_router(const parts *message, uint32_t i) {
 #define SHAPE_NETWORK 1U
 #define SHAPE_RECORDED 2U
 #define SHAPE_SHARED 3U
+#define SHAPE_CLASSES 4U
 
 /* It came, and goes no further. */
 static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigned reason) {
@@ -103,6 +116,11 @@ void switch_decode_all(tm_switch *sw, parts *message);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
+
+/* ---- by_root.c ---- */
+
+/* What the table of classes, whose filters never change, remembers of a name that none of them speaks of. */
+uint64_t switch_unknown_to_classes(const tm_switch *sw);
 
 /* ---- fit.c ---- */
 

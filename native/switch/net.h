@@ -55,6 +55,14 @@ typedef struct tm_choosing {
     tm_publishers had;                 /* by publisher and group: which messages a member here got */
 } tm_choosing;
 
+/* By which roots messages go that enter here (by_root.c). */
+typedef struct tm_classes {
+    tm_table *table;                    /* borrowed; NULL: there are no classes */
+    uint64_t roots[TM_CLASSES_MAX + 1]; /* numbers, by class; the last one is that of what is in no class */
+    uint32_t count;                     /* of classes */
+    bool is_known;                      /* there are roots */
+} tm_classes;
+
 typedef struct tm_net {
     tm_routers routers;
     tm_network network;
@@ -80,6 +88,7 @@ typedef struct tm_net {
 
     tm_choosing choosing;
     tm_reuse reuse;
+    tm_classes classes;
 
     uint8_t *routed_frame; /* owned: a message that entered here, with the routers that it goes to */
     uint32_t routed_capacity;

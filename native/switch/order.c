@@ -13,14 +13,14 @@ static bool is_message_of_link(tm_switch *sw, uint32_t id, const uint8_t *frame,
            connection->state == CONNECTION_OPEN && switch_is_link(connection);
 }
 
-static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t source) {
-    return tm_generation_route(&net->routes.generations[generation], source)->parent;
+static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t key, uint32_t source) {
+    return tm_routes_from(&net->routes, tm_generation_route(&net->routes.generations[generation], key), key, source);
 }
 
-/* One more than the newest generation that has `neighbour` as the parent of `source`; 0: none has. */
-static uint32_t newness_of(const tm_net *net, uint32_t source, uint32_t neighbour) {
+/* One more than the newest generation in which messages of `source` come from `neighbour`; 0: in none. */
+static uint32_t newness_of(const tm_net *net, uint32_t key, uint32_t source, uint32_t neighbour) {
     uint32_t newness = net->routes.in_force;
-    while (newness > 0 && parent_in(net, newness - 1, source) != neighbour) {
+    while (newness > 0 && parent_in(net, newness - 1, key, source) != neighbour) {
         newness--;
     }
     return newness;
@@ -28,31 +28,38 @@ static uint32_t newness_of(const tm_net *net, uint32_t source, uint32_t neighbou
 
 /* May what was sent by an earlier way than that of `neighbour` still come? Of two ways one at most is the earlier one,
  * so no two links wait for each other. */
-static bool is_earlier_way_open(const tm_net *net, uint32_t source, uint32_t neighbour) {
-    uint32_t newness = newness_of(net, source, neighbour);
+static bool is_earlier_way_open(const tm_net *net, uint32_t key, uint32_t source, uint32_t neighbour) {
+    uint32_t newness = newness_of(net, key, source, neighbour);
     for (uint32_t i = 0; i + 1 < newness; i++) {
-        uint32_t parent = parent_in(net, i, source);
+        uint32_t parent = parent_in(net, i, key, source);
         if (parent != WAY_NONE && net->neighbours[parent].connection != CONNECTION_NONE &&
-            newness_of(net, source, parent) < newness) {
+            newness_of(net, key, source, parent) < newness) {
             return true;
         }
     }
     return false;
 }
 
-bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+/* Is it on its way by a new way while what went an older one is missing? Apart: mostly nobody waits. */
+static __attribute__((noinline)) bool is_ahead(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
     const tm_net *net = sw->net;
-    if (net == NULL || sw->now_ms >= net->routes.waits_until_ms || !is_message_of_link(sw, id, frame, size)) {
-        return false;
-    }
     uint64_t number = tm_load64(frame + WIRE_TRANSIT);
+    uint64_t root = switch_root_of(frame, size);
     uint32_t source = tm_routers_find(&net->routers, number);
-    if (source == ROUTER_NONE || !tm_routes_know(&net->routes, source)) {
+    uint32_t router = root == 0 ? source : tm_routers_find(&net->routers, root);
+    uint32_t key = root == 0 ? tm_key_of_source(router) : tm_key_of_tree(router);
+    if (source == ROUTER_NONE || router == ROUTER_NONE || !tm_routes_know(&net->routes, key)) {
         return false; /* it goes up, and comes once more */
     }
-    return is_earlier_way_open(net, source, switch_at(sw, id)->neighbour) &&
+    return is_earlier_way_open(net, key, source, switch_at(sw, id)->neighbour) &&
            !tm_windows_has_reached(&net->transit, number, tm_load64(frame + WIRE_TRANSIT + 8),
                                    tm_load64(frame + WIRE_TRANSIT + 16));
+}
+
+bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+    const tm_net *net = sw->net;
+    return net != NULL && sw->now_ms < net->routes.waits_until_ms && is_message_of_link(sw, id, frame, size) &&
+           is_ahead(sw, id, frame, size);
 }
 
 void switch_follow(tm_switch *sw, uint32_t id) {

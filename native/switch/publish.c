@@ -25,13 +25,14 @@ void switch_stamp_entry(tm_switch *sw, parts *message) {
     message->counter = ++sw->transit;
     message->hops = sw->options.hop_limit;
     message->hops_onward = message->hops;
+    message->key = sw->net != NULL ? tm_key_of_source(sw->net->me) : 0;
 }
 
 /* Apart, so that messages cost nothing for it where there are no groups. */
 static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
     parts onward;
     int result = switch_choose(sw, message, count, &onward);
-    return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, sw->net->me, NEIGHBOUR_NONE, behind) : result;
+    return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, onward.key, NEIGHBOUR_NONE, behind) : result;
 }
 
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
@@ -41,7 +42,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
     } else if (result == TM_OK && sw->net != NULL) {
-        result = sw->net->forwarding->targets(sw, message, sw->net->me, NEIGHBOUR_NONE, behind);
+        result = sw->net->forwarding->targets(sw, message, message->key, NEIGHBOUR_NONE, behind);
     }
     sw->stats.steps += sw->work.steps;
     return result;

@@ -52,13 +52,13 @@ static bool is_believed(tm_reuse *reuse, const parts *message) {
 }
 
 /* Mark the ways to each member of the set, in every generation in force. */
-static void mark_members(tm_net *net, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static void mark_members(tm_net *net, uint32_t key, uint32_t came_from, uint32_t *behind) {
     const tm_places *places = &net->reuse.places;
     for (uint32_t place = 0; place < places->count; place++) {
         uint32_t router =
             tm_bit_at(net->reuse.members, place) ? tm_routers_find(&net->routers, places->numbers[place]) : ROUTER_NONE;
         if (router != ROUTER_NONE && router != net->me) {
-            *behind += switch_mark_ways(net, source, router, came_from);
+            *behind += switch_mark_ways(net, key, router, came_from);
         }
     }
 }
@@ -73,19 +73,19 @@ static bool meet(const uint64_t *one, const uint64_t *other, uint32_t words) {
 }
 
 /* Queue a copy for each link behind which there is a member of the set. */
-static void depart_by_set(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+static void depart_by_set(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     uint32_t block;
     const uint64_t *reach = NULL;
-    if (message->choice_count == 0 && tm_routes_agree(&net->routes, source, &block)) {
+    if (message->choice_count == 0 && tm_routes_agree(&net->routes, key, &block)) {
         if (block == WAYS_NONE || tm_ways_at(&net->routes.ways, block)->count == 0) {
             return;
         }
         reach = tm_ways_reach(&net->routes.ways, block, &net->routers, &net->reuse.places);
     }
     if (reach == NULL) { /* or no memory to keep it */
-        mark_members(net, source, came_from, behind);
-        switch_mark_chosen(net, message, source, came_from, behind);
+        mark_members(net, key, came_from, behind);
+        switch_mark_chosen(net, message, key, came_from, behind);
         switch_queue_marked(sw, message);
         return;
     }
@@ -129,7 +129,7 @@ static parts with_set(tm_switch *sw, const parts *message) {
 }
 
 /* Match a message that enters here for all routers at once. */
-static int depart_with_set(tm_switch *sw, const parts *message, uint32_t source, uint32_t *behind) {
+static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
@@ -140,19 +140,19 @@ static int depart_with_set(tm_switch *sw, const parts *message, uint32_t source,
     if (write_members(net, hits.count)) {
         parts stated = with_set(sw, message);
         sw->stats.sets_written += stated.route_bytes > 0;
-        depart_by_set(sw, &stated, source, NEIGHBOUR_NONE, behind);
+        depart_by_set(sw, &stated, key, NEIGHBOUR_NONE, behind);
     } else {
-        switch_mark_chosen(net, message, source, NEIGHBOUR_NONE, behind);
+        switch_mark_chosen(net, message, key, NEIGHBOUR_NONE, behind);
         switch_queue_marked(sw, message);
     }
     return TM_OK;
 }
 
 /* Is a message that enters here worth a set: are there more filters than a plan has, and does any way lead on? */
-static bool is_worth_a_set(tm_net *net, uint32_t source) {
+static bool is_worth_a_set(tm_net *net, uint32_t key) {
     uint32_t block;
     return net->reuse.places.count > 0 && net->network.count > SMALL_PLAN_FILTERS_MAX && net->routes.in_force == 1 &&
-           tm_routes_agree(&net->routes, source, &block) && block != WAYS_NONE &&
+           tm_routes_agree(&net->routes, key, &block) && block != WAYS_NONE &&
            tm_ways_at(&net->routes.ways, block)->count > 0 && tm_places_reserve(&net->reuse.places, net->routers.count);
 }
 
@@ -165,27 +165,27 @@ static bool is_seen_again(const parts *message) {
     return is_again;
 }
 
-int switch_reuse(tm_switch *sw, const parts *message, uint32_t source, uint32_t came_from, uint32_t *behind) {
+int switch_reuse(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_reuse *reuse = &sw->net->reuse;
     bool is_stated = message->route_bytes > 0 && switch_route_mode(message) == WIRE_ROUTE_SET;
     bool is_entry = came_from == NEIGHBOUR_NONE && message->route_bytes == 0;
     if (!reuse->is_whole || switch_is_traced(message) || message->members_only || !(is_stated || is_entry)) {
         sw->stats.sets_stale += is_stated;
-        return switch_depart(sw, message, source, came_from, behind);
+        return switch_depart(sw, message, key, came_from, behind);
     }
     *behind = 0;
     if (is_entry) {
-        return is_worth_a_set(sw->net, source) ? depart_with_set(sw, message, source, behind)
-                                               : switch_depart(sw, message, source, came_from, behind);
+        return is_worth_a_set(sw->net, key) ? depart_with_set(sw, message, key, behind)
+                                            : switch_depart(sw, message, key, came_from, behind);
     }
     if (!is_believed(reuse, message)) {
         sw->stats.sets_stale++;
-        return switch_depart(sw, message, source, came_from, behind);
+        return switch_depart(sw, message, key, came_from, behind);
     }
     sw->stats.sets_believed++;
     if (is_seen_again(message) && sw->net->network.count > 0 && sw->net->routes.in_force > 0) {
         switch_teach_shape(sw, message);
     }
-    depart_by_set(sw, message, source, came_from, behind);
+    depart_by_set(sw, message, key, came_from, behind);
     return TM_OK;
 }

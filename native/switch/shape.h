@@ -12,7 +12,7 @@
 #include "base/words.h"
 #include "tm.h"
 
-#define SHAPE_TABLES 4U           /* that a message may be matched against */
+#define SHAPE_TABLES 5U           /* that a message may be matched against */
 #define SHAPE_NO_TABLE UINT64_MAX /* in the place of what a table remembers of an unknown name: it has no filters */
 #define SHAPE_BYTES_MAX 2048U     /* of all names as they are spelled: longer ones make no shape */
 

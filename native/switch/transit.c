@@ -1,8 +1,8 @@
 /* transit.c - a message from a link: whether it is taken.
  *
- * Law: a message is taken from a parent in the tree of its source, once, with a hop left, in this order (R5, R11). Its
- * identity from end to end is looked at before local delivery alone: a copy that somebody here has had is still news to
- * those behind.
+ * Law: a message is taken from where its source lies in the tree that it goes by, that of its source or of the root
+ * that it names (ROUTE, mode TREE), once, with a hop left, in this order (R5, R11). Its identity from end to end is
+ * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
  */
 #include "switch/forward.h"
 
@@ -18,7 +18,7 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason) {
     }
 }
 
-/* A window that a neighbour moved far ahead holds while that neighbour is a parent of the source. Later it mutes
+/* A window that a neighbour moved far ahead holds while messages of the source come from that neighbour. Later it mutes
  * nobody: what lies far behind comes from the source by another way, and begins a new window. */
 static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
@@ -26,7 +26,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
     if (place == WINDOW_AHEAD) {
         row->leaper = from;
     } else if (place == WINDOW_BEHIND && row->leaper != NEIGHBOUR_NONE && row->leaper != from &&
-               !net->forwarding->accept(&net->routes, source, row->leaper)) {
+               !net->forwarding->accept(&net->routes, message->key, source, row->leaper)) {
         tm_windows_forget(&net->transit, message->source);
         row->leaper = from;
     }
@@ -36,7 +36,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
 static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
-    if (!net->forwarding->accept(&net->routes, source, switch_at(sw, message->from)->neighbour)) {
+    if (!net->forwarding->accept(&net->routes, message->key, source, switch_at(sw, message->from)->neighbour)) {
         return TM_DROP_PARENT;
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
@@ -89,14 +89,14 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
     return switch_deliver(sw, message, count);
 }
 
-static void forward(tm_switch *sw, const parts *message, uint32_t source) {
+static void forward(tm_switch *sw, const parts *message) {
     size_t count;
     uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
     int onward = here;
     if (here != TM_TOO_COSTLY) {
         uint32_t came_from = switch_at(sw, message->from)->neighbour;
-        onward = sw->net->forwarding->targets(sw, message, source, came_from, &behind);
+        onward = sw->net->forwarding->targets(sw, message, message->key, came_from, &behind);
     }
     sw->stats.steps += sw->work.steps;
     if (onward == TM_TOO_COSTLY) {
@@ -125,13 +125,22 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
         reason = TM_DROP_EXPIRED;
     }
     if (reason == TM_TRACE_NOT_DROPPED) {
-        forward(sw, message, source);
+        forward(sw, message);
     } else {
         drop(sw, message, reason);
     }
 }
 
-/* Hand up a message whose source has no route; drop it if that was done before (`again`) or there is no memory. */
+/* The route that a message goes by: that of its root, or of its source. Its key; false: there is none. */
+static bool find_route(const tm_net *net, parts *message, uint32_t source) {
+    uint64_t root = switch_root_of(message->frame, message->size);
+    uint32_t router = root == 0 ? source : tm_routers_find(&net->routers, root);
+    message->key = root == 0 ? tm_key_of_source(router) : tm_key_of_tree(router);
+    return router != ROUTER_NONE && tm_routes_know(&net->routes, message->key);
+}
+
+/* Hand up a message whose source, or root, has no route; drop it if that was done before (`again`) or there is no
+ * memory. */
 static void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
@@ -153,7 +162,7 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     message.hops_onward = (uint8_t)(message.hops - 1); /* with none left it goes nowhere */
     message.is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN;
     uint32_t source = tm_routers_find(&sw->net->routers, message.source);
-    if (source == ROUTER_NONE || !tm_routes_know(&sw->net->routes, source)) {
+    if (!find_route(sw->net, &message, source)) {
         hand_up(sw, &message, again);
         return;
     }

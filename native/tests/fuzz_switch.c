@@ -74,8 +74,17 @@ static void share_with_others(tm_switch *sw, tm_table *shared) {
     check(refused == TM_OK);
 }
 
-/* One of several: a neighbour that wants everything, and routes for messages of two sources. `choice`: odd for a
- * neighbour that knows ROUTE; and it chooses among policies. */
+/* One class of all messages, whose root is the neighbour. */
+static void classify(tm_switch *sw, tm_table *classes) {
+    static const uint8_t everything[] = {0x90};
+    static const uint64_t roots[] = {NEIGHBOUR, STRANGER};
+    uint32_t handle;
+    check(tm_table_add(classes, everything, sizeof everything, 0, &handle) == TM_OK);
+    check(tm_switch_classify(sw, classes, 1) == TM_OK && tm_switch_roots(sw, roots, 2) == TM_OK);
+}
+
+/* One of several: a neighbour that wants everything, and routes for messages of two sources and along one tree.
+ * `choice`: odd for a neighbour that knows ROUTE; and it chooses among policies. */
 static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice) {
     static const uint8_t everything[] = {0x90};
     static const uint64_t offsets[] = {0, sizeof everything};
@@ -88,12 +97,15 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     admission.is_link = 1;
     admission.takes_route = choice & 1;
     admission.takes_set = choice & 1;
+    admission.takes_tree = choice & 1;
     admission.credit_bytes = 0;
     admission.policy = TM_SLOW_DROP_NEWEST;
-    static const uint32_t forwardings[] = {TM_FORWARD_FLOOD, TM_FORWARD_DESTINATIONS, TM_FORWARD_MATCH_FIRST};
+    static const uint32_t forwardings[] = {TM_FORWARD_FLOOD, TM_FORWARD_DESTINATIONS, TM_FORWARD_MATCH_FIRST,
+                                           TM_FORWARD_BY_ROOT};
+    static const uint64_t on_tree[] = {NEIGHBOUR, STRANGER};
     static const uint8_t digest[TM_DIGEST_BYTES] = {0};
     static const uint64_t held[] = {1, NEIGHBOUR, STRANGER};
-    check(tm_switch_join(sw, network, 2, forwardings[choice % 3]) == TM_OK);
+    check(tm_switch_join(sw, network, 2, forwardings[choice]) == TM_OK);
     check(tm_switch_tables(sw, digest, held, 3) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
@@ -101,6 +113,7 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
         check(tm_switch_begin_routes(sw, 5, &generation) == TM_OK);
         check(tm_switch_route(sw, generation, 1, 0, &neighbour, &neighbour, 1) == TM_OK);
         check(tm_switch_route(sw, generation, STRANGER, STRANGER, &neighbour, &neighbour, 1) == TM_OK);
+        check(tm_switch_route_tree(sw, generation, NEIGHBOUR, on_tree, on_tree, 2, &neighbour, &neighbour, 1) == TM_OK);
         check(tm_switch_commit(sw, 1000, 100) == TM_OK);
     }
     return link;
@@ -140,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     tm_table *table;
     tm_table *network;
     tm_table *shared;
+    tm_table *classes;
     tm_switch *sw;
     uint32_t stranger;
     uint32_t other;
@@ -147,6 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &table) == TM_OK);
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &network) == TM_OK);
     check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &shared) == TM_OK);
+    check(tm_table_new(TM_ENGINE_DEFAULT, &table_options, &classes) == TM_OK);
     check(tm_switch_new(&options, table, &sw) == TM_OK);
     check(tm_switch_open(sw, -1, &stranger) == TM_OK);
     check(tm_switch_open(sw, -1, &other) == TM_OK);
@@ -154,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     subscribe_to_everything(sw, other);
     if (bytes[0] & 8) {
         link = join_others(sw, network, admission, bytes[0] & 3);
+        classify(sw, classes);
         if (bytes[0] & 128) {
             share_with_others(sw, shared);
         }
@@ -201,5 +217,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     tm_table_free(table);
     tm_table_free(network);
     tm_table_free(shared);
+    tm_table_free(classes);
     return 0;
 }

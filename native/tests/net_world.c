@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "switch/message.h"
+
 net_world w;
 wire scratch;
 frame out;
@@ -34,6 +36,51 @@ static int set_route(router *at, uint32_t generation, unsigned source) {
     return tm_switch_route(at->sw, generation, ROUTER(source), parent, issuers, children, count);
 }
 
+/* Along the tree of `root` every other router lies below this one, or the way towards the root. */
+static int set_tree(router *at, uint32_t generation, unsigned root) {
+    unsigned me = (unsigned)(at - w.routers);
+    uint64_t routers[ROUTERS];
+    uint64_t ways[ROUTERS];
+    uint64_t issuers[ROUTERS];
+    uint64_t children[ROUTERS];
+    size_t count = 0;
+    size_t below_count = 0;
+    for (unsigned to = 0; to < ROUTERS && graph_is_near(&w.graph, root, me); to++) {
+        if (to == me || !graph_is_near(&w.graph, me, to)) {
+            continue;
+        }
+        bool is_below = w.graph.length[root][me] + w.graph.length[me][to] == w.graph.length[root][to];
+        routers[count] = ROUTER(to);
+        ways[count++] = ROUTER(graph_next_hop(&w.graph, me, is_below ? to : root));
+        if (is_below) {
+            issuers[below_count] = ROUTER(to);
+            children[below_count++] = ways[count - 1];
+        }
+    }
+    return tm_switch_route_tree(at->sw, generation, ROUTER(root), routers, ways, count, issuers, children, below_count);
+}
+
+/* The roots of two classes, and of what is in none: the first and the last router in reach. */
+static void choose_roots(router *at) {
+    unsigned me = (unsigned)(at - w.routers);
+    unsigned first = me;
+    unsigned last = me;
+    for (unsigned i = 0; i < ROUTERS; i++) {
+        first = graph_is_near(&w.graph, me, i) && i < first ? i : first;
+        last = graph_is_near(&w.graph, me, i) && i > last ? i : last;
+    }
+    const uint64_t roots[3] = {ROUTER(first), ROUTER(last), ROUTER(last)};
+    for (unsigned root = 0; root < ROUTERS; root++) {
+        if (!w.lazily || root == first || root == last) {
+            fail_next(at);
+            int result = set_tree(at, at->generations[0], root);
+            fail_no_more(at);
+            CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "tree: %d", result);
+        }
+    }
+    CHECK(tm_switch_roots(at->sw, roots, 2) == TM_MISUSED && tm_switch_roots(at->sw, roots, 3) == TM_OK, "roots");
+}
+
 void reroute(router *at, uint32_t hold_ms) {
     unsigned me = (unsigned)(at - w.routers);
     memmove(at->generations + 1, at->generations, sizeof at->generations - sizeof *at->generations);
@@ -46,14 +93,18 @@ void reroute(router *at, uint32_t hold_ms) {
             CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "route: %d", result);
         }
     }
+    if (w.by_root) {
+        choose_roots(at);
+    }
     CHECK(tm_switch_commit(at->sw, hold_ms, 0) == TM_OK, "commit");
 }
 
 /* ---- bytes ---- */
 
-static void set_missing(router *at, uint64_t source) {
+static void set_missing(router *at, uint64_t source, uint64_t root) {
     for (unsigned i = 0; i < ROUTES_GENERATIONS_MAX; i++) {
-        int result = set_route(at, at->generations[i], (unsigned)(source - ROUTER(0)));
+        int result = root == 0 ? set_route(at, at->generations[i], (unsigned)(source - ROUTER(0)))
+                               : set_tree(at, at->generations[i], (unsigned)(root - ROUTER(0)));
         CHECK(result == TM_OK || result == TM_ABSENT, "late route: %d", result);
     }
 }
@@ -82,7 +133,7 @@ void handle(router *at, const tm_event *events, size_t count) {
             CHECK(w.lazily || w.failing > 0, "a route is missing");
             out.size = events[i].size;
             memcpy(out.bytes, events[i].frame, out.size);
-            set_missing(at, tm_load64(out.bytes + WIRE_TRANSIT));
+            set_missing(at, tm_load64(out.bytes + WIRE_TRANSIT), switch_root_of(out.bytes, out.size));
             int result = tm_switch_retake(at->sw, events[i].connection, out.bytes, out.size);
             CHECK(result == TM_OK || (w.failing > 0 && result != TM_TOO_MANY), "retake: %d", result);
             CHECK(tm_switch_tick(at->sw, &events, &count) == TM_OK, "what it caused goes up later");
@@ -149,7 +200,8 @@ bool admit(router *at, end *to, uint64_t number, bool is_link) {
                               .table_bytes_max = UINT64_MAX,
                               .filters_max = is_link ? 0 : 1000,
                               .policy = TM_SLOW_DROP_NEWEST,
-                              .is_link = is_link};
+                              .is_link = is_link,
+                              .takes_tree = is_link};
     CHECK(tm_switch_open(at->sw, -1, &to->connection) == TM_OK, "open");
     fail_next(at);
     int result = tm_switch_admit(at->sw, to->connection, &admission);

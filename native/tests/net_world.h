@@ -33,6 +33,7 @@ typedef struct router {
     tm_switch *sw;
     tm_table *local;
     tm_table *network;
+    tm_table *classes; /* NULL: messages go by the trees of their sources */
     end client;
     end links[ROUTERS];
     held held[FILTERS_MAX];
@@ -54,6 +55,7 @@ typedef struct net_world {
     uint64_t failing;
     uint32_t everything; /* of 16 filters, how many match everything */
     bool lazily;         /* routes are set when a message needs them */
+    bool by_root;        /* messages go along the trees of roots */
 } net_world;
 
 extern net_world w;

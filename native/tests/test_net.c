@@ -143,12 +143,27 @@ static void record(router *at) {
     CHECK(tm_switch_record(at->sw, at->records) == TM_OK, "recording");
 }
 
+/* Two classes, of which a message may be in both. */
+static void classify(router *at) {
+    uint32_t handle;
+    at->classes = new_table(0);
+    for (uint32_t class = 0; class < 2; class++) {
+        random_filter(&w.dice, &scratch);
+        CHECK(tm_table_add(at->classes, scratch.bytes, scratch.size, class, &handle) == TM_OK, "a class");
+    }
+    CHECK(tm_switch_classify(at->sw, at->network, 2) == TM_MISUSED, "not that table");
+    CHECK(tm_switch_classify(at->sw, at->classes, TM_CLASSES_MAX + 1) == TM_MISUSED, "too many classes");
+    CHECK(tm_switch_classify(at->sw, at->classes, 2) == TM_OK, "classify");
+    CHECK(tm_switch_classify(at->sw, at->classes, 2) == TM_MISUSED, "classify twice");
+}
+
 static void start(uint64_t seed, bool lazily) {
     memset(&w, 0, sizeof w);
     w.dice.state = seed;
     w.lazily = lazily;
     w.everything = seed % 3 == 0 ? 0 : (seed % 3 == 1 ? 16 : 15);
-    uint32_t forwarding = seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
+    w.by_root = seed % 4 == 0;
+    uint32_t forwarding = w.by_root ? TM_FORWARD_BY_ROOT : seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
         tm_switch_options options = {.number = ROUTER(i),
@@ -165,6 +180,9 @@ static void start(uint64_t seed, bool lazily) {
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_OK, "join");
         CHECK(tm_switch_join(at->sw, at->network, ROUTERS, forwarding) == TM_MISUSED, "join twice");
         CHECK(admit(at, &at->client, CLIENT(i), false), "the client");
+        if (w.by_root) {
+            classify(at);
+        }
         if (seed % 2 == 0) {
             record(at);
         }
@@ -225,6 +243,9 @@ static void stop(void) {
         tm_records_free(at->records);
         tm_table_free(at->local);
         tm_table_free(at->network);
+        if (at->classes != NULL) {
+            tm_table_free(at->classes);
+        }
     }
 }
 

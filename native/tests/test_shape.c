@@ -10,9 +10,10 @@
 
 #define UNKNOWN 77U /* what a table would remember of a name without filters */
 #define KNOWN 5U
-static const uint64_t UNKNOWNS[2][SHAPE_TABLES] = {{UNKNOWN, SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE},
-                                                   {UNKNOWN, UNKNOWN, SHAPE_NO_TABLE, SHAPE_NO_TABLE}};
-_Static_assert(SHAPE_TABLES == 4, "each table has an entry above");
+static const uint64_t UNKNOWNS[2][SHAPE_TABLES] = {
+    {UNKNOWN, SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE},
+    {UNKNOWN, UNKNOWN, SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE}};
+_Static_assert(SHAPE_TABLES == 5, "each table has an entry above");
 
 static tm_shape shape;
 static wire message;

@@ -46,7 +46,8 @@ static void change(dice *d, uint32_t id) {
 /* What the switch does with a message; returns the attributes handed on. */
 static size_t decode(void) {
     size_t count;
-    const uint64_t unknown[SHAPE_TABLES] = {tm_table_unknown(table), SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE};
+    const uint64_t unknown[SHAPE_TABLES] = {tm_table_unknown(table), SHAPE_NO_TABLE, SHAPE_NO_TABLE, SHAPE_NO_TABLE,
+                                            SHAPE_NO_TABLE};
     memset(message.bytes + message.size, 0, TM_SHAPE_SLACK);
     if (unknown[0] != shape.unknown[0]) {
         tm_shape_want_all(&shape, unknown);

@@ -27,6 +27,7 @@ _HEADER: Final = struct.Struct("<HH")
 _U64: Final = struct.Struct("<Q")
 _CHOICE: Final = struct.Struct("<IQ")
 _DELIVERIES: Final = struct.Struct("<IB")
+_TREE: Final = struct.Struct("<HHBQ")
 _SET_BYTES_MAX: Final = limits.ROUTE_SET_ROUTERS_MAX // 8
 
 
@@ -71,11 +72,13 @@ class RouteMode(enum.IntEnum):
 
     ALL = 1
     LIST = 2
+    TREE = 3
     SET = 4
 
 
 class Route(NamedTuple):
-    """Where the router that a message entered sends it: to all routers, or to those listed, ascending."""
+    """Where the router that a message entered sends it: to all routers, to those listed, ascending, or along the tree
+    of the one router named, the root, to those who want it."""
 
     mode: RouteMode
     routers: tuple[int, ...] = ()
@@ -89,11 +92,16 @@ class RouterSet(NamedTuple):
     members: bytes
 
 
+_ROUTERS_NAMED: Final = {RouteMode.ALL: (0, 0), RouteMode.LIST: (1, limits.ROUTE_ROUTERS_MAX), RouteMode.TREE: (1, 1)}
+"""Fewest and most routers, by mode."""
+
 ExtensionValue = (
     int | str | bytes | tuple[int, ...] | tuple[GroupChoice, ...] | ReuseKeys | DeliveryCount | Route | RouterSet
 )
 Extensions = Mapping[int, ExtensionValue]
 NO_EXTENSIONS: Final[Extensions] = MappingProxyType({})
+
+_TREE_HEAD: Final = _TREE.pack(ExtensionType.ROUTE, _TREE.size - _HEADER.size, RouteMode.TREE, 0)[:-8]
 
 DELIVER_ONLY: Final = frozenset({ExtensionType.SATISFIED, ExtensionType.LOG_POSITION, ExtensionType.DELIVERIES})
 """Types that the last router adds to a DELIVER; in any other frame they would be a stranger's claim."""
@@ -202,7 +210,7 @@ class _Deliveries:
 
 
 class _Route:
-    """A `Route` of mode ALL or LIST, or a `RouterSet`, whose mode is SET."""
+    """A `Route` of mode ALL, LIST or TREE, or a `RouterSet`, whose mode is SET."""
 
     def pack(self, value: ExtensionValue) -> bytes:
         if isinstance(value, RouterSet):
@@ -210,11 +218,11 @@ class _Route:
                 raise Refused(f"a set has a digest of {limits.DIGEST_BYTES} bytes and 1 to {_SET_BYTES_MAX} of members")
             return bytes([RouteMode.SET]) + value.digest + value.members
         mode, routers = cast("Route", value)
-        if mode not in (RouteMode.ALL, RouteMode.LIST):
-            raise Refused(f"expected mode 1 (ALL) or 2 (LIST), not {mode!r}")
-        least, most = (1, limits.ROUTE_ROUTERS_MAX) if mode is RouteMode.LIST else (0, 0)
+        if mode not in _ROUTERS_NAMED:
+            raise Refused(f"expected mode 1 (ALL), 2 (LIST) or 3 (TREE), not {mode!r}")
+        least, most = _ROUTERS_NAMED[mode]
         if not least <= len(routers) <= most:
-            raise Refused(f"mode {mode.name} lists {least} to {most} routers, not {len(routers)}")
+            raise Refused(f"mode {mode.name} names {least} to {most} routers, not {len(routers)}")
         if any(not 0 < router < 1 << 64 for router in routers) or list(routers) != sorted(set(routers)):
             raise Refused("numbers of routers are u64 from 1 and ascend")
         return struct.pack(f"<B{len(routers)}Q", mode, *routers)
@@ -225,7 +233,9 @@ class _Route:
             self.pack(found)
             return found
         if len(data) % _U64.size != 1 or data[0] not in list(RouteMode):
-            raise Refused("expected mode 1 (ALL) or 2 (LIST) and numbers of routers, or mode 4 (SET) and a set")
+            raise Refused(
+                "expected mode 1 (ALL), 2 (LIST) or 3 (TREE) and numbers of routers, or mode 4 (SET) and a set"
+            )
         route = Route(RouteMode(data[0]), struct.unpack_from(f"<{len(data) // _U64.size}Q", data, 1))
         self.pack(route)
         return route
@@ -292,6 +302,13 @@ def decode_extensions(area: bytes, kind: FrameKind) -> dict[int, ExtensionValue]
             raise FrameError(ErrorCode.BAD_EXTENSION, "ROUTE stands in front of all other extensions")
         extensions[type_] = _read(type_, area[start:at], kind)
     return extensions
+
+
+def root_of(area: bytes) -> int | None:
+    """Return the root that an area names, which need not be sound: ROUTE with mode TREE stands in front. None: it names
+    none."""
+    found = area[_TREE.size - 8 : _TREE.size]
+    return int.from_bytes(found, "little") if area.startswith(_TREE_HEAD) and len(found) == 8 and any(found) else None
 
 
 def shown(type_: int) -> str:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.extensions import Extensions, ExtensionType
+from tamis.protocol.wire.extensions import Extensions, ExtensionType, root_of
 from tamis.protocol.wire.kinds import FrameKind
 
 HEADER: Final = struct.Struct("<IBBBBQQQQQQHHI")
@@ -92,3 +92,10 @@ def check_transit(transit: Transit, from_client: bool) -> None:
         raise FrameError(ErrorCode.WRONG_SENDER, "a client leaves the transit fields 0")
     if not from_client and not transit.source:
         raise FrameError(ErrorCode.WRONG_SENDER, "between routers a message has a transit source")
+
+
+def root_named(frame: bytes) -> int | None:
+    """Return the number of the root along whose tree a data frame says that it goes (ROUTE, mode TREE); None: it names
+    none. The frame has a header, and may be anything behind it."""
+    size = int.from_bytes(frame[LENGTHS_OFFSET : LENGTHS_OFFSET + 2], "little")
+    return root_of(frame[HEADER_BYTES : HEADER_BYTES + size])

@@ -344,9 +344,9 @@ ROUTE_MODES: Final = Register(
     {
         RouteMode.ALL: Meaning("to all routers", since=2),
         RouteMode.LIST: Meaning("to the routers that are listed", since=2),
+        RouteMode.TREE: Meaning("along the tree of a root, to those who want it", since=2),
         RouteMode.SET: Meaning("to the routers of a set, where the tables are those that it was made of", since=2),
     },
-    (Reserved(3, "TREE", "along the tree of a root"),),
 )
 
 REGISTERS: Final = (

@@ -34,6 +34,8 @@ ROUTE: Final = "route"
 """The capability of a neighbour that knows the extension ROUTE."""
 ROUTE_SET: Final = "route-set"
 """That of one which knows its mode SET, too."""
+ROUTE_TREE: Final = "route-tree"
+"""That of one which knows its mode TREE, too."""
 Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]

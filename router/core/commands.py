@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.spaces import Space
 from tamis.protocol.wire.routing_bodies import Body
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import Trees
 
 
@@ -53,6 +54,8 @@ class Reroute:
     trees: Trees
     is_whole: bool
     """R5c: whether no way broke within the hold, so that every message sent by an old way arrives."""
+    forest: Forest = NO_FOREST
+    """The trees of roots, for messages that name one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,21 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.proofs import Prover, proof, proves
 from tamis.protocol.wire.session import LINK, Session
-from tamis.protocol.wire.session_bodies import ROUTE, ROUTE_SET, Auth, Authenticated, AuthMethod, Hello, Role, Welcome
+from tamis.protocol.wire.session_bodies import (
+    ROUTE,
+    ROUTE_SET,
+    ROUTE_TREE,
+    Auth,
+    Authenticated,
+    AuthMethod,
+    Hello,
+    Role,
+    Welcome,
+)
 from tamis.protocol.wire.versions import SPOKEN, negotiate
 from tamis.router.connections.admissions import check_said_name
 
-LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET)
+LINK_CAPABILITIES: Final = (ROUTE, ROUTE_SET, ROUTE_TREE)
 """What this router tells a neighbour that it can do beyond its version."""
 
 
@@ -67,6 +77,7 @@ class Greeted:
     takes_route: bool = False
     """The neighbour knows the extension ROUTE."""
     takes_set: bool = False
+    takes_tree: bool = False
     """And its mode SET."""
 
 
@@ -138,6 +149,7 @@ class Dialling:
             *(welcome.hold_ms, welcome.link_cost, welcome.version),
             takes_route=ROUTE in welcome.capabilities,
             takes_set=ROUTE_SET in welcome.capabilities,
+            takes_tree=ROUTE_TREE in welcome.capabilities,
         )
 
 
@@ -209,6 +221,7 @@ class Accepting:
             *(hello.hold_ms, hello.link_cost, negotiate(SPOKEN, hello.versions)),
             takes_route=ROUTE in hello.capabilities,
             takes_set=ROUTE_SET in hello.capabilities,
+            takes_tree=ROUTE_TREE in hello.capabilities,
         )
         self._admit(other)
         self.session.sent(FrameKind.AUTHENTICATED)

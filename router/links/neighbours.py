@@ -170,7 +170,9 @@ class Neighbours:
         admission = link_admission(
             *(self._settings, neighbour.settings, neighbour.number), *(other.frame_bytes_max, other.hold_ms)
         )
-        admission = replace(admission, takes_route=other.takes_route, takes_set=other.takes_set)
+        admission = replace(
+            admission, takes_route=other.takes_route, takes_set=other.takes_set, takes_tree=other.takes_tree
+        )
         self.connections.switch.admit(link.connection, admission)
         self._told.up(neighbour.number, link.session, neighbour.settings.cost, other.version)
 

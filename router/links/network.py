@@ -351,7 +351,7 @@ class Network:
             send()
 
     def _reroute(self, command: Reroute) -> None:
-        self.routes.reroute(command.trees, command.is_whole)
+        self.routes.reroute(command.trees, command.is_whole, command.forest)
         self._tell(command.trees)
 
     def _forget(self, command: Forget) -> None:

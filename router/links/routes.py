@@ -1,22 +1,29 @@
 """The ways that messages go, from the core's trees into the switch.
 
 Law: the switch holds a route for a source once a message of that source has come, in every generation of trees that is
-in force (R5b); this router is a source from the beginning. So a change of topology takes work for the sources in use,
-not for all that there are.
+in force (R5b); this router is a source from the beginning, and so are the roots of the newest forest. So a change of
+topology takes work for the sources in use, not for all that there are.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from tamis.native import Switch
-from tamis.protocol.wire.header import TRANSIT_OFFSET
+from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import Trees
 
 GENERATIONS_MAX: Final = 4
 """Generations of trees kept, as many as the switch keeps."""
 _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
+
+
+class Generation(NamedTuple):
+    trees: Trees
+    forest: Forest
 
 
 class Routes:
@@ -25,22 +32,49 @@ class Routes:
 
     def __init__(self, switch: Switch, me: int, hold_ms: int, wait_ms: int) -> None:
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
-        self._generations: OrderedDict[int, Trees] = OrderedDict()
+        self._generations: OrderedDict[int, Generation] = OrderedDict()
+        self._roots: tuple[int, ...] = ()
 
-    def reroute(self, trees: Trees, is_whole: bool) -> None:
-        """Send messages by `trees` from now on. `is_whole`: no way by the trees before has broken."""
-        generation = self._switch.begin_routes(trees.hop_limit())
-        self._switch.route(generation, self._me, None, trees.below(self._me))
+    def reroute(self, trees: Trees, is_whole: bool, forest: Forest = NO_FOREST) -> None:
+        """Send messages by `trees` and `forest` from now on. `is_whole`: no way by those before has broken."""
+        hop_limit = max(each.hop_limit() for each in (trees, *forest.trees.values()))
+        number, generation = self._switch.begin_routes(hop_limit), Generation(trees, forest)
+        self._switch.route(number, self._me, None, trees.below(self._me))
+        for root in forest.trees:
+            self._set_tree(number, generation, root)
         self._switch.commit(self._hold_ms, self._wait_ms if is_whole else 0)
-        self._generations[generation] = trees
+        if forest.roots != self._roots:
+            self._switch.send_by(forest.roots)
+            self._roots = forest.roots
+        self._generations[number] = generation
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.popitem(last=False)
 
     def unrouted(self, connection: int, frame: bytes) -> None:
-        """Give the switch routes for a source that it has none for, and take its message again; Gone if its link has
-        ended."""
-        source = int.from_bytes(frame[_SOURCE], "little")
-        for generation, trees in list(self._generations.items()):
-            if not self._switch.route(generation, source, trees.parent(source), trees.below(source)):
-                del self._generations[generation]
+        """Give the switch the routes that it lacks for a message, of its source or of the root that it names, and take
+        the message again; Gone if its link has ended."""
+        source, root = int.from_bytes(frame[_SOURCE], "little"), root_named(frame)
+        for number, generation in list(self._generations.items()):
+            trees = generation.trees
+            is_in_force = (
+                self._switch.route(number, source, trees.parent(source), trees.below(source))
+                if root is None
+                else self._set_tree(number, generation, root)
+            )
+            if not is_in_force:
+                del self._generations[number]
         self._switch.retake(connection, frame)
+
+    def _set_tree(self, number: int, generation: Generation, root: int) -> bool:
+        """Set the route of a root's messages; a generation without a tree of it takes none. False: it is no longer in
+        force."""
+        tree = generation.forest.trees.get(root)
+        if tree is None:
+            return self._switch.route_tree(number, root, {}, {})
+        return self._switch.route_tree(number, root, towards(tree), tree.below(root))
+
+
+def towards(tree: Trees) -> Mapping[int, int]:
+    """Return behind which neighbour each router lies on a tree."""
+    ways = ((router, tree.next_hop(router)) for router in tree.routers)
+    return {router: way for router, way in ways if way is not None}

@@ -110,7 +110,16 @@ def test_reference_page_is_fresh():
 
 
 def test_the_small_examples():
-    assert {file.stem for file in EXAMPLES} == {"single", "line3", "ring5", "diamond", "tree100", "wan39", "das9"}
+    assert {file.stem for file in EXAMPLES} == {
+        "single",
+        "line3",
+        "ring5",
+        "diamond",
+        "tree100",
+        "wan39",
+        "das9",
+        "bus4",
+    }
     assert [len(example("ring5").neighbours(router)) for router in "abcde"] == [3, 2, 3, 2, 2]
     assert example("diamond").summary()["redundant_links"] == 1
     assert example("line3").edges == (("a", "b", 1), ("b", "c", 1))

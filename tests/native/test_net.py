@@ -34,23 +34,30 @@ from tamis.protocol.wire import numbers
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data, encode_publish
 from tamis.protocol.wire.extensions import ExtensionType, Route, RouteMode, RouterSet
 from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.header import root_named
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
-from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, Times
+from tamis.router.core.ways import policies
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.reuse import HeldTables
+from tamis.router.core.ways.rooted_tree import RootedTree
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import PublisherWindows
+from tamis.router.links.routes import towards
 from tests.router.core.graphs import Edge, number, random_edges
 
 HOLD_MS = 1_000_000_000  # of the switches' clocks, which run on by themselves: no test takes so long
 TIMES = Times(tree_hold_us=HOLD_MS * MS)
 EPOCH = 3
 NAMES = ("price", "size", "venue", "age")
+POLICIES = (policies.WANTED, policies.FLOOD, policies.MATCH_FIRST, policies.DESTINATIONS, policies.BY_ROOT)
+CLASSES = (Filter((Constraint("venue", Op.EQ, (1,)),)), Filter((Constraint("size", Op.LT, (2,)),)))
+"""Of messages, where they name a root; some are in both, and some in none."""
 REASONS = {
     TransitRefusal.NOT_FROM_PARENT: "parent",
     TransitRefusal.SEEN: "transit",
@@ -88,26 +95,33 @@ class Node:
         self.links: dict[int, int] = {}
         self.filters: dict[int, Filter] = {}
         self.counter = 0
-        policy = next(each.policy for each in STRATEGIES.values() if each.policy.name == forwarding)
+        policy = next(policy for policy in POLICIES if policy.name == forwarding)
         self.changes = 0
         if forwarding == "match-first":
             policy = replace(policy, destinations_max=router % 4 + 1)
             self.switch.list_routers(policy.destinations_max)
+        self.classes = Table()
+        if forwarding == "by-root":
+            for number_, each in enumerate(CLASSES):
+                self.classes.add(each, number_)
+            self.switch.classify(self.classes, len(CLASSES))
         self.twin = Forwarder(router, EPOCH, TIMES, policy)
         self.publishers = PublisherWindows()
-        self.generations: deque[tuple[int, Trees]] = deque(maxlen=4)
+        self.generations: deque[tuple[int, Trees, Forest]] = deque(maxlen=4)
 
     def close(self) -> None:
         self.switch.validate()
         self.switch.close()
         self.local.close()
         self.network.close()
+        self.classes.close()
 
     def _opened(self, of: int, is_link: bool) -> int:
         connection = self.switch.open()
         assert connection is not None
         takes = is_link and (of + self.number) % 5 > 0  # some neighbours are of an earlier release
-        self.switch.admit(connection, replace(admission(of, is_link), takes_route=takes, takes_set=takes))
+        known = {"takes_route": takes, "takes_set": takes, "takes_tree": takes}
+        self.switch.admit(connection, replace(admission(of, is_link), **known))
         return connection
 
     def link(self, neighbour: int) -> None:
@@ -119,25 +133,38 @@ class Node:
         self.switch.tick()
         assert self.switch.forget(connection, 1) == 0
 
-    def reroute(self, trees: Trees, now_us: int) -> None:
-        self.twin.reroute(trees, now_us)
-        generation = self.switch.begin_routes(trees.hop_limit())
-        self.generations.append((generation, trees))
+    def reroute(self, trees: Trees, now_us: int, forest: Forest = NO_FOREST) -> None:
+        self.twin.reroute(trees, now_us, forest=forest)
+        generation = self.switch.begin_routes(max(each.hop_limit() for each in (trees, *forest.trees.values())))
+        self.generations.append((generation, trees, forest))
         for source in [self.number] if self.lazily else trees.routers:
             assert self._route(source, generation, trees)
+        for root in forest.trees:
+            assert self._route_along(root, generation, forest)
         self.switch.commit(HOLD_MS)
+        if forest.roots:
+            self.switch.send_by(forest.roots)
 
     def _route(self, source: int, generation: int, trees: Trees) -> bool:
         return self.switch.route(generation, source, trees.parent(source), trees.below(source))
+
+    def _route_along(self, root: int, generation: int, forest: Forest) -> bool:
+        if root not in forest.trees:
+            return self.switch.route_tree(generation, root, {}, {})
+        tree = forest.trees[root]
+        return self.switch.route_tree(generation, root, towards(tree), tree.below(root))
 
     def take(self, connection: int, frame: bytes) -> list[SwitchEvent]:
         """Feed a frame; where a route is missing, do what a router would."""
         events = self.switch.feed(connection, frame)
         for event in events:
             if event.type == EventType.UNROUTED:
-                source = decode_data(event.frame).transit.source
-                for generation, trees in self.generations:
-                    self._route(source, generation, trees)
+                source, root = decode_data(event.frame).transit.source, root_named(event.frame)
+                for generation, trees, forest in self.generations:
+                    if root is None:
+                        self._route(source, generation, trees)
+                    else:
+                        self._route_along(root, generation, forest)
                 self.switch.retake(event.connection, event.frame)
         return [event for event in events if event.type not in (EventType.OUTPUT, EventType.UNROUTED)]
 
@@ -162,6 +189,11 @@ class Node:
 
 def route_of(frame: DataFrame) -> Route | RouterSet | None:
     return cast("Route | RouterSet | None", frame.extensions.get(ExtensionType.ROUTE))
+
+
+def named(route: Route | RouterSet | None) -> int | None:
+    """The root that a message names."""
+    return route.routers[0] if isinstance(route, Route) and route.mode is RouteMode.TREE else None
 
 
 class Net:
@@ -190,6 +222,8 @@ class Net:
         self.delivered = self.listed = 0
         self.believed = 0
         self.crowd = crowd
+        self.by_root = forwarding == "by-root"
+        self.changes = self.along = 0
         for edge in random_edges(size, min(3, size - 1), self.chance):
             self._set(*edge)
         nothing = {10_000 + id_: encode_filter(Filter((Constraint("age", Op.EQ, (99,)),))) for id_ in range(crowd)}
@@ -209,15 +243,23 @@ class Net:
 
     def reroute(self) -> None:
         """News reaches the routers one by one: between two of them messages may be on their way."""
+        self.changes += 1
         graph = self._graph()
         for node in self.chance.sample(list(self.nodes.values()), len(self.nodes)):
             broadcast, coarse = self.layer
-            node.reroute(make_trees(broadcast, graph, node.number, self.cache, coarse), self.now_us)
+            trees = make_trees(broadcast, graph, node.number, self.cache, coarse)
+            node.reroute(trees, self.now_us, self._forest(graph, node) if self.by_root else NO_FOREST)
             self._hold(node)
             if self.chance.random() < 0.3:
                 self.publish()
             if self.chance.random() < 0.3:
                 self.carry(self.chance.randint(0, 9))
+
+    def _forest(self, graph: Graph, node: Node) -> Forest:
+        """The roots of three classes, of which two may be one router; they move at times, and all in reach agree."""
+        reach = sorted(graph.component(node.number))
+        roots = tuple(reach[(number + self.changes // 3) % len(reach)] for number in (0, 1, 3))
+        return Forest({root: RootedTree(graph, node.number, self.cache, root) for root in roots}, roots)
 
     def _hold(self, node: Node) -> None:
         """What a node holds is what all in its reach want; at times it says that it does not."""
@@ -300,13 +342,19 @@ class Net:
             believed = node.twin.believed(route)
             matched = wanting if believed is None else believed
             self.believed += believed is not None
+        elif route is not None and route.mode is RouteMode.TREE:
+            pass  # matched along the tree
         elif route is not None:
             matched = route.routers
         if came_from is None and (listed := node.twin.listed(wanting, self.now_us)):
             route = Route(RouteMode.LIST, tuple(sorted(listed)))
         elif came_from is None and self.crowd:  # a plan of few filters costs less
             route = node.twin.stated(wanting, self.now_us)
-        expected = node.twin.departures(transit.source, matched, self.now_us, came_from)
+        if came_from is None and self.by_root:
+            classes = [number for number, each in enumerate(CLASSES) if filter_matches(each, attributes)]
+            root = node.twin.root_of(classes, self.now_us)
+            route = None if root is None else Route(RouteMode.TREE, (root,))
+        expected = node.twin.departures(transit.source, matched, self.now_us, came_from, named(route))
         for neighbour, connection in node.links.items():
             frames = node.sent(connection)
             left = hops if came_from is None else hops - 1
@@ -317,6 +365,7 @@ class Net:
             for frame in frames:
                 assert route_of(frame) == (route if takes_route else None)
                 self.listed += route is not None
+                self.along += came_from is not None and named(route_of(frame)) is not None
                 self.waiting.append((node.number, neighbour, frame, encode_data(frame)))
 
     def carry(self, frames: int) -> None:
@@ -339,11 +388,11 @@ class Net:
     def _arrive(self, node: Node, came_from: int, frame: DataFrame, data: bytes) -> None:
         transit, hops = TransitId(*frame.transit), frame.hop_limit
         before = node.drops()
-        refusal = node.twin.arrive(transit, hops, came_from, self.now_us)
+        refusal = node.twin.arrive(transit, hops, came_from, self.now_us, named(route_of(frame)))
         assert node.take(node.links[came_from], data) == []
         refused = node.drops() - before
         if refusal is not None:
-            assert refused == {REASONS[refusal]: 1}
+            assert refused == {REASONS[refusal] if node.generations else "no_route": 1}
             assert all(node.sent(connection) == [] for connection in (node.client, *node.links.values()))
             self.refused[REASONS[refusal]] += 1
             return
@@ -414,6 +463,17 @@ def test_switches_that_write_and_believe_sets_do_what_the_twin_does(nets, seed, 
     assert (net.believed > 0) == (net.listed > 0) == (crowd > 0)
     figures = [node.switch.figures() for node in net.nodes.values()]
     assert sum(each.sets_believed for each in figures) == net.believed
+
+
+@pytest.mark.parametrize("lazily", [False, True], ids=["all routes", "routes as needed"])
+@pytest.mark.parametrize("crowd", [0, 40])
+@pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+def test_switches_do_what_the_twin_does_along_the_trees_of_roots(nets, seed, broadcast, coarse, crowd, lazily):
+    engine = "pst" if seed % 3 == 2 else DEFAULT_ENGINE
+    net = Net(seed, broadcast, coarse, lazily, "by-root", crowd=crowd, engine=engine)
+    _live(net, nets)
+    assert net.along > 10
 
 
 def _live(net: Net, nets: list[Net]) -> None:

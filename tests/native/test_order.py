@@ -10,24 +10,28 @@ import pytest
 from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.data_frames import DataFrame, encode_data
+from tamis.protocol.wire.extensions import NO_EXTENSIONS, ExtensionType, Route, RouteMode
 from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tests.native.test_switch import admission, output, subscribing
 
-ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY = 1, 7, 20, 30, 40, 50, 60
+ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY, ROOT = 1, 7, 20, 30, 40, 50, 60, 70
 HOLD_MS, WAIT_MS = 2_000, 250
 
 
-def message(source: int, counter: int) -> bytes:
-    """The message of a publisher at `source` that entered there under this number."""
+def message(source: int, counter: int, root: int | None = None) -> bytes:
+    """The message of a publisher at `source` that entered there under this number, and goes along the tree of `root` or
+    (None) of its source."""
     content = Message({"n": counter}, b"", MessageId(source + 1, counter))
-    return encode_data(DataFrame(FrameKind.PUBLISH, content, hop_limit=5, transit=Transit(source, 1, counter)))
+    route = NO_EXTENSIONS if root is None else {ExtensionType.ROUTE: Route(RouteMode.TREE, (root,))}
+    transit = Transit(source, 1, counter)
+    return encode_data(DataFrame(FrameKind.PUBLISH, content, hop_limit=5, transit=transit, extensions=route))
 
 
 class Router:
     """One client that wants everything, and links to OLD and NEW, which both bring messages of SOURCE and OTHER."""
 
-    def __init__(self, lazily: bool) -> None:
+    def __init__(self, lazily: bool, root: int | None) -> None:
         self.tables = Table(), Table()
         self.switch = Switch(self.tables[0], SwitchOptions(ME, 2, 10, 10, 9))
         self.switch.join(self.tables[1], 10)
@@ -35,7 +39,7 @@ class Router:
         link = Admission(OLD, 1 << 20, 0, 0, 1 << 20, 0, is_link=True)
         self.links = {number: self._opened(replace(link, number=number)) for number in (OLD, NEW)}
         self.switch.subscribe(self.switch.subscriber_of(self.client), subscribing(1, "exists n"), 10)
-        self.is_lazy = lazily
+        self.is_lazy, self.root = lazily, root
         self.generations: list[tuple[int, int]] = []
         self.reroute(OLD, 0)
 
@@ -55,12 +59,15 @@ class Router:
         self.switch.commit(HOLD_MS, wait_ms)
 
     def _route(self, generation: int, parent: int) -> None:
+        if self.root is not None:
+            assert self.switch.route_tree(generation, self.root, {SOURCE: parent, OTHER: NEW}, {})
+            return
         self.switch.route(generation, SOURCE, parent, {})
         self.switch.route(generation, OTHER, NEW, {})
 
     def comes(self, by: int, *counters: int, source: int = SOURCE) -> list[int]:
         """What reaches the client by one chunk of a link."""
-        frames = (message(source, counter) for counter in counters)
+        frames = (message(source, counter, self.root) for counter in counters)
         for event in self.switch.feed(self.links[by], b"".join(frames)):
             if event.type == EventType.UNROUTED:
                 for generation, parent in self.generations:
@@ -84,10 +91,10 @@ class Router:
             table.close()
 
 
-@pytest.fixture(name="router", params=[False, True], ids=["routed", "unrouted"])
+@pytest.fixture(name="router", params=["routed", "unrouted", "along a tree", "along an unrouted tree"])
 def _router(request) -> Iterator[Router]:
-    """With routes for all sources, or none before a message of one has come."""
-    made = Router(request.param)
+    """With routes for all sources, or none before a message of one has come; the same of the tree of a root."""
+    made = Router("unrouted" in request.param, ROOT if "tree" in request.param else None)
     yield made
     made.close()
 

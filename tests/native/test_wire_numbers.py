@@ -78,6 +78,7 @@ def test_offsets_and_bits() -> None:
         "CHOICES_MAX": limits.GROUP_CHOICES_MAX,
         "ROUTE_ALL": RouteMode.ALL,
         "ROUTE_LIST": RouteMode.LIST,
+        "ROUTE_TREE": RouteMode.TREE,
         "ROUTE_SET": RouteMode.SET,
         "DIGEST_BYTES": limits.DIGEST_BYTES,
         "SET_BYTES_MAX": limits.ROUTE_SET_ROUTERS_MAX // 8,

@@ -3,8 +3,9 @@
 Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while `now_us`
 is less than `tree_hold_us` past the moment the next one followed it, and while it is among the last four. A message is
 taken from the parent of any generation in force, and goes to all links under which any generation in force has a router
-that wants it, as the policy of the strategy says for each generation (`policies.py`). Only the number of its source
-decides which way a message goes.
+that wants it, as the policy of the strategy says for each generation (`policies.py`). Which way a message goes is
+decided by the number of its source alone or, for one that names a root (`forest.py`), by that of the root: along its
+tree it is taken from where its source lies, and goes towards the root, whoever wants it.
 
 The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
 then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
@@ -24,6 +25,7 @@ from tamis.protocol.wire.extensions import RouterSet
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.plausible import EPOCH_MAX
 from tamis.router.core.times import Times
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
@@ -63,11 +65,16 @@ class TransitRefusal(enum.Enum):
 
 class _Generation(NamedTuple):
     trees: Trees
+    forest: Forest
     until_us: int | None
     """When the generation is over; None: it is the newest."""
 
     def in_force(self, now_us: int) -> bool:
         return self.until_us is None or now_us < self.until_us
+
+    def trees_of(self, root: int | None) -> Trees | None:
+        """Return the trees by which messages go that name a root, or (None) none. None: it has no tree of that root."""
+        return self.trees if root is None else self.forest.trees.get(root)
 
 
 class Forwarder:
@@ -95,13 +102,13 @@ class Forwarder:
         self.tables: HeldTables = NO_TABLES
         """R13: what is in the table of what others want, once all of it is."""
 
-    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True) -> None:
-        """Put `trees` in force. `is_whole`: no way has broken within the hold."""
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
+        """Put `trees` and `forest` in force. `is_whole`: no way has broken within the hold."""
         self._forget(now_us)
         self.waits_until_us = now_us + self._wait_us if is_whole else 0
         if self._generations:
-            self._generations[0] = _Generation(self._generations[0].trees, now_us + self._hold_us)
-        self._generations.appendleft(_Generation(trees, None))
+            self._generations[0] = self._generations[0]._replace(until_us=now_us + self._hold_us)
+        self._generations.appendleft(_Generation(trees, forest, None))
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.pop()
 
@@ -135,60 +142,90 @@ class Forwarder:
 
     def hop_limit(self) -> int:
         """Return the hop limit of what begins its way here."""
-        limits = [generation.trees.hop_limit() for generation in self._generations]
-        return max(limits, default=HOPS_TO_SPARE)
+        trees = [tree for each in self._generations for tree in (each.trees, *each.forest.trees.values())]
+        return max([tree.hop_limit() for tree in trees], default=HOPS_TO_SPARE)
 
-    def arrive(self, transit: TransitId, hops_left: int, came_from: int, now_us: int) -> TransitRefusal | None:
-        """Judge a message that came over a link. None: take it, deliver it, and send it on with one hop less."""
+    def root_of(self, classes: Collection[int], now_us: int) -> int | None:
+        """Return the root that a message names which enters here and is in these classes; None: it names none."""
         self._forget(now_us)
-        if not self.takes_from(transit.source, came_from):
+        return self._generations[0].forest.root_of(classes) if self._generations else None
+
+    def arrive(
+        self, transit: TransitId, hops_left: int, came_from: int, now_us: int, root: int | None = None
+    ) -> TransitRefusal | None:
+        """Judge a message that came over a link. `root`: along whose tree it goes, if it names one. None: take it,
+        deliver it, and send it on with one hop less."""
+        self._forget(now_us)
+        if not self.takes_from(transit.source, came_from, root):
             return TransitRefusal.NOT_FROM_PARENT
         place = self._windows.place(*transit)
         if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
             return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
-        self._judge_leap(transit, came_from, place)
+        self._judge_leap(transit, came_from, place, root)
         if not self._windows.fresh(*transit):
             return TransitRefusal.SEEN
         return TransitRefusal.NO_HOPS_LEFT if hops_left == 0 else None
 
-    def must_wait(self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int) -> bool:
-        """R5c: return whether a message that came by one way of its source waits for an earlier one: a linked neighbour
-        on an older way has not yet brought that message or a later one. A way is as new as the newest trees that have
-        it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+    def must_wait(
+        self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int, root: int | None = None
+    ) -> bool:
+        """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
+        linked neighbour on an older way has not yet brought that message or a later one. A way is as new as the newest
+        trees that have it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is
+        over."""
         if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
             return False
         self._forget(now_us)
         ages: dict[int | None, int] = {}
-        for age, generation in enumerate(self._generations):
-            ages.setdefault(generation.trees.parent(transit.source), age)
+        for age, trees in enumerate(self._trees(root)):
+            ages.setdefault(trees.parent(transit.source), age)
         mine = ages.get(came_from)
         return mine is not None and any(age > mine and parent in linked for parent, age in ages.items())
 
-    def takes_from(self, source: int, neighbour: int | None) -> bool:
-        """Return whether `neighbour` is the parent of `source` in any generation in force."""
-        return any(self._policy.accept(generation.trees, source, neighbour) for generation in self._generations)
+    def takes_from(self, source: int, neighbour: int | None, root: int | None = None) -> bool:
+        """Return whether `neighbour` is the parent of `source` in any generation in force, along the tree of `root` or
+        (None) in its own."""
+        return any(self._policy.accept(trees, source, neighbour) for trees in self._trees(root))
 
-    def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace) -> None:
+    def _trees(self, root: int | None) -> Iterator[Trees]:
+        """Yield the trees in force by which a message goes that names `root` or (None) none, the newest first."""
+        for generation in self._generations:
+            trees = generation.trees_of(root)
+            if trees is not None:
+                yield trees
+
+    def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace, root: int | None) -> None:
         """Note by which neighbour a source leapt far ahead, and undo the leap when that neighbour is a parent of the
         source no longer: then a message far behind that comes by another way begins a new window, so that a past parent
         mutes nobody."""
         source, leaper = transit.source, self._leapers.get(transit.source)
         if place is WindowPlace.AHEAD:
             self._leapers[source] = came_from
-        elif place is WindowPlace.BEHIND and leaper not in (None, came_from) and not self.takes_from(source, leaper):
+        elif (
+            place is WindowPlace.BEHIND
+            and leaper not in (None, came_from)
+            and not self.takes_from(source, leaper, root)
+        ):
             self._windows.forget(source)
             self._leapers[source] = came_from
 
     def departures(
-        self, source: int, matched: Collection[int], now_us: int, came_from: int | None = None
+        self,
+        source: int,
+        matched: Collection[int],
+        now_us: int,
+        came_from: int | None = None,
+        root: int | None = None,
     ) -> tuple[int, ...]:
         """Return the links on which a message of `source` goes out, ascending: those under which a router of `matched`
-        lies, never the link it came from (None: it entered here). A link of an earlier generation may be gone
-        meanwhile."""
+        lies, never the link it came from (None: it entered here). Along the tree of `root` it goes towards the root,
+        too. A link of an earlier generation may be gone meanwhile."""
         self._forget(now_us)
         links: set[int] = set()
-        for generation in self._generations:
-            links.update(self._policy.targets(generation.trees, source, matched))
+        for trees in self._trees(root):
+            links.update(self._policy.targets(trees, source if root is None else root, matched))
+            up = None if root is None else trees.parent(root)
+            links.update(() if up is None else (up,))
         return tuple(sorted(link for link in links if link != came_from))
 
     def listed(self, matched: Collection[int], now_us: int) -> frozenset[int] | None:

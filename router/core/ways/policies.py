@@ -49,5 +49,7 @@ FLOOD: Final = replace(WANTED, name="flood")
 """All routers ask for everything or for nothing, so the switch finds the same links without asking its table."""
 MATCH_FIRST: Final = replace(WANTED, name="match-first", destinations_max=ROUTE_ROUTERS)
 """A message is matched where it enters, and goes to the routers that are listed in it."""
+BY_ROOT: Final = replace(WANTED, name="by-root")
+"""A message names the root of its class where it enters, and goes along the tree of that root (`forest.py`)."""
 DESTINATIONS: Final = replace(WANTED, name="destinations", reuses=True)
 """A message is matched where it enters; the routers on its way whose tables are equal take the answer from it."""

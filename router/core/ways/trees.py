@@ -5,6 +5,7 @@ trees and shared tree). Trees never change; a change of topology makes new ones.
 
     source_trees.py   T(s): the shortest paths from s, exact or coarse
     shared_tree.py    one tree for all
+    rooted_tree.py    the tree of a root; `forest.py` has several
     reverse_path.py   every link but the parent
     layer.py          what they have in common
 """

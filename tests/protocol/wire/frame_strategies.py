@@ -107,8 +107,9 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
 
 def routes() -> SearchStrategy[Route | RouterSet]:
     listed = st.sets(POSITIVE_U64, min_size=1, max_size=4).map(sorted).map(tuple)
+    rooted = st.builds(lambda root: Route(RouteMode.TREE, (root,)), POSITIVE_U64)
     sets = st.builds(RouterSet, st.binary(min_size=16, max_size=16), st.binary(min_size=1, max_size=4))
-    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed), sets)
+    return st.one_of(st.just(Route(RouteMode.ALL)), st.builds(Route, st.just(RouteMode.LIST), listed), rooted, sets)
 
 
 @st.composite

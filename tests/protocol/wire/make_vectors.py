@@ -69,6 +69,7 @@ def data_frames() -> dict[str, Frame]:
     chosen = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO), GroupChoice(2**32 - 1, ROME))}
     only = {ExtensionType.GROUP_CHOICE: (GroupChoice(7, OSLO),), ExtensionType.MEMBERS_ONLY: b""}
     listed = {ExtensionType.ROUTE: Route(RouteMode.LIST, (ROME, OSLO)), ExtensionType.EXPIRY: TIME_NS}
+    rooted = {ExtensionType.ROUTE: Route(RouteMode.TREE, (OSLO,)), ExtensionType.EXPIRY: TIME_NS}
     everybody = {ExtensionType.ROUTE: Route(RouteMode.ALL)}
     stated = {ExtensionType.ROUTE: RouterSet(bytes(range(16)), b"\x05\x80"), ExtensionType.EXPIRY: TIME_NS}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
@@ -83,6 +84,7 @@ def data_frames() -> dict[str, Frame]:
         "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
         "publish, listed": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, listed),
         "publish, to all": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, everybody),
+        "publish, along a tree": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, rooted),
         "publish, with a set": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, stated),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
         "deliver, from the log": DataFrame(
