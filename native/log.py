@@ -21,6 +21,7 @@ from tamis.protocol.errors import TamisError
 
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
+_BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
 
 
@@ -151,6 +152,41 @@ class Log:
         lib.tm_log_flush(self._c)
         return int(n[0])
 
+    def append_messages(self, bodies: Sequence[bytes], keeps: Sequence[int]) -> int:
+        """Append one message a body, all for the same keeps, and wait for room where there is none; the number of the
+        last one is returned."""
+        c_keeps = ffi.new("uint32_t[]", list(keeps))
+        owned = [ffi.from_buffer(body) for body in bodies]
+        entries = ffi.new("tm_log_entry[]", len(bodies))
+        for entry, body in zip(entries, owned, strict=True):
+            entry.keeps, entry.keep_count = c_keeps, len(keeps)
+            entry.body, entry.body_size = body, len(body)
+            entry.kind, entry.t_us = lib.TM_LOG_MESSAGE, time.time_ns() // 1000
+        return self._append_all(entries, len(bodies))
+
+    def append_blocks(self, body: bytes, keeps: Sequence[int], block: int, blocks: int) -> int:
+        """Append one body `block` times `blocks`, as measurements do: nothing is made in Python for a message."""
+        c_keeps, c_body = ffi.new("uint32_t[]", list(keeps)), ffi.from_buffer(body)
+        entries = ffi.new("tm_log_entry[]", block)
+        entries[0].keeps, entries[0].keep_count = c_keeps, len(keeps)
+        entries[0].body, entries[0].body_size, entries[0].kind = c_body, len(body), lib.TM_LOG_MESSAGE
+        for i in range(1, block):
+            entries[i] = entries[0]
+        n = 0
+        for _ in range(blocks):
+            n = self._append_all(entries, block)
+        return n
+
+    def _append_all(self, entries: Any, count: int) -> int:
+        n, result, done = ffi.new("uint64_t *"), ffi.new("int *"), 0
+        while True:
+            done += lib.tm_log_append_many(self._c, entries + done, count - done, n, result)
+            if done == count:
+                return int(n[0])
+            if result[0] != lib.TM_LOG_BUSY:
+                _check(result[0])
+            time.sleep(_BUSY_S)
+
     def ack(self, claimant: int, first: int, last: int, *, is_home: bool = False) -> int:
         """Record that a keep (or a home) has done with the numbers from `first` to `last`, that one too."""
         return self._about(lib.TM_LOG_ACK, claimant, first, last, is_home=is_home)
@@ -176,7 +212,7 @@ class Log:
                 raise LogFailed("the disk has failed")
             if time.monotonic() > end:
                 raise TimeoutError(f"record {n:#x} is not on disk after {timeout_s} s")
-            time.sleep(0.0002)
+            time.sleep(_BUSY_S)
 
     # ---- what reads
 
@@ -202,6 +238,19 @@ class Log:
                 )
             )
             yield from list(self._records())
+
+    def replay_count(self, wanted: Table) -> tuple[int, float]:
+        """How many records a replay looks at, and the seconds that the calls take; nothing is made in Python of them."""
+        place, replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
+        looked_at, start = 0, time.perf_counter()
+        while not replayed.is_all:
+            _check(
+                lib.tm_log_replay(
+                    self._c, wanted.c, 0, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
+                )
+            )
+            looked_at += replayed.looked_at
+        return looked_at, time.perf_counter() - start
 
     def _records(self) -> Iterator[LogRecord]:
         """Those in the buffer."""

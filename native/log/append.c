@@ -61,7 +61,9 @@ static bool reserve(tm_store *store, const tm_batch *batch) {
     uint32_t refs = 0;
     tm_log_record *record;
     FOR_EACH_RECORD(batch, record) {
-        refs += tm_record_refs(record);
+        if (!tm_segment_reserve(store->open, record, &refs)) {
+            return false;
+        }
         for (uint32_t i = 0; !batch->is_copies && i < record->keeps; i++) {
             if (tm_claimants_take(&store->claimants, tm_record_keeps(record)[i], false, record->n) == NULL) {
                 return false;
@@ -73,7 +75,7 @@ static bool reserve(tm_store *store, const tm_batch *batch) {
             }
         }
     }
-    return tm_segment_reserve(store->open, refs);
+    return true;
 }
 
 /* It is on disk. */

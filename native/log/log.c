@@ -177,6 +177,17 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     return TM_OK;
 }
 
+size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result) {
+    size_t appended = 0;
+    *result = TM_OK;
+    while (appended < count && *result == TM_OK) {
+        *result = tm_log_append(log, &entries[appended], n);
+        appended += *result == TM_OK;
+    }
+    tm_log_flush(log);
+    return appended;
+}
+
 void tm_log_flush(tm_log *log) {
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&log->is_asleep, memory_order_relaxed) &&

@@ -141,7 +141,8 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     recovering *r = context;
     tm_store *store = r->store;
     bool is_copy = record->flags & TM_LOG_COPIED;
-    if (!tm_segment_reserve(r->segment, tm_record_refs(record))) {
+    uint32_t refs = 0;
+    if (!tm_segment_reserve(r->segment, record, &refs)) {
         r->is_short_of_memory = true;
         return;
     }
@@ -476,7 +477,8 @@ static int recover(recovering *r) {
 static void index_again(void *context, const tm_log_record *record, uint32_t place, uint64_t seq) {
     recovering *r = context;
     (void)seq;
-    if (tm_segment_reserve(r->segment, tm_record_refs(record))) {
+    uint32_t refs = 0;
+    if (tm_segment_reserve(r->segment, record, &refs)) {
         tm_segment_index(r->segment, record, place);
     } else {
         r->is_short_of_memory = true;

@@ -12,8 +12,8 @@ static const tm_batch_head *batch_at(const tm_scan *scan, uint64_t at) {
 /* Is there a batch that may follow what was read? */
 static bool follows(const tm_scan *scan, uint64_t at) {
     const tm_batch_head *head = batch_at(scan, at);
-    return tm_batch_head_is_sound(head, scan->serial, scan->size - at) && head->seq > scan->seq &&
-           head->seq <= scan->seq_max;
+    return tm_batch_head_is_sound(head, scan->serial, scan->size - at) &&
+           (head->seq > scan->seq || TM_BREAKS(NO_SALT)) && head->seq <= scan->seq_max;
 }
 
 /* Where the next batch is from `at` on that was written after batch `seq` was on disk; `size`: there is none. */
@@ -146,7 +146,8 @@ void tm_scan_segment(tm_scan *scan) {
     uint64_t at = SEGMENT_HEAD_BYTES;
     scan->end = at;
     while (at != 0 && at + sizeof(tm_batch_head) <= scan->size) {
-        if (follows(scan, at) && batch_at(scan, at)->seq == scan->seq + 1 && is_whole(scan, at)) {
+        bool is_next = follows(scan, at) && (batch_at(scan, at)->seq == scan->seq + 1 || TM_BREAKS(NO_SALT));
+        if (is_next && is_whole(scan, at)) {
             take_whole(scan, at);
             scan->seq = batch_at(scan, at)->seq;
             at += tm_sectors(sizeof(tm_batch_head) + batch_at(scan, at)->bytes);

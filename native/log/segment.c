@@ -42,16 +42,7 @@ static uint64_t hash_of(const void *owner, uint64_t id) {
     return hash_row(segment, row->claimant, row->is_home, row->high);
 }
 
-bool tm_segment_reserve(tm_segment *segment, uint32_t more) {
-    return more == 0 ||
-           (tm_grow(segment->memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity,
-                    segment->link_count + more) &&
-            tm_grow(segment->memory, TM_COLD, &segment->rows, sizeof *segment->rows, &segment->row_capacity,
-                    segment->row_count + more) &&
-            tm_idset_reserve_more(&segment->row_set, segment->memory, TM_COLD, hash_of, segment, more) == TM_OK);
-}
-
-/* The row, made if there is none; there is room. */
+/* The row, made if there is none; NULL: no memory for it. */
 static tm_row *row_of(tm_segment *segment, uint64_t claimant, uint32_t is_home, uint32_t high) {
     uint64_t hash = hash_row(segment, claimant, is_home, high);
     tm_idset_search at = tm_idset_start(&segment->row_set, hash);
@@ -62,10 +53,32 @@ static tm_row *row_of(tm_segment *segment, uint64_t claimant, uint32_t is_home, 
             return row;
         }
     }
+    if (!tm_grow(segment->memory, TM_COLD, &segment->rows, sizeof *segment->rows, &segment->row_capacity,
+                 segment->row_count + 1) ||
+        tm_idset_reserve(&segment->row_set, segment->memory, TM_COLD, hash_of, segment) != TM_OK) {
+        return NULL;
+    }
     tm_row *row = &segment->rows[segment->row_count++];
     *row = (tm_row){.claimant = claimant, .is_home = is_home, .high = high, .low_min = UINT32_MAX};
     tm_idset_insert(&segment->row_set, hash, segment->row_count);
     return row;
+}
+
+bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs) {
+    uint32_t high = (uint32_t)(record->n >> 32);
+    *refs += (uint32_t)record->keeps + record->homes;
+    for (uint32_t i = 0; i < record->keeps; i++) {
+        if (row_of(segment, tm_record_keeps(record)[i], 0, high) == NULL) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < record->homes; i++) {
+        if (row_of(segment, tm_record_homes(record)[i].router, 1, high) == NULL) {
+            return false;
+        }
+    }
+    return tm_grow(segment->memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity,
+                   segment->link_count + *refs);
 }
 
 static void add_entry(tm_segment *segment, uint64_t claimant, uint32_t is_home, uint64_t n, uint32_t place) {
@@ -76,10 +89,6 @@ static void add_entry(tm_segment *segment, uint64_t claimant, uint32_t is_home, 
     row->count++;
     row->low_min = low < row->low_min ? low : row->low_min;
     row->low_max = low > row->low_max ? low : row->low_max;
-}
-
-uint32_t tm_record_refs(const tm_log_record *record) {
-    return (uint32_t)record->keeps + record->homes;
 }
 
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place) {

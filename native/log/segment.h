@@ -56,11 +56,10 @@ tm_segment *tm_segment_new(tm_memory *memory);
 /* Free what is in memory; the file is closed by the caller. */
 void tm_segment_free(tm_segment *segment);
 
-/* Make room for so many entries, so that tm_segment_index does not fail. */
-bool tm_segment_reserve(tm_segment *segment, uint32_t more);
+/* Make room for a record after `*refs` entries for which there is room already, so that tm_segment_index does not fail;
+ * `*refs` grows by those of the record. false: no memory. */
+bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs);
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
-/* How many entries the record has. */
-uint32_t tm_record_refs(const tm_log_record *record);
 
 /* The footer of a segment whose index is in memory: as many bytes, and what they are (`scratch` has room for them). */
 uint64_t tm_segment_footer_bytes(const tm_segment *segment);

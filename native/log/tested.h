@@ -9,10 +9,10 @@
 
 typedef enum {
     TM_BREAK_NOTHING,
-    TM_BREAK_CONFIRM_EARLY,    /* what is written counts as on disk before it is synced */
-    TM_BREAK_NO_SALT,          /* what an earlier use of a file left is taken for what it holds */
-    TM_BREAK_LIFE_LATE,        /* a life begins before it is on disk */
-    TM_BREAK_SYNC_AGAIN,       /* a failed fdatasync is tried again, and believed */
+    TM_BREAK_CONFIRM_EARLY, /* what is written counts as on disk before it is synced */
+    TM_BREAK_NO_SALT,    /* neither salt nor sequence: what an earlier use of a file left is taken for what it holds */
+    TM_BREAK_LIFE_LATE,  /* a life begins before it is on disk */
+    TM_BREAK_SYNC_AGAIN, /* a failed fdatasync is tried again, and believed */
     TM_BREAK_RENAME_UNSYNCED,  /* the folder is not synced after a rename */
     TM_BREAK_TORN_IS_DAMAGE,   /* a torn tail is reported as damage */
     TM_BREAK_DAMAGE_IS_TORN,   /* damage is taken for the end of a segment */

@@ -37,6 +37,10 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
     *record = (model_record){.seed = roll(d), .kind = TM_LOG_MESSAGE};
     record->body_size = below(d, 20) == 0 ? below(d, body_max) : below(d, body_max / 8);
     record->named = 1U << below(d, MODEL_CLAIMANTS) | (1U << below(d, MODEL_CLAIMANTS) & roll(d));
+    if (m->body_bytes > 0) {
+        record->body_size = m->body_bytes;
+        record->named = 1U << below(d, MODEL_CLAIMANTS - MODEL_HOMES);
+    }
     fill(body, record->body_size, record->seed);
     *entry = (tm_log_entry){.keeps = keeps,
                             .homes = homes,

@@ -28,7 +28,8 @@ typedef struct model_record {
 typedef struct model {
     model_record all[MODEL_RECORDS];
     uint32_t count;
-    uint64_t highest; /* number that was ever given */
+    uint32_t body_bytes; /* of each record, for one claimant then; 0: by the dice */
+    uint64_t highest;    /* number that was ever given */
     uint64_t ids[MODEL_CLAIMANTS];
 } model;
 

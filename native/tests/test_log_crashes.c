@@ -16,6 +16,7 @@
 #define SEGMENT_BYTES 16384U
 #define RING_BYTES 8192U
 #define BODY_MAX 1900U
+#define EQUAL_BYTES 192U /* with its head a divisor of sectors: what is stale looks like what is new */
 #define QUICK_POINTS 6000U
 #define FAULT_POINTS 20000U
 #define GOES_ON_IN 400U /* one crash of so many is the beginning of the next life */
@@ -136,6 +137,9 @@ static void flip(void) {
         return;
     }
     tend_until_idle(w.log);
+    if (w.log->store->checkpoint_seq != w.log->store->seq) { /* a disk that is full or fails has none */
+        return;
+    }
     faulty_disk *disk = faulty_crash(w.disk, CRASH_ALL_LOST, roll(&w.dice));
     const char *where = WHERE[below(&w.dice, 6)];
     for (uint32_t flips = 1 + below(&w.dice, 3); flips > 0; flips--) {
@@ -232,11 +236,11 @@ static void step(void) {
         if (tm_log_commit(w.log) == TM_LOG_FAILED) {
             end_life(below(&w.dice, CRASH_OF_PROCESS));
         }
-    } else if (what < 99) {
+    } else if (what < 98) {
         tm_log_tend(w.log, &is_idle);
     } else if (below(&w.dice, 4) == 0) {
         w.disk->is_full = !w.disk->is_full;
-    } else if (below(&w.dice, 2) == 0 && w.is_flipping) {
+    } else if (w.is_flipping) {
         flip();
     }
     if (w.next != NULL) {
@@ -254,6 +258,7 @@ static void step(void) {
 static void run(uint64_t seed, uint64_t points, bool is_flipping) {
     w = (world){.dice = {seed}, .points_max = points, .is_flipping = is_flipping};
     model_begin(&w.model);
+    w.model.body_bytes = seed % 2 == 0 ? EQUAL_BYTES : 0;
     begin(faulty_new(seed));
     while (w.points < points) {
         step();
