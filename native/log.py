@@ -1,7 +1,7 @@
 """The log of kept messages, for tests and tools: what was committed is on disk, and is read until it is done with.
 
-Law: one thread appends; a `Log` is a context manager, and what it hands out are copies. Everything but `append`, `flush`
-and `committed` may wait for a disk, so it is nothing for an event loop.
+Law: one thread appends; what a `Log` hands out are copies. Everything but `append` and `committed` may wait for a disk,
+so it is nothing for an event loop.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tamis.native._tm import ffi, lib
 from tamis.native.results import check
 from tamis.native.table import Table
 from tamis.protocol.errors import TamisError
+
+_Cdata = Any  # cffi's types exist only at run time
 
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
@@ -97,8 +99,8 @@ class Log:
         result = lib.tm_log_open(options, made)
         if result == lib.TM_MISUSED:
             message = (
-                f"segment_bytes {segment_bytes} (a multiple of 512 from 16384 on), ring_bytes {ring_bytes} (a power of two "
-                f"from 4096 to 2^30), bytes_max {bytes_max} (at least four segments)"
+                f"segment_bytes {segment_bytes} (a multiple of 512 from 16384 on), ring_bytes {ring_bytes} (a power of "
+                f"two from 4096 to 2^30), bytes_max {bytes_max} (at least four segments)"
             )
             raise ValueError(f"options of the log in {folder}: {message}")
         _check(result)
@@ -106,7 +108,7 @@ class Log:
         self._buffer = ffi.new("uint8_t[]", _READ_BYTES)
         self._size = ffi.new("size_t *")
 
-    def __enter__(self) -> Log:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -177,7 +179,7 @@ class Log:
             n = self._append_all(entries, block)
         return n
 
-    def _append_all(self, entries: Any, count: int) -> int:
+    def _append_all(self, entries: _Cdata, count: int) -> int:
         n, result, done = ffi.new("uint64_t *"), ffi.new("int *"), 0
         while True:
             done += lib.tm_log_append_many(self._c, entries + done, count - done, n, result)
@@ -240,7 +242,7 @@ class Log:
             yield from list(self._records())
 
     def replay_count(self, wanted: Table) -> tuple[int, float]:
-        """How many records a replay looks at, and the seconds that the calls take; nothing is made in Python of them."""
+        """How many records a replay looks at, and its seconds; nothing is made in Python of a record."""
         place, replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         looked_at, start = 0, time.perf_counter()
         while not replayed.is_all:
@@ -291,5 +293,5 @@ class Log:
         return _figures(recovery)
 
 
-def _figures(struct: Any) -> dict[str, int]:
+def _figures(struct: _Cdata) -> dict[str, int]:
     return {name: int(getattr(struct, name)) for name, _ in ffi.typeof(struct).item.fields}

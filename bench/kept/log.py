@@ -3,7 +3,7 @@
     append     records of one size, as fast as the ring takes them; each is on disk before the clock stops
     replay     all of them again, matched against one predicate, from the page cache
 
-Law: the disk's own fdatasync of 4 KiB is measured in the same folder before and after, as rates mean nothing without it.
+Law: the disk's own fdatasync of 4 KiB is measured beside, before and after, as rates mean nothing without it.
 CPU is that of the whole process, the log's threads and this loop's calls included.
 """
 
@@ -19,18 +19,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.router.moving import ATTRIBUTES
 from tamis.bench.scratch import scratch_folder
 from tamis.bench.tables import markdown, short
 from tamis.native import Table
-from tamis.native.log import MIB, Log
+from tamis.native.log import Log
 from tamis.protocol.language import parse
 from tamis.protocol.normal import normalize_predicate
+from tamis.protocol.values import Value
 from tamis.protocol.wire.data_frames import encode_publish
 
 FRAME_BYTES: Final = (150, 1024)
 BLOCK: Final = 4096
 SYNCS: Final = 200
+ATTRIBUTES: Final[dict[str, Value]] = {"symbol": "S7", "side": "buy", "price": 1_000_000, "quantity": 3}
 PREDICATE: Final = 'symbol = "S8" and price > 3'
 
 
@@ -87,7 +88,9 @@ def measure(folder: Path, frame_bytes: int, records: int) -> dict[str, float]:
 def main(arguments: Sequence[str]) -> int:
     """Print a table, or with --json a line for each size."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--records", type=int, default=1_000_000, help="of each size; at least 4096 (default: %(default)s)")
+    parser.add_argument(
+        "--records", type=int, default=1_000_000, help="of each size; at least 4096 (default: %(default)s)"
+    )
     parser.add_argument("--folder", type=Path, help="where the log is written (default: a temporary folder)")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each size")
     asked = parser.parse_args(arguments)
