@@ -69,7 +69,7 @@ static void take_whole(tm_scan *scan, uint64_t at) {
     }
     if (!head->is_copies) {
         tell_missing(scan, head->first_n);
-        scan->next_n = head->last_n + 1;
+        scan->next_n = head->last_n + 1 > scan->next_n ? head->last_n + 1 : scan->next_n; /* never goes back */
     }
 }
 

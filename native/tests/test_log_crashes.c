@@ -292,6 +292,7 @@ int main(int count, char **arguments) {
     run(seed, points, true);
     printf("seed %lu: %lu crash points, %lu flips\n", (unsigned long)seed, (unsigned long)w.points,
            (unsigned long)w.flips);
+    fflush(stdout); /* before processes are made that have a copy of it */
     for (int fault = 1; fault < TM_BREAK_END && count == 1; fault++) {
         CHECK(finds((tm_log_fault)fault, 2), "planted fault %d is not found", fault);
     }
