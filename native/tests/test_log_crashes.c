@@ -17,7 +17,7 @@
 #define RING_BYTES 8192U
 #define BODY_MAX 1900U
 #define EQUAL_BYTES 192U /* with its head a divisor of sectors: what is stale looks like what is new */
-#define QUICK_POINTS 6000U
+#define QUICK_POINTS 2000U
 #define FAULT_POINTS 20000U
 #define GOES_ON_IN 400U /* one crash of so many is the beginning of the next life */
 #define FOUND 17        /* how a process ends that has found something wrong */
