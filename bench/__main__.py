@@ -1,6 +1,6 @@
 """`make bench QUESTION=...`: everything that answers one question, one measurement after the other.
 
-    python -m tamis.bench QUESTION        matching, router, networks or logs, with the sizes of their defaults
+    python -m tamis.bench QUESTION        matching, router, networks, logs or kept, with the sizes of their defaults
     python -m tamis.bench                 every engine side by side in one table, then the page of results of matching
     python -m tamis.bench OPTION...       the page of results of matching alone, with its options
 
@@ -32,6 +32,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "networks": ("networks.growth", "networks.strategies", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),
+    "kept": ("kept.log",),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""
 

@@ -31,6 +31,7 @@ ARROWS = {
     "covering": {".", "base", "model"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
+    "log": {".", "base", "model"},
     "switch": {".", "base", "model", "table", "network", "records"},
 }
 

@@ -6,13 +6,13 @@ set -eu
 cd "$(dirname "$0")"
 mkdir -p build
 cc=${CC:-$(command -v clang || echo gcc)}
-flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_LOG_TESTED"
 sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
 newest_header=$(find .. -name '*.h' -exec ls -t {} + | head -1)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c; do
+for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c; do
     object=build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.
@@ -23,7 +23,7 @@ done
 for test in "$@"; do
     main="" seeds=""
     case $test in fuzz_*) main=replay.c seeds=$(ls seeds/"$test"/*) ;; esac
-    $cc $flags -I.. "$test.c" $main $objects -lm -o "build/run_$test"
+    $cc $flags -I.. "$test.c" $main $objects -lm -lpthread -o "build/run_$test"
     echo "== $test"
     "build/run_$test" $seeds
 done

@@ -1,0 +1,297 @@
+"""The log of kept messages, for tests and tools: what was committed is on disk, and is read until it is done with.
+
+Law: one thread appends; what a `Log` hands out are copies. Everything but `append` and `committed` may wait for a disk,
+so it is nothing for an event loop.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tamis.native._tm import ffi, lib
+from tamis.native.results import check
+from tamis.native.table import Table
+from tamis.protocol.errors import TamisError
+
+_Cdata = Any  # cffi's types exist only at run time
+
+_READ_BYTES: Final = 4 << 20  # more than a record may have
+_RECORDS_A_CALL: Final = 1 << 16
+_BUSY_S: Final = 0.0002
+MIB: Final = 1 << 20
+
+
+class LogFull(TamisError):
+    """There is no room for messages (of acks: for nothing) until something in the log is done with."""
+
+
+class LogFailed(TamisError):
+    """The disk has failed, or cannot be read; what was committed is still there."""
+
+
+class LogBusy(TamisError):
+    """So much waits for the disk that the ring is full; it is free again after the next commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A record as the log holds it: its number, for whom it is kept, where it came from, and its body."""
+
+    n: int
+    kind: int
+    t_us: int
+    keeps: tuple[int, ...]
+    homes: tuple[tuple[int, int], ...]
+    source: tuple[int, int]
+    body: bytes
+    is_copy: bool
+
+
+def _check(result: int) -> None:
+    """Raise what `result` of a call of the log stands for."""
+    if result == lib.TM_LOG_FULL:
+        raise LogFull("the log is full: acknowledge or forget something, or give it more bytes")
+    if result == lib.TM_LOG_BUSY:
+        raise LogBusy("the ring is full: wait for the next commit")
+    if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
+        raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
+    if result == lib.TM_LOG_FOREIGN:
+        raise LogFailed("the folder holds the segments of another log")
+    check(result)
+
+
+class Log:
+    """A log in `folder`. `bytes_max` bounds its segments, `ring_bytes` what waits for the disk and stays behind it in
+    memory; `memory_bytes_max` bounds indexes (0: no bound)."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        bytes_max: int = 1 << 30,
+        segment_bytes: int = 64 * MIB,
+        ring_bytes: int = 32 * MIB,
+        memory_bytes_max: int = 0,
+        checkpoint_ms: int = 2000,
+        scrub_bytes_per_s: int = 5 * MIB,
+    ) -> None:
+        name = ffi.new("char[]", os.fsencode(folder))
+        options = ffi.new(
+            "tm_log_options *",
+            {
+                "folder": name,
+                "bytes_max": bytes_max,
+                "segment_bytes": segment_bytes,
+                "ring_bytes": ring_bytes,
+                "memory_bytes_max": memory_bytes_max,
+                "checkpoint_ms": checkpoint_ms,
+                "scrub_bytes_per_s": scrub_bytes_per_s,
+                "hash_seed": int.from_bytes(os.urandom(8), "little"),
+            },
+        )
+        made = ffi.new("tm_log **")
+        result = lib.tm_log_open(options, made)
+        if result == lib.TM_MISUSED:
+            message = (
+                f"segment_bytes {segment_bytes} (a multiple of 512 from 16384 on), ring_bytes {ring_bytes} (a power of "
+                f"two from 4096 to 2^30), bytes_max {bytes_max} (at least four segments)"
+            )
+            raise ValueError(f"options of the log in {folder}: {message}")
+        _check(result)
+        self._c: Any = made[0]
+        self._buffer = ffi.new("uint8_t[]", _READ_BYTES)
+        self._size = ffi.new("size_t *")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Commit what was appended, and end the threads."""
+        if self._c is not None:
+            lib.tm_log_close(self._c)
+            self._c = None
+
+    # ---- what appends
+
+    def append(
+        self,
+        body: bytes,
+        keeps: Sequence[int] = (),
+        homes: Sequence[tuple[int, int]] = (),
+        *,
+        kind: int = lib.TM_LOG_MESSAGE,
+        source: tuple[int, int] = (0, 0),
+    ) -> int:
+        """Put a record into the open batch and return its number. It is on disk once `committed` has reached that."""
+        c_keeps = ffi.new("uint32_t[]", list(keeps))
+        c_homes = ffi.new("tm_log_home[]", list(homes))
+        entry = ffi.new(
+            "tm_log_entry *",
+            {
+                "keeps": c_keeps,
+                "homes": c_homes,
+                "body": ffi.from_buffer(body),
+                "t_us": time.time_ns() // 1000,
+                "from_router": source[0],
+                "from_n": source[1],
+                "body_size": len(body),
+                "kind": kind,
+                "keep_count": len(keeps),
+                "home_count": len(homes),
+            },
+        )
+        n = ffi.new("uint64_t *")
+        _check(lib.tm_log_append(self._c, entry, n))
+        lib.tm_log_flush(self._c)
+        return int(n[0])
+
+    def append_messages(self, bodies: Sequence[bytes], keeps: Sequence[int]) -> int:
+        """Append one message a body, all for the same keeps, and wait for room where there is none; the number of the
+        last one is returned."""
+        c_keeps = ffi.new("uint32_t[]", list(keeps))
+        owned = [ffi.from_buffer(body) for body in bodies]
+        entries = ffi.new("tm_log_entry[]", len(bodies))
+        for entry, body in zip(entries, owned, strict=True):
+            entry.keeps, entry.keep_count = c_keeps, len(keeps)
+            entry.body, entry.body_size = body, len(body)
+            entry.kind, entry.t_us = lib.TM_LOG_MESSAGE, time.time_ns() // 1000
+        return self._append_all(entries, len(bodies))
+
+    def append_blocks(self, body: bytes, keeps: Sequence[int], block: int, blocks: int) -> int:
+        """Append one body `block` times `blocks`, as measurements do: nothing is made in Python for a message."""
+        c_keeps, c_body = ffi.new("uint32_t[]", list(keeps)), ffi.from_buffer(body)
+        entries = ffi.new("tm_log_entry[]", block)
+        entries[0].keeps, entries[0].keep_count = c_keeps, len(keeps)
+        entries[0].body, entries[0].body_size, entries[0].kind = c_body, len(body), lib.TM_LOG_MESSAGE
+        for i in range(1, block):
+            entries[i] = entries[0]
+        n = 0
+        for _ in range(blocks):
+            n = self._append_all(entries, block)
+        return n
+
+    def _append_all(self, entries: _Cdata, count: int) -> int:
+        n, result, done = ffi.new("uint64_t *"), ffi.new("int *"), 0
+        while True:
+            done += lib.tm_log_append_many(self._c, entries + done, count - done, n, result)
+            if done == count:
+                return int(n[0])
+            if result[0] != lib.TM_LOG_BUSY:
+                _check(result[0])
+            time.sleep(_BUSY_S)
+
+    def ack(self, claimant: int, first: int, last: int, *, is_home: bool = False) -> int:
+        """Record that a keep (or a home) has done with the numbers from `first` to `last`, that one too."""
+        return self._about(lib.TM_LOG_ACK, claimant, first, last, is_home=is_home)
+
+    def forget(self, claimant: int, *, is_home: bool = False) -> int:
+        """Record that a keep (or a home) is gone. Its number is not used again."""
+        return self._about(lib.TM_LOG_FORGET, claimant, 0, 0, is_home=is_home)
+
+    def _about(self, kind: int, claimant: int, first: int, last: int, *, is_home: bool) -> int:
+        done = ffi.new("tm_log_done *", (claimant, first, last, is_home))
+        return self.append(bytes(ffi.buffer(done)), kind=kind)
+
+    @property
+    def committed(self) -> int:
+        """The number up to which everything is on disk."""
+        return int(lib.tm_log_committed(self._c))
+
+    def wait(self, n: int, timeout_s: float = 30.0) -> None:
+        """Return once `n` is on disk; TimeoutError if it is not in time, LogFailed if it never will be."""
+        end = time.monotonic() + timeout_s
+        while self.committed < n:
+            if self.state()["is_failed"]:
+                raise LogFailed("the disk has failed")
+            if time.monotonic() > end:
+                raise TimeoutError(f"record {n:#x} is not on disk after {timeout_s} s")
+            time.sleep(_BUSY_S)
+
+    # ---- what reads
+
+    def read(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogRecord]:
+        """All records that are kept for a keep (or a home) and open, in order, whose numbers are past `after`."""
+        while True:
+            _check(lib.tm_log_read(self._c, claimant, is_home, after, self._buffer, _READ_BYTES, self._size))
+            records = list(self._records())
+            if not records:
+                return
+            after = records[-1].n
+            yield from records
+
+    def replay(self, wanted: Table | None = None, start: int = 0) -> Iterator[LogRecord]:
+        """All messages on disk from number `start` on that `wanted` (filters of interface 0) matches; None: all."""
+        place = ffi.new("tm_log_place *")
+        replayed = ffi.new("tm_log_replayed *")
+        table = wanted.c if wanted is not None else ffi.NULL
+        while not replayed.is_all:
+            _check(
+                lib.tm_log_replay(
+                    self._c, table, start, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
+                )
+            )
+            yield from list(self._records())
+
+    def replay_count(self, wanted: Table) -> tuple[int, float]:
+        """How many records a replay looks at, and its seconds; nothing is made in Python of a record."""
+        place, replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
+        looked_at, start = 0, time.perf_counter()
+        while not replayed.is_all:
+            _check(
+                lib.tm_log_replay(
+                    self._c, wanted.c, 0, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
+                )
+            )
+            looked_at += replayed.looked_at
+        return looked_at, time.perf_counter() - start
+
+    def _records(self) -> Iterator[LogRecord]:
+        """Those in the buffer."""
+        at = 0
+        while at < self._size[0]:
+            c = ffi.cast("tm_log_record *", self._buffer + at)
+            keeps = ffi.cast("uint32_t *", c + 1)
+            homes = ffi.cast("tm_log_home *", keeps + (c.keeps + 1) // 2 * 2)
+            yield LogRecord(
+                n=c.n,
+                kind=c.kind,
+                t_us=c.t_us,
+                keeps=tuple(keeps[0 : c.keeps]),
+                homes=tuple((homes[i].router, homes[i].previous) for i in range(c.homes)),
+                source=(c.from_router, c.from_n),
+                body=bytes(ffi.buffer(homes + c.homes, c.body_size)),
+                is_copy=bool(c.flags & lib.TM_LOG_COPIED),
+            )
+            at += c.size
+
+    def missing(self) -> list[tuple[int, int]]:
+        """Ranges of numbers that were on disk and cannot be read."""
+        count = lib.tm_log_missing(self._c, ffi.NULL, 0)
+        ranges = ffi.new("tm_log_range[]", count)
+        found = min(count, lib.tm_log_missing(self._c, ranges, count))
+        return [(ranges[i].first, ranges[i].last) for i in range(found)]
+
+    def state(self) -> dict[str, int]:
+        """Figures, by name."""
+        state = ffi.new("tm_log_state *")
+        lib.tm_log_state_of(self._c, state)
+        return _figures(state)
+
+    def recovery(self) -> dict[str, int]:
+        """How the opening found the log."""
+        recovery = ffi.new("tm_log_recovery *")
+        lib.tm_log_recovery_of(self._c, recovery)
+        return _figures(recovery)
+
+
+def _figures(struct: _Cdata) -> dict[str, int]:
+    return {name: int(getattr(struct, name)) for name, _ in ffi.typeof(struct).item.fields}

@@ -1,0 +1,216 @@
+/* append.c - a batch on its way to disk.
+ *
+ * Law: what can fail in memory fails before anything is written, so that a batch that is on disk is also known. An
+ * fdatasync that has failed is not tried again on that file, as the system has dropped what it could not write and
+ * says so once: the batch goes into a new segment, once; if that fails as well, the log has failed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "log/store.h"
+#include "log/tested.h"
+
+static const uint8_t FILLER[SECTOR_BYTES];
+
+/* Walk the records of a batch. */
+#define FOR_EACH_RECORD(batch, record)                                                                                 \
+    for (int part_ = 0; part_ < (batch)->part_count; part_++)                                                          \
+        for (uint8_t *at_ = (batch)->parts[part_].iov_base, *end_ = at_ + (batch)->parts[part_].iov_len;               \
+             at_ < end_ && ((record) = (tm_log_record *)at_) != NULL; at_ += (record)->size)
+
+/* ---- what a record says of others ---- */
+
+static void apply_done(tm_store *store, const tm_log_record *record, bool is_forgotten) {
+    uint32_t count = record->kind == TM_LOG_DEAD_LETTER ? 1 : record->body_size / (uint32_t)sizeof(tm_log_done);
+    const tm_log_done *done = (const tm_log_done *)tm_record_body(record);
+    for (uint32_t i = 0; i < count && record->body_size >= sizeof *done; i++) {
+        tm_claimant *claimant = tm_claimants_find(&store->claimants, done[i].claimant, done[i].is_home != 0);
+        if (claimant != NULL && is_forgotten) {
+            tm_claimants_forget(&store->claimants, claimant);
+        } else if (claimant != NULL) {
+            tm_claimant_done(&store->claimants, claimant, done[i].first,
+                             done[i].last < record->n ? done[i].last : record->n);
+        }
+    }
+}
+
+void tm_store_apply(tm_store *store, const tm_log_record *record) {
+    switch (record->kind) {
+    case TM_LOG_ACK:
+    case TM_LOG_DEAD_LETTER:
+        apply_done(store, record, false);
+        break;
+    case TM_LOG_FORGET:
+        apply_done(store, record, true);
+        break;
+    case TM_LOG_GAP:
+        for (uint32_t i = 0; i < record->body_size / sizeof(tm_log_range); i++) {
+            const tm_log_range *range = (const tm_log_range *)tm_record_body(record) + i;
+            tm_ranges_cut(&store->missing, &store->memory, range->first, range->last);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- in memory, before and after ---- */
+
+/* Everything that the batch needs, `state` held. */
+static bool reserve(tm_store *store, const tm_batch *batch) {
+    uint32_t refs = 0;
+    tm_log_record *record;
+    FOR_EACH_RECORD(batch, record) {
+        if (!tm_segment_reserve(store->open, record, &refs)) {
+            return false;
+        }
+        for (uint32_t i = 0; !batch->is_copies && i < record->keeps; i++) {
+            if (tm_claimants_take(&store->claimants, tm_record_keeps(record)[i], false, record->n) == NULL) {
+                return false;
+            }
+        }
+        for (uint32_t i = 0; !batch->is_copies && i < record->homes; i++) {
+            if (tm_claimants_take(&store->claimants, tm_record_homes(record)[i].router, true, record->n) == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* It is on disk. */
+static void know(tm_store *store, const tm_batch *batch, uint64_t bytes) {
+    tm_segment *segment = store->open;
+    uint32_t place = (uint32_t)(segment->used + sizeof(tm_batch_head)) / 8;
+    tm_log_record *record;
+    FOR_EACH_RECORD(batch, record) {
+        tm_segment_index(segment, record, place);
+        if (!batch->is_copies) {
+            tm_store_apply(store, record);
+        }
+        place += record->size / 8;
+    }
+    store->seq++;
+    if (batch->is_copies) {
+        store->copied_records += batch->count;
+    } else {
+        store->last_n = segment->last_fresh_n = batch->last_n;
+    }
+    segment->last_seq = store->seq;
+    segment->last_n = store->last_n;
+    segment->used += bytes;
+    store->batch_bytes += bytes;
+}
+
+/* ---- on disk ---- */
+
+static int write_batch(tm_store *store, const tm_batch *batch, uint64_t *bytes) {
+    tm_segment *segment = store->open;
+    uint32_t salt = tm_salt(segment->serial);
+    tm_log_record *record;
+    FOR_EACH_RECORD(batch, record) {
+        record->crc = tm_record_crc(salt, record);
+    }
+    tm_batch_head head = {.magic = BATCH_MAGIC,
+                          .serial = segment->serial,
+                          .seq = store->seq + 1,
+                          .committed_before = store->seq,
+                          .first_n = batch->first_n,
+                          .last_n = batch->last_n,
+                          .bytes = batch->bytes,
+                          .count = batch->count,
+                          .is_copies = batch->is_copies};
+    tm_batch_head_seal(&head);
+    *bytes = tm_sectors(sizeof head + batch->bytes);
+    struct iovec parts[4] = {{&head, sizeof head}};
+    memcpy(parts + 1, batch->parts, sizeof batch->parts[0] * (size_t)batch->part_count);
+    parts[batch->part_count + 1] = (struct iovec){(void *)(uintptr_t)FILLER, *bytes - sizeof head - batch->bytes};
+    int result = tm_disk_write_whole(store->disk, segment->file, parts, batch->part_count + 2, segment->used);
+    if (result != 0) {
+        return result;
+    }
+    result = store->disk->port->sync(store->disk, segment->file);
+    if (result != 0 && TM_BREAKS(SYNC_AGAIN)) {
+        result = store->disk->port->sync(store->disk, segment->file);
+    }
+    return result;
+}
+
+/* The open segment is given up: what was committed in it is copied forward, the rest is not believed. */
+static void give_up_segment(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    store->syncs_failed++;
+    if (store->open != NULL) {
+        store->open->is_failed = true;
+        store->open->state = SEGMENT_CLOSED;
+        store->open = NULL;
+        store->changes++;
+    }
+    pthread_mutex_unlock(&store->state);
+}
+
+static bool fits(const tm_store *store, const tm_batch *batch) {
+    return store->open != NULL &&
+           store->open->used + tm_sectors(sizeof(tm_batch_head) + batch->bytes) <= store->open->bytes;
+}
+
+static int try_once(tm_store *store, const tm_batch *batch) {
+    if (!fits(store, batch)) {
+        if (store->open != NULL) {
+            tm_store_seal(store, store->open);
+        }
+        int result = tm_store_begin(store);
+        if (result != TM_OK) {
+            return result;
+        }
+    }
+    pthread_mutex_lock(&store->state);
+    bool has_memory = reserve(store, batch);
+    pthread_mutex_unlock(&store->state);
+    if (!has_memory) {
+        return TM_NO_MEMORY;
+    }
+    uint64_t bytes;
+    if (write_batch(store, batch, &bytes) != 0) {
+        return TM_LOG_FAILED;
+    }
+    pthread_mutex_lock(&store->state);
+    know(store, batch, bytes);
+    pthread_mutex_unlock(&store->state);
+    return TM_OK;
+}
+
+int tm_store_write(tm_store *store, const tm_batch *batch) {
+    int result = store->is_failed ? TM_LOG_FAILED : try_once(store, batch);
+    if (result == TM_LOG_FAILED && !store->is_failed) {
+        give_up_segment(store);
+        result = try_once(store, batch);
+        if (result == TM_LOG_FAILED) {
+            give_up_segment(store);
+            store->is_failed = true;
+        }
+    }
+    pthread_mutex_lock(&store->state);
+    tm_store_judge_room(store);
+    pthread_mutex_unlock(&store->state);
+    return result;
+}
+
+int tm_store_append(tm_store *store, const tm_batch *batch) {
+    pthread_mutex_lock(&store->writing);
+    int result = tm_store_write(store, batch);
+    pthread_mutex_unlock(&store->writing);
+    return result;
+}
+
+uint64_t tm_store_room(tm_store *store) {
+    uint64_t overhead = sizeof(tm_batch_head) + SECTOR_BYTES;
+    uint64_t fresh = store->segment_bytes - SEGMENT_HEAD_BYTES - overhead;
+    pthread_mutex_lock(&store->state);
+    tm_segment *open = store->open;
+    uint64_t footer = open != NULL ? tm_segment_footer_bytes(open) + SECTOR_BYTES : 0;
+    uint64_t left =
+        open != NULL && open->used + footer + overhead < open->bytes ? open->bytes - open->used - footer - overhead : 0;
+    pthread_mutex_unlock(&store->state);
+    return left >= fresh / 8 ? left : fresh - fresh / 8; /* an eighth for the footer */
+}

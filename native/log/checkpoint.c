@@ -1,0 +1,241 @@
+/* checkpoint.c - what the store keeps beside segments: the life, and checkpoints of claimants and of what is missing.
+ *
+ * Law: a checkpoint holds what batches up to its `seq` said, and no later one; it replaces the one before whole. A
+ * segment that it does not list and that is not newer is out of use. Both files stand under a checksum; one that is
+ * damaged is told, and the log is read from its first segment on instead.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "log/store.h"
+#include "log/tested.h"
+
+#define CHECKPOINT_MAGIC UINT64_C(0x31504b43534d4154) /* "TAMSCKP1" */
+#define LIFE_MAGIC UINT64_C(0x3145464c534d4154)       /* "TAMSLFE1" */
+
+typedef struct checkpoint_head {
+    uint64_t magic;
+    uint64_t log_id;
+    uint64_t life;
+    uint64_t serial;
+    uint64_t seq;
+    uint64_t last_n;
+    uint32_t segments;
+    uint32_t claimants;
+    uint32_t ranges; /* of all claimants */
+    uint32_t missing;
+    uint32_t reserved;
+    uint32_t crc; /* of all before and all that follows */
+} checkpoint_head;
+
+typedef struct checkpoint_claimant {
+    uint64_t id;
+    uint64_t done;
+    uint32_t ranges;
+    uint32_t is_home;
+} checkpoint_claimant;
+
+typedef struct life_file {
+    uint64_t magic;
+    uint64_t log_id;
+    uint64_t life;
+    uint32_t reserved;
+    uint32_t crc;
+} life_file;
+
+/* ---- the life ---- */
+
+int tm_life_begin(tm_store *store, uint64_t life) {
+    life_file file = {.magic = LIFE_MAGIC, .log_id = store->log_id, .life = life};
+    file.crc = tm_crc(0, &file, offsetof(life_file, crc));
+    if (TM_BREAKS(LIFE_LATE)) {
+        return TM_OK;
+    }
+    return tm_disk_replace(store->disk, LIFE_NAME, &file, sizeof file) == 0 ? TM_OK : TM_LOG_DISK;
+}
+
+int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id) {
+    life_file read = {0};
+    int file;
+    *life = *log_id = 0;
+    int result = store->disk->port->open(store->disk, LIFE_NAME, false, &file);
+    if (result != 0) {
+        return result == -ENOENT ? TM_OK : TM_LOG_DISK;
+    }
+    result = tm_disk_read_whole(store->disk, file, &read, sizeof read, 0);
+    store->disk->port->close(store->disk, file);
+    if (result == 0 && read.magic == LIFE_MAGIC && read.crc == tm_crc(0, &read, offsetof(life_file, crc))) {
+        *life = read.life;
+        *log_id = read.log_id;
+    }
+    return TM_OK;
+}
+
+/* ---- writing a checkpoint ---- */
+
+typedef struct sizes {
+    uint32_t segments;
+    uint32_t ranges;
+    uint64_t bytes;
+} sizes;
+
+static sizes measure(const tm_store *store) {
+    sizes sizes = {0};
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        sizes.segments += !store->segments[i]->is_leaving;
+    }
+    for (uint32_t i = 0; i < store->claimants.count; i++) {
+        sizes.ranges += store->claimants.all[i].above.count;
+    }
+    sizes.bytes = sizeof(checkpoint_head) + sizes.segments * sizeof(uint64_t) +
+                  store->claimants.known * sizeof(checkpoint_claimant) +
+                  ((uint64_t)sizes.ranges + store->missing.count) * sizeof(tm_span);
+    return sizes;
+}
+
+static uint8_t *put(uint8_t *at, const void *bytes, size_t size) {
+    if (size > 0) {
+        memcpy(at, bytes, size);
+    }
+    return at + size;
+}
+
+static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
+    checkpoint_head head = {.magic = CHECKPOINT_MAGIC,
+                            .log_id = store->log_id,
+                            .life = store->life,
+                            .serial = store->serial,
+                            .seq = store->seq + (TM_BREAKS(CHECKPOINT_EARLY) ? 1 : 0),
+                            .last_n = store->last_n,
+                            .segments = sizes.segments,
+                            .claimants = store->claimants.known,
+                            .ranges = sizes.ranges,
+                            .missing = store->missing.count};
+    uint8_t *at = out + sizeof head;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        if (!store->segments[i]->is_leaving) {
+            at = put(at, &store->segments[i]->serial, sizeof(uint64_t));
+        }
+    }
+    for (uint32_t i = 0; i < store->claimants.count; i++) {
+        const tm_claimant *claimant = &store->claimants.all[i];
+        checkpoint_claimant saved = {claimant->id, claimant->done, claimant->above.count, claimant->is_home};
+        at = claimant->is_known ? put(at, &saved, sizeof saved) : at;
+    }
+    for (uint32_t i = 0; i < store->claimants.count; i++) {
+        const tm_ranges *above = &store->claimants.all[i].above;
+        at = put(at, above->spans, above->count * sizeof(tm_span));
+    }
+    put(at, store->missing.spans, store->missing.count * sizeof(tm_span));
+    memcpy(out, &head, sizeof head);
+    ((checkpoint_head *)out)->crc =
+        tm_crc(tm_crc(0, out, offsetof(checkpoint_head, crc)), out + sizeof head, sizes.bytes - sizeof head);
+}
+
+int tm_checkpoint_write(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    sizes sizes = measure(store);
+    uint8_t *bytes = TM_NEW(&store->memory, TM_COLD, uint8_t, sizes.bytes);
+    uint64_t seq = store->seq;
+    uint64_t count = store->changes;
+    if (bytes != NULL) {
+        fill(store, sizes, bytes);
+    }
+    pthread_mutex_unlock(&store->state);
+    if (bytes == NULL) {
+        return TM_NO_MEMORY;
+    }
+    int result = tm_disk_replace(store->disk, CHECKPOINT_NAME, bytes, sizes.bytes);
+    pthread_mutex_lock(&store->state);
+    TM_DELETE(&store->memory, TM_COLD, bytes, uint8_t, sizes.bytes);
+    if (result == 0) {
+        store->checkpoint_seq = seq;
+        store->checkpoint_count = count;
+    }
+    pthread_mutex_unlock(&store->state);
+    return result == 0 ? TM_OK : TM_LOG_DISK;
+}
+
+/* ---- reading it ---- */
+
+/* Are the parts as long as all of it, and the checksum right? */
+static bool is_sound(const uint8_t *bytes, uint64_t size) {
+    const checkpoint_head *head = (const checkpoint_head *)bytes;
+    if (size < sizeof *head || head->magic != CHECKPOINT_MAGIC) {
+        return false;
+    }
+    uint64_t wanted = sizeof *head + head->segments * sizeof(uint64_t) + head->claimants * sizeof(checkpoint_claimant) +
+                      ((uint64_t)head->ranges + head->missing) * sizeof(tm_span);
+    return wanted == size && head->crc == tm_crc(tm_crc(0, bytes, offsetof(checkpoint_head, crc)), bytes + sizeof *head,
+                                                 size - sizeof *head);
+}
+
+static bool take_claimants(tm_store *store, const checkpoint_head *head, const uint8_t *at) {
+    const checkpoint_claimant *saved = (const checkpoint_claimant *)at;
+    const tm_span *spans = (const tm_span *)(saved + head->claimants);
+    const tm_span *end = spans + head->ranges;
+    for (uint32_t i = 0; i < head->claimants; i++) {
+        tm_claimant *claimant =
+            tm_claimants_take(&store->claimants, saved[i].id, saved[i].is_home != 0, saved[i].done + 1);
+        if (claimant == NULL || saved[i].ranges > (uint64_t)(end - spans)) {
+            return false;
+        }
+        for (uint32_t range = 0; range < saved[i].ranges; range++, spans++) {
+            if (!tm_ranges_add(&claimant->above, &store->memory, spans->first, spans->last)) {
+                return false;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < head->missing; i++) {
+        if (!tm_ranges_add(&store->missing, &store->memory, end[i].first, end[i].last)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes, uint64_t size) {
+    const checkpoint_head *head = (const checkpoint_head *)bytes;
+    if (!is_sound(bytes, size)) {
+        checkpoint->is_damaged = true;
+        return TM_OK;
+    }
+    checkpoint->segments = TM_NEW(&store->memory, TM_COLD, uint64_t, head->segments);
+    if (checkpoint->segments == NULL) {
+        return TM_NO_MEMORY;
+    }
+    put((uint8_t *)checkpoint->segments, head + 1, head->segments * sizeof(uint64_t));
+    checkpoint->segment_count = head->segments;
+    checkpoint->seq = head->seq;
+    checkpoint->last_n = head->last_n;
+    checkpoint->serial = head->serial;
+    checkpoint->life = head->life;
+    checkpoint->log_id = head->log_id;
+    checkpoint->is_found = true;
+    bool is_taken = take_claimants(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(uint64_t));
+    return is_taken ? TM_OK : TM_NO_MEMORY;
+}
+
+int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint) {
+    tm_disk *disk = store->disk;
+    int file;
+    int result = disk->port->open(disk, CHECKPOINT_NAME, false, &file);
+    if (result != 0) {
+        return result == -ENOENT ? TM_OK : TM_LOG_DISK;
+    }
+    int64_t size = disk->port->size(disk, file);
+    uint8_t *bytes = size < 0 ? NULL : TM_NEW(&store->memory, TM_COLD, uint8_t, size);
+    bool is_read = bytes != NULL && tm_disk_read_whole(disk, file, bytes, (size_t)size, 0) == 0;
+    disk->port->close(disk, file);
+    if (bytes == NULL) {
+        return size < 0 ? TM_LOG_DISK : TM_NO_MEMORY;
+    }
+    result = take(store, checkpoint, bytes, is_read ? (uint64_t)size : 0); /* not read: as if it was damaged */
+    TM_DELETE(&store->memory, TM_COLD, bytes, uint8_t, size);
+    return result;
+}
+
+void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint) {
+    TM_DELETE(&store->memory, TM_COLD, checkpoint->segments, uint64_t, checkpoint->segment_count);
+    checkpoint->segments = NULL;
+}

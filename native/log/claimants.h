@@ -1,0 +1,42 @@
+/* claimants.h - for whom records are kept, and what each has done with.
+ *
+ * Law: a claimant is a keep or a home. It is known from the first record on that names it, with everything before that
+ * done, until it is forgotten; a record is open while a known claimant that it names has not done with it. What was
+ * done is a number up to which all is, and ranges above it: sets that only grow, so saying it twice changes nothing.
+ */
+#ifndef TM_LOG_CLAIMANTS_H
+#define TM_LOG_CLAIMANTS_H
+
+#include "base/idset.h"
+#include "log/ranges.h"
+
+typedef struct tm_claimant {
+    uint64_t id;
+    uint64_t done; /* every number up to it */
+    tm_ranges above;
+    bool is_home;
+    bool is_known; /* false: a free place */
+} tm_claimant;
+
+typedef struct tm_claimants {
+    tm_memory *memory; /* borrowed */
+    tm_claimant *all;  /* owned, with the ranges in it */
+    uint32_t count;    /* places */
+    uint32_t capacity;
+    uint32_t known;
+    uint32_t free; /* a place + 1 where one is free, 0: there may be none */
+    tm_idset set;  /* of places + 1 */
+} tm_claimants;
+
+tm_claimant *tm_claimants_find(const tm_claimants *claimants, uint64_t id, bool is_home); /* NULL: unknown */
+/* Find or add; what is before `first` is done for a new one. NULL: no memory. */
+tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, bool is_home, uint64_t first);
+void tm_claimants_forget(tm_claimants *claimants, tm_claimant *claimant);
+/* The numbers of a range are done. Without memory for it they are not, which keeps what may be wanted: false. */
+bool tm_claimant_done(tm_claimants *claimants, tm_claimant *claimant, uint64_t first, uint64_t last);
+static inline bool tm_claimant_is_done(const tm_claimant *claimant, uint64_t n) {
+    return n <= claimant->done || tm_ranges_has(&claimant->above, n);
+}
+void tm_claimants_free(tm_claimants *claimants);
+
+#endif

@@ -1,0 +1,289 @@
+/* log.c - see log.h. */
+#include "log/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "log/tested.h"
+
+/* ---- life ---- */
+
+static bool options_are_sound(const tm_log_options *options) {
+    return options != NULL && options->segment_bytes >= SEGMENT_BYTES_MIN &&
+           options->segment_bytes % SECTOR_BYTES == 0 && options->ring_bytes >= SEGMENT_HEAD_BYTES &&
+           (options->ring_bytes & (options->ring_bytes - 1)) == 0 && options->ring_bytes <= 1U << 30 &&
+           options->bytes_max / options->segment_bytes >= SEGMENTS_RESERVED + 2;
+}
+
+static uint32_t least(uint32_t one, uint32_t other) {
+    return one < other ? one : other;
+}
+
+static int begin(tm_log *log, const tm_log_options *options) {
+    log->ring = TM_NEW(&log->memory, TM_COLD, uint8_t, options->ring_bytes);
+    log->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    log->wakes[0] = eventfd(0, EFD_CLOEXEC);
+    log->wakes[1] = eventfd(0, EFD_CLOEXEC);
+    if (log->ring == NULL || log->descriptor < 0 || log->wakes[0] < 0 || log->wakes[1] < 0) {
+        return TM_NO_MEMORY;
+    }
+    log->ring_bytes = options->ring_bytes;
+    log->checkpoint_ms = options->checkpoint_ms;
+    log->scrub_bytes_per_s = options->scrub_bytes_per_s;
+    log->record_bytes_max =
+        least(RECORD_BYTES_MAX, least(options->ring_bytes / 2, (options->segment_bytes - SEGMENT_HEAD_BYTES) / 4));
+    log->next_n = (log->store->life << COUNTER_BITS) + 1;
+    if (TM_BREAKS(LIFE_LATE) && log->store->last_n >> COUNTER_BITS == log->store->life) {
+        log->next_n = log->store->last_n + 1;
+    }
+    atomic_store(&log->committed_n, log->store->last_n);
+    tm_log_tell_room(log);
+    log->has_threads = options->has_no_threads == 0;
+    return log->has_threads && !tm_log_start_threads(log) ? TM_NO_MEMORY : TM_OK;
+}
+
+int tm_log_open_on(const tm_log_options *options, tm_disk *disk, tm_log **made) {
+    if (!options_are_sound(options)) {
+        disk->port->free(disk);
+        return TM_MISUSED;
+    }
+    tm_memory memory = {0};
+    tm_log *log = TM_NEW(&memory, TM_COLD, tm_log, 1);
+    if (log == NULL) {
+        disk->port->free(disk);
+        return TM_NO_MEMORY;
+    }
+    log->memory = memory;
+    log->descriptor = log->wakes[0] = log->wakes[1] = -1;
+    int result = tm_store_open(options, disk, &log->store);
+    result = result == TM_OK ? begin(log, options) : result;
+    if (result != TM_OK) {
+        log->has_threads = false;
+        tm_log_close(log);
+        return result;
+    }
+    *made = log;
+    return TM_OK;
+}
+
+int tm_log_open(const tm_log_options *options, tm_log **made) {
+    if (!options_are_sound(options) || options->folder == NULL || made == NULL) {
+        return TM_MISUSED;
+    }
+    tm_disk *disk;
+    int result = tm_disk_new(options->folder, &disk);
+    if (result != 0) {
+        return result == -ENOMEM ? TM_NO_MEMORY : TM_LOG_DISK;
+    }
+    return tm_log_open_on(options, disk, made);
+}
+
+void tm_log_close(tm_log *log) {
+    if (log == NULL) {
+        return;
+    }
+    if (log->has_threads) {
+        tm_log_end_threads(log);
+        while (tm_log_commit(log) == TM_OK) {
+        }
+        if (!log->store->is_failed && log->store->checkpoint_seq != log->store->seq) {
+            tm_checkpoint_write(log->store); /* one that fails is made up for by the next opening */
+        }
+    }
+    tm_store_close(log->store);
+    for (unsigned i = 0; i < 2; i++) {
+        if (log->wakes[i] >= 0) {
+            close(log->wakes[i]);
+        }
+    }
+    if (log->descriptor >= 0) {
+        close(log->descriptor);
+    }
+    tm_memory memory = log->memory;
+    TM_DELETE(&memory, TM_COLD, log->ring, uint8_t, log->ring != NULL ? log->ring_bytes : 0);
+    TM_DELETE(&memory, TM_COLD, log, tm_log, 1);
+}
+
+/* ---- the side that appends ---- */
+
+static bool is_about_others(uint16_t kind) {
+    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET;
+}
+
+static int refusal(const tm_log *log, uint16_t kind) {
+    if (atomic_load_explicit(&log->is_failed, memory_order_relaxed)) {
+        return TM_LOG_FAILED;
+    }
+    bool is_full = is_about_others(kind) ? atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed)
+                                         : atomic_load_explicit(&log->is_full, memory_order_relaxed);
+    return is_full ? TM_LOG_FULL : TM_OK;
+}
+
+static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, uint64_t n) {
+    tm_log_record *record = (tm_log_record *)at;
+    memset(at + size - 8, 0, 8); /* what fills up, after the body and, below, after an odd number of keeps */
+    *record = (tm_log_record){.size = size,
+                              .n = n,
+                              .t_us = entry->t_us,
+                              .from_router = entry->from_router,
+                              .from_n = entry->from_n,
+                              .body_size = entry->body_size,
+                              .kind = entry->kind,
+                              .keeps = entry->keep_count,
+                              .homes = entry->home_count};
+    uint32_t *keeps = (uint32_t *)(record + 1);
+    if (entry->keep_count > 0) {
+        keeps[(entry->keep_count - 1U) / 2 * 2 + 1] = 0;
+        memcpy(keeps, entry->keeps, entry->keep_count * sizeof *keeps);
+    }
+    if (entry->home_count > 0) {
+        memcpy((void *)(uintptr_t)tm_record_homes(record), entry->homes, entry->home_count * sizeof *entry->homes);
+    }
+    if (entry->body_size > 0) {
+        memcpy((void *)(uintptr_t)tm_record_body(record), entry->body, entry->body_size);
+    }
+}
+
+int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
+    uint64_t size = tm_record_bytes(entry->keep_count, entry->home_count, entry->body_size);
+    if (entry->kind == 0 || entry->home_count > TM_LOG_HOMES_MAX) {
+        return TM_MISUSED;
+    }
+    if (size > log->record_bytes_max || log->next_n >> COUNTER_BITS != log->store->life) {
+        return TM_TOO_MANY;
+    }
+    int refused = refusal(log, entry->kind);
+    if (refused != TM_OK) {
+        return refused;
+    }
+    uint64_t at = atomic_load_explicit(&log->appended, memory_order_relaxed);
+    uint64_t committed = atomic_load_explicit(&log->committed, memory_order_acquire);
+    uint64_t place = at & (log->ring_bytes - 1);
+    uint64_t filler = size > log->ring_bytes - place ? log->ring_bytes - place : 0;
+    if (at + filler + size - committed > log->ring_bytes) {
+        return TM_LOG_BUSY;
+    }
+    if (filler > 0) {
+        *(uint32_t *)(log->ring + place) = RING_FILLER | (uint32_t)filler;
+        at += filler;
+        place = 0;
+    }
+    write_record(log->ring + place, entry, (uint32_t)size, log->next_n);
+    *n = log->next_n++;
+    atomic_store_explicit(&log->appended, at + size, memory_order_release);
+    return TM_OK;
+}
+
+size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result) {
+    size_t appended = 0;
+    *result = TM_OK;
+    while (appended < count && *result == TM_OK) {
+        *result = tm_log_append(log, &entries[appended], n);
+        appended += *result == TM_OK;
+    }
+    tm_log_flush(log);
+    return appended;
+}
+
+void tm_log_flush(tm_log *log) {
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&log->is_asleep, memory_order_relaxed) &&
+        atomic_exchange_explicit(&log->is_asleep, false, memory_order_acq_rel)) {
+        tm_log_wake(log, 0);
+    }
+}
+
+uint64_t tm_log_committed(const tm_log *log) {
+    return atomic_load_explicit(&log->committed_n, memory_order_acquire);
+}
+
+int tm_log_descriptor(const tm_log *log) {
+    return log->descriptor;
+}
+
+const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+    uint64_t appended = atomic_load_explicit(&log->appended, memory_order_relaxed);
+    uint64_t committed = atomic_load_explicit(&log->committed, memory_order_acquire);
+    *is_behind = appended > log->ring_bytes && *place < appended - log->ring_bytes;
+    while (!*is_behind && *place < committed) {
+        const tm_log_record *record = (const tm_log_record *)(log->ring + (*place & (log->ring_bytes - 1)));
+        if (!(record->size & RING_FILLER)) {
+            *place += record->size;
+            return record;
+        }
+        *place += record->size & ~RING_FILLER;
+    }
+    return NULL;
+}
+
+/* ---- the side that commits ---- */
+
+/* What came meanwhile, as far as it fits; `*end` is where it ends in the ring. */
+static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, uint64_t room, uint64_t *end) {
+    tm_batch batch = {0};
+    uint64_t at = from;
+    room = room < BATCH_BYTES_MAX ? room : BATCH_BYTES_MAX;
+    while (at < appended) {
+        uint8_t *bytes = log->ring + (at & (log->ring_bytes - 1));
+        const tm_log_record *record = (const tm_log_record *)bytes;
+        if (record->size & RING_FILLER) {
+            at += record->size & ~RING_FILLER;
+            continue;
+        }
+        if (batch.count > 0 && batch.bytes + record->size > room) {
+            break;
+        }
+        struct iovec *part = batch.part_count > 0 ? &batch.parts[batch.part_count - 1] : NULL;
+        if (part != NULL && (uint8_t *)part->iov_base + part->iov_len == bytes) {
+            part->iov_len += record->size;
+        } else {
+            batch.parts[batch.part_count++] = (struct iovec){bytes, record->size};
+        }
+        batch.first_n = batch.count == 0 ? record->n : batch.first_n;
+        batch.last_n = record->n;
+        batch.bytes += record->size;
+        batch.count++;
+        at += record->size;
+    }
+    *end = at;
+    return batch;
+}
+
+int tm_log_commit(tm_log *log) {
+    uint64_t from = atomic_load_explicit(&log->committed, memory_order_relaxed);
+    uint64_t appended = atomic_load_explicit(&log->appended, memory_order_acquire);
+    if (from == appended) {
+        return TM_ABSENT;
+    }
+    uint64_t start = tm_clock_ns();
+    uint64_t end;
+    tm_batch batch = next_batch(log, from, appended, tm_store_room(log->store), &end);
+    if (TM_BREAKS(CONFIRM_EARLY)) {
+        atomic_store(&log->committed_n, batch.last_n);
+    }
+    int result = tm_store_append(log->store, &batch);
+    tm_log_tell_room(log);
+    atomic_store_explicit(&log->is_stuck, result == TM_LOG_FULL || result == TM_NO_MEMORY, memory_order_release);
+    if (result == TM_OK) {
+        atomic_store_explicit(&log->commit_ns, tm_clock_ns() - start, memory_order_relaxed);
+        atomic_store_explicit(&log->batches, log->batches + 1, memory_order_relaxed);
+        atomic_store_explicit(&log->committed_n, batch.last_n, memory_order_release);
+        atomic_store_explicit(&log->committed, end, memory_order_release);
+    }
+    if (result == TM_OK || result == TM_LOG_FAILED) {
+        eventfd_write(log->descriptor, 1);
+    }
+    return result;
+}
+
+void tm_log_tell_room(tm_log *log) {
+    tm_store *store = log->store;
+    pthread_mutex_lock(&store->state);
+    atomic_store_explicit(&log->is_full, store->is_full, memory_order_relaxed);
+    atomic_store_explicit(&log->is_full_of_all, store->is_full_of_all, memory_order_relaxed);
+    atomic_store_explicit(&log->is_failed, store->is_failed, memory_order_relaxed);
+    pthread_mutex_unlock(&store->state);
+}

@@ -1,0 +1,76 @@
+/* segment.h - one segment: its file, and who has what in it.
+ *
+ * Law: of an open or closed segment the index lies in memory, as chains of entries by row; of a sealed one the rows lie
+ * in memory and the entries in its footer. `pins` says how many read its file now: it does not go away meanwhile.
+ */
+#ifndef TM_LOG_SEGMENT_H
+#define TM_LOG_SEGMENT_H
+
+#include "base/idset.h"
+#include "log/disk.h"
+#include "log/layout.h"
+
+typedef enum {
+    SEGMENT_OPEN,   /* batches are written into it */
+    SEGMENT_CLOSED, /* no more is written into it, and it has no footer */
+    SEGMENT_SEALED,
+} tm_segment_state;
+
+/* An entry in memory. */
+typedef struct tm_link {
+    uint32_t low;
+    uint32_t place;
+    uint32_t next; /* + 1; 0: the last one */
+} tm_link;
+
+typedef struct tm_segment {
+    tm_memory *memory; /* borrowed */
+    uint64_t serial;
+    uint64_t previous;
+    uint64_t first_n;
+    uint64_t bytes; /* of the file */
+    uint64_t used;  /* where the next batch begins; of a sealed segment, where its footer does */
+    uint64_t seq_before;
+    uint64_t last_seq;
+    uint64_t last_n;       /* committed, when its last batch was */
+    uint64_t last_fresh_n; /* of records in it that are no copies; 0: none */
+    int file;              /* owned */
+    tm_segment_state state;
+    uint64_t judged_at; /* seq + 1 of the store when it was last looked at what is open in it; 0: at once */
+    uint64_t left_at;   /* change of the store with which it began to leave */
+    uint32_t pins;
+    bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
+    bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
+    bool is_leaving; /* is in no checkpoint from now on */
+    tm_row *rows;    /* owned; sorted when sealed, with `start` as in the footer; else `start` is a link + 1 */
+    uint32_t row_count;
+    uint32_t row_capacity;
+    tm_idset row_set; /* of rows + 1, while not sealed */
+    tm_link *links;   /* owned; while not sealed */
+    uint32_t link_count;
+    uint32_t link_capacity;
+} tm_segment;
+
+/* NULL: no memory. */
+tm_segment *tm_segment_new(tm_memory *memory);
+/* Free what is in memory; the file is closed by the caller. */
+void tm_segment_free(tm_segment *segment);
+
+/* Make room for a record after `*refs` entries for which there is room already, so that tm_segment_index does not fail;
+ * `*refs` grows by those of the record. false: no memory. */
+bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs);
+void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
+
+/* The footer of a segment whose index is in memory: as many bytes, and what they are (`scratch` has room for them). */
+uint64_t tm_segment_footer_bytes(const tm_segment *segment);
+void tm_segment_footer(const tm_segment *segment, uint8_t *out);
+/* Take the rows of a sound footer; false: no memory. The segment is sealed then. */
+bool tm_segment_seal(tm_segment *segment, const uint8_t *footer);
+
+/* Back to an index in memory, which is empty. */
+void tm_segment_unseal(tm_segment *segment);
+
+/* The entries of one row, by number, into `out` (room for the row's count). false: the disk does not give them. */
+bool tm_segment_postings(const tm_segment *segment, tm_disk *disk, const tm_row *row, tm_posting *out);
+
+#endif

@@ -1,0 +1,241 @@
+/* spares.c - segments begin, end, go and come again.
+ *
+ * Law: a segment's file is a spare one that was renamed, and the folder is synced before anything in it counts. Two
+ * spare files are in reserve: when they alone are left, messages are refused and acks are not. What is full is found
+ * out here, before anything has to be written there.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "log/store.h"
+#include "log/tested.h"
+
+/* ---- spare files ---- */
+
+bool tm_store_add_spare(tm_store *store, uint64_t serial) {
+    if (!tm_grow(&store->memory, TM_COLD, &store->spares, sizeof *store->spares, &store->spare_capacity,
+                 store->spare_count + 1)) {
+        return false;
+    }
+    store->spares[store->spare_count++] = serial;
+    return true;
+}
+
+uint64_t tm_store_disk_bytes(const tm_store *store) {
+    uint64_t bytes = (uint64_t)store->spare_count * store->segment_bytes;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        bytes += store->segments[i]->bytes;
+    }
+    return bytes;
+}
+
+/* A new spare file, with all of its blocks. `writing` is held. */
+static bool make_spare(tm_store *store) {
+    tm_disk *disk = store->disk;
+    char name[TM_DISK_NAME_BYTES];
+    pthread_mutex_lock(&store->state);
+    uint64_t serial = store->serial + 1;
+    bool is_allowed = tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
+    bool has_memory = is_allowed && tm_store_add_spare(store, serial);
+    store->spare_count -= has_memory; /* room is kept, the file is not there yet */
+    store->serial += has_memory;
+    pthread_mutex_unlock(&store->state);
+    if (!has_memory) {
+        return false;
+    }
+    tm_spare_name(name, serial);
+    int file;
+    int result = disk->port->open(disk, name, true, &file);
+    if (result == 0) {
+        result = disk->port->preallocate(disk, file, store->segment_bytes);
+        disk->port->close(disk, file);
+        if (result != 0) {
+            disk->port->remove(disk, name);
+        }
+    }
+    pthread_mutex_lock(&store->state);
+    store->is_disk_full = result != 0;
+    if (result == 0) {
+        store->spares[store->spare_count++] = serial;
+    }
+    pthread_mutex_unlock(&store->state);
+    return result == 0;
+}
+
+void tm_store_prepare(tm_store *store, bool *is_idle) {
+    pthread_mutex_lock(&store->writing);
+    if (!store->is_failed && store->spare_count <= SEGMENTS_RESERVED && make_spare(store)) {
+        *is_idle = false;
+        pthread_mutex_lock(&store->state);
+        tm_store_judge_room(store);
+        pthread_mutex_unlock(&store->state);
+    }
+    pthread_mutex_unlock(&store->writing);
+}
+
+void tm_store_judge_room(tm_store *store) {
+    uint64_t left =
+        store->open != NULL && store->open->used < store->open->bytes ? store->open->bytes - store->open->used : 0;
+    bool may_grow = !store->is_disk_full && tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
+    bool is_ending = left < store->segment_bytes / 4 && !may_grow;
+    store->is_full =
+        !may_grow && (store->spare_count < SEGMENTS_RESERVED || (store->spare_count == SEGMENTS_RESERVED && is_ending));
+    store->is_full_of_all = store->spare_count == 0 && is_ending;
+}
+
+/* ---- begin ---- */
+
+static bool insert(tm_store *store, tm_segment *segment) {
+    if (!tm_grow(&store->memory, TM_COLD, &store->segments, sizeof(tm_segment *), &store->segment_capacity,
+                 store->segment_count + 1)) {
+        return false;
+    }
+    store->segments[store->segment_count++] = segment;
+    return true;
+}
+
+/* A segment in memory for the spare file taken; NULL: no memory. `state` is held. */
+static tm_segment *new_open(tm_store *store, uint64_t bytes) {
+    tm_segment *segment = tm_segment_new(&store->memory);
+    if (segment == NULL || !insert(store, segment)) {
+        tm_segment_free(segment);
+        return NULL;
+    }
+    segment->serial = ++store->serial;
+    segment->first_n = (store->last_n >> COUNTER_BITS == store->life ? store->last_n : store->life << COUNTER_BITS) + 1;
+    segment->seq_before = segment->last_seq = store->seq;
+    segment->last_n = store->last_n;
+    segment->bytes = bytes;
+    segment->previous = store->previous;
+    store->previous = segment->serial;
+    store->changes++;
+    return segment;
+}
+
+static int write_head(tm_store *store, tm_segment *segment) {
+    static const uint8_t rest[SEGMENT_HEAD_BYTES];
+    tm_segment_head head = {.magic = SEGMENT_MAGIC,
+                            .log_id = store->log_id,
+                            .serial = segment->serial,
+                            .previous = segment->previous,
+                            .first_n = segment->first_n,
+                            .last_n_before = store->last_n,
+                            .seq_before = store->seq,
+                            .bytes = segment->bytes};
+    tm_segment_head_seal(&head);
+    struct iovec parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)rest, sizeof rest - sizeof head}};
+    return tm_disk_write_whole(store->disk, segment->file, parts, 2, 0);
+}
+
+int tm_store_begin(tm_store *store) {
+    tm_disk *disk = store->disk;
+    if (store->spare_count <= SEGMENTS_RESERVED) {
+        make_spare(store);
+    }
+    if (store->spare_count == 0) {
+        return TM_LOG_FULL;
+    }
+    uint64_t spare = store->spares[store->spare_count - 1];
+    char from[TM_DISK_NAME_BYTES];
+    char to[TM_DISK_NAME_BYTES];
+    tm_spare_name(from, spare);
+    int file;
+    int result = disk->port->open(disk, from, false, &file);
+    int64_t bytes = result == 0 ? disk->port->size(disk, file) : 0;
+    pthread_mutex_lock(&store->state);
+    store->spare_count--;
+    tm_segment *segment = result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN ? new_open(store, (uint64_t)bytes) : NULL;
+    if (segment == NULL) {
+        store->spare_count += result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN; /* for want of memory: later */
+        pthread_mutex_unlock(&store->state);
+        if (result == 0) {
+            disk->port->close(disk, file);
+        }
+        return result == 0 && bytes >= (int64_t)SEGMENT_BYTES_MIN ? TM_NO_MEMORY : TM_LOG_FAILED;
+    }
+    segment->file = file;
+    store->open = segment;
+    pthread_mutex_unlock(&store->state);
+    tm_segment_name(to, segment->first_n, segment->serial);
+    result = write_head(store, segment);
+    result = result == 0 ? disk->port->rename(disk, from, to) : result;
+    if (!TM_BREAKS(RENAME_UNSYNCED)) {
+        result = result == 0 ? disk->port->sync_folder(disk) : result;
+    }
+    return result == 0 ? TM_OK : TM_LOG_FAILED;
+}
+
+/* ---- end ---- */
+
+void tm_store_seal(tm_store *store, tm_segment *segment) {
+    uint64_t bytes = tm_segment_footer_bytes(segment);
+    bool fits = !segment->is_failed && !segment->is_damaged && segment->used + bytes + SECTOR_BYTES <= segment->bytes;
+    pthread_mutex_lock(&store->state);
+    uint8_t *footer = fits ? TM_NEW(&store->memory, TM_COLD, uint8_t, bytes) : NULL;
+    pthread_mutex_unlock(&store->state);
+    bool is_written = false;
+    if (footer != NULL) {
+        tm_segment_footer(segment, footer);
+        tm_footer_tail tail = {.magic = FOOTER_MAGIC, .at = (uint32_t)segment->used, .bytes = (uint32_t)bytes};
+        struct iovec part = {footer, bytes};
+        struct iovec end = {&tail, sizeof tail};
+        is_written = tm_disk_write_whole(store->disk, segment->file, &part, 1, segment->used) == 0 &&
+                     tm_disk_write_whole(store->disk, segment->file, &end, 1, segment->bytes - sizeof tail) == 0;
+    }
+    pthread_mutex_lock(&store->state);
+    if (!is_written || !tm_segment_seal(segment, footer)) {
+        segment->state = SEGMENT_CLOSED;
+    }
+    if (footer != NULL) {
+        TM_DELETE(&store->memory, TM_COLD, footer, uint8_t, bytes);
+    }
+    store->open = store->open == segment ? NULL : store->open;
+    store->changes++;
+    pthread_mutex_unlock(&store->state);
+}
+
+/* ---- go ---- */
+
+static void unlist(tm_store *store, const tm_segment *segment) {
+    uint32_t place = 0;
+    while (store->segments[place] != segment) {
+        place++;
+    }
+    store->segment_count--;
+    memmove(store->segments + place, store->segments + place + 1,
+            (store->segment_count - place) * sizeof(tm_segment *));
+}
+
+void tm_store_drop(tm_store *store, tm_segment *segment) {
+    tm_disk *disk = store->disk;
+    char name[TM_DISK_NAME_BYTES];
+    char to[TM_DISK_NAME_BYTES + sizeof TM_DISK_DAMAGED];
+    tm_segment_name(name, segment->first_n, segment->serial);
+    disk->port->close(disk, segment->file);
+    pthread_mutex_lock(&store->state);
+    bool is_spare = !segment->is_failed && !segment->is_damaged && segment->bytes == store->segment_bytes &&
+                    store->spare_count <= SEGMENTS_RESERVED + 1 && tm_store_add_spare(store, ++store->serial);
+    uint64_t serial = store->serial;
+    store->spare_count -= is_spare;
+    unlist(store, segment);
+    pthread_mutex_unlock(&store->state);
+    if (segment->is_damaged) {
+        memcpy(to, TM_DISK_DAMAGED "/", sizeof TM_DISK_DAMAGED);
+        to[sizeof TM_DISK_DAMAGED - 1] = '/';
+        memcpy(to + sizeof TM_DISK_DAMAGED, name, sizeof name);
+        disk->port->rename(disk, name, to);
+    } else if (is_spare) {
+        tm_spare_name(to, serial);
+        is_spare = disk->port->rename(disk, name, to) == 0;
+    } else {
+        disk->port->remove(disk, name);
+    }
+    pthread_mutex_lock(&store->state);
+    if (is_spare) {
+        store->spares[store->spare_count++] = serial;
+    }
+    tm_segment_free(segment);
+    tm_store_judge_room(store);
+    pthread_mutex_unlock(&store->state);
+}

@@ -1,0 +1,58 @@
+/* store.c - see store.h. */
+#include "log/store.h"
+
+#include <errno.h>
+
+static void close_files(tm_store *store) {
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        store->disk->port->close(store->disk, store->segments[i]->file);
+        tm_segment_free(store->segments[i]);
+    }
+}
+
+void tm_store_close(tm_store *store) {
+    if (store == NULL) {
+        return;
+    }
+    close_files(store);
+    TM_DELETE(&store->memory, TM_COLD, store->segments, tm_segment *, store->segment_capacity);
+    TM_DELETE(&store->memory, TM_COLD, store->spares, uint64_t, store->spare_capacity);
+    tm_claimants_free(&store->claimants);
+    tm_ranges_free(&store->missing, &store->memory);
+    pthread_mutex_destroy(&store->writing);
+    pthread_mutex_destroy(&store->state);
+    store->disk->port->free(store->disk);
+    tm_memory memory = store->memory;
+    TM_DELETE(&memory, TM_COLD, store, tm_store, 1);
+}
+
+int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made) {
+    tm_memory memory = {.bytes_max = options->memory_bytes_max, .key = tm_hash_key_of(options->hash_seed)};
+    memory.fail_in = options->fail_in;
+    tm_store *store = TM_NEW(&memory, TM_COLD, tm_store, 1);
+    if (store == NULL) {
+        disk->port->free(disk);
+        return TM_NO_MEMORY;
+    }
+    store->memory = memory;
+    store->claimants.memory = &store->memory;
+    store->disk = disk;
+    store->bytes_max = options->bytes_max;
+    store->segment_bytes = options->segment_bytes;
+    store->copy_bytes = options->segment_bytes / 4 < COPY_BYTES_MAX ? options->segment_bytes / 4 : COPY_BYTES_MAX;
+    pthread_mutex_init(&store->writing, NULL);
+    pthread_mutex_init(&store->state, NULL);
+    int result = tm_store_recover(store);
+    bool is_idle = false;
+    while (result == TM_OK && !is_idle) { /* the reserved files, before anybody is told that there is room */
+        is_idle = true;
+        tm_store_prepare(store, &is_idle);
+    }
+    if (result != TM_OK) {
+        tm_store_close(store);
+        return result;
+    }
+    tm_store_judge_room(store);
+    *made = store;
+    return TM_OK;
+}

@@ -1,0 +1,160 @@
+/* store.h - the log on disk: segments, claimants, what is missing, checkpoints. The ring and its committer stand before
+ * it.
+ *
+ * Law: `seq` and `last_n` are what is on disk; they move after a sync alone. Two locks: `writing` is held while a batch
+ * or a copy goes to disk, `state` for moments, around everything else in here; who wants both takes `writing` first.
+ * Files are read without a lock, from segments that are pinned.
+ */
+#ifndef TM_LOG_STORE_H
+#define TM_LOG_STORE_H
+
+#include <pthread.h>
+
+#include "log/claimants.h"
+#include "log/segment.h"
+
+#define SEGMENTS_RESERVED 2U      /* for acks and deletions on a full disk, and for what was let in before */
+#define COPY_BYTES_MAX (4U << 20) /* one batch of copies; a record is shorter */
+#define COPY_PERCENT_MAX 10U      /* of a segment's records that are open, and it is copied forward */
+#define MISSING_RANGES_MAX 65536U /* beyond, neighbours are joined: more is told as missing than is */
+#define CHECKPOINT_NAME "checkpoint"
+#define LIFE_NAME "life"
+
+typedef struct tm_store {
+    tm_memory memory; /* under `state` */
+    tm_disk *disk;    /* owned */
+    uint64_t bytes_max;
+    uint32_t segment_bytes;
+    pthread_mutex_t writing;
+    pthread_mutex_t state;
+    uint64_t log_id;
+    uint64_t life;
+    uint64_t serial;   /* of the segment made last */
+    uint64_t previous; /* of the segment that was open last; 0: none */
+    uint64_t seq;
+    uint64_t last_n;
+    tm_segment *open;      /* one of the segments, or NULL */
+    tm_segment **segments; /* owned, by serial */
+    uint32_t segment_count;
+    uint32_t segment_capacity;
+    uint64_t *spares; /* owned: serials of spare files */
+    uint32_t spare_count;
+    uint32_t spare_capacity;
+    tm_claimants claimants;
+    tm_ranges missing;
+    uint64_t checkpoint_seq;   /* of the checkpoint on disk */
+    uint64_t checkpoint_count; /* of changes that it holds */
+    uint64_t changes;          /* of which segments there are */
+    tm_segment *copied;        /* the one that copies are made from; NULL: none */
+    uint64_t copied_to;        /* number up to which that is done */
+    uint32_t copy_bytes;       /* of one batch of copies */
+    uint64_t scrub_serial;     /* where the scrubber is */
+    bool is_disk_full;         /* when a spare segment was last wanted */
+    bool is_full;              /* for messages */
+    bool is_full_of_all;       /* for acks, too */
+    bool is_failed;
+    uint64_t syncs_failed;
+    uint64_t batch_bytes; /* written */
+    uint64_t copied_records;
+    uint64_t scrubbed_bytes;
+    uint64_t damaged;
+    tm_log_recovery recovery;
+} tm_store;
+
+typedef struct tm_batch {
+    struct iovec parts[2]; /* records, which get their checksums */
+    int part_count;
+    uint32_t bytes;
+    uint32_t count;
+    uint64_t first_n;
+    uint64_t last_n;
+    bool is_copies;
+} tm_batch;
+
+/* `disk` is the store's from here on, also when it fails. */
+int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made);
+void tm_store_close(tm_store *store);
+
+/* ---- append.c ---- */
+
+/* How many bytes of records a batch may have now: those that still fit the open segment, or a new one. */
+uint64_t tm_store_room(tm_store *store);
+/* Bring a batch to disk: TM_OK means that it is there. TM_LOG_FULL, TM_NO_MEMORY: again later, nothing has changed.
+ * TM_LOG_FAILED: never. */
+int tm_store_append(tm_store *store, const tm_batch *batch);
+/* As that, for who holds `writing`. */
+int tm_store_write(tm_store *store, const tm_batch *batch);
+/* What a record says of others. */
+void tm_store_apply(tm_store *store, const tm_log_record *record);
+
+/* ---- spares.c ---- */
+
+/* Have a spare file more than the reserved ones, if there may be one. */
+void tm_store_prepare(tm_store *store, bool *is_idle);
+/* Make a new segment the open one. */
+int tm_store_begin(tm_store *store);
+/* No more goes into the open segment; it gets a footer. */
+void tm_store_seal(tm_store *store, tm_segment *segment);
+void tm_store_judge_room(tm_store *store);
+/* Take a segment off the list and its file out of use. `state` is held by nobody. */
+void tm_store_drop(tm_store *store, tm_segment *segment);
+/* Of segments and spare files. `state` is held. */
+uint64_t tm_store_disk_bytes(const tm_store *store);
+/* Remember a spare file; false: no memory. */
+bool tm_store_add_spare(tm_store *store, uint64_t serial);
+
+/* ---- checkpoint.c ---- */
+
+int tm_checkpoint_write(tm_store *store);
+typedef struct tm_checkpoint {
+    uint64_t seq;
+    uint64_t last_n;
+    uint64_t serial; /* of the newest segment */
+    uint64_t life;
+    uint64_t log_id;
+    uint64_t *segments; /* owned: serials */
+    uint32_t segment_count;
+    bool is_found;
+    bool is_damaged;
+} tm_checkpoint;
+/* Take claimants and missing numbers into the store. Only TM_NO_MEMORY, TM_LOG_DISK and TM_LOG_FOREIGN fail. */
+int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint);
+void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint);
+/* Raise the life and bring it to disk. */
+int tm_life_begin(tm_store *store, uint64_t life);
+/* The life on disk, 0 where there is none. */
+int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id);
+
+/* ---- recover.c ---- */
+
+int tm_store_recover(tm_store *store);
+/* Build the index of a sealed segment from its records, which are not all sound: it is closed then. TM_NO_MEMORY: again
+ * later, also where somebody reads it. */
+int tm_store_rescan(tm_store *store, tm_segment *segment);
+/* Are the head, all batches and the footer of a sealed segment as they were written? */
+int tm_store_check(tm_store *store, tm_segment *segment, bool *is_sound);
+bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last);
+
+/* ---- tend.c ---- */
+
+int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle);
+int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through);
+
+/* ---- read.c ---- */
+
+int tm_store_read(tm_store *store, uint64_t claimant, bool is_home, uint64_t after, uint8_t *out, size_t capacity,
+                  size_t *size);
+/* Read the record that stands at a place and is number `n`. TM_OK; TM_TOO_MANY: `*size` bytes would do; TM_LOG_DISK:
+ * it cannot be read. */
+int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting *posting, uint64_t n, uint8_t *out,
+                   size_t capacity, size_t *size);
+/* Is a row's number open? `state` is held. */
+bool tm_store_is_open(const tm_store *store, uint64_t claimant, bool is_home, uint64_t n);
+/* Entries of a row, which is brought up to date, in a block of its own (free by TM_DELETE with the row's count); NULL:
+ * no memory or no disk. The segment is pinned by the caller. */
+tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory);
+static inline uint64_t tm_row_n(const tm_row *row, uint32_t low) {
+    return (uint64_t)row->high << 32 | low;
+}
+
+#endif

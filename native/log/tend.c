@@ -1,0 +1,316 @@
+/* tend.c - what a log needs beside appending: spare files, footers, checkpoints, copying forward, checking what is old.
+ *
+ * Law: each call does one bounded piece. A segment's file is used again only after everything open in it was copied
+ * and committed, a checkpoint without it and past all it said is on disk, and nobody reads it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "log/scan.h"
+#include "log/store.h"
+#include "log/tested.h"
+
+/* ---- what is open in a segment ---- */
+
+/* A record that is open. */
+typedef struct open_record {
+    uint64_t n;
+    uint32_t place;
+    uint32_t reserved;
+} open_record;
+
+typedef struct open_records {
+    open_record *all; /* owned */
+    uint32_t count;
+    uint32_t capacity;
+} open_records;
+
+static bool is_row_done(const tm_store *store, const tm_row *row) {
+    const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->is_home != 0);
+    return claimant == NULL || claimant->done >= tm_row_n(row, row->low_max);
+}
+
+static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row *of, uint64_t after,
+                       open_records *open) {
+    bool is_memory;
+    tm_row copy = *of;
+    const tm_row *row = &copy;
+    tm_posting *postings = tm_store_postings(store, segment, &copy, &is_memory);
+    if (postings == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&store->state);
+    bool is_kept =
+        tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
+    for (uint32_t i = 0; i < row->count && is_kept; i++) {
+        uint64_t n = tm_row_n(row, postings[i].low);
+        if (n > after && tm_store_is_open(store, row->claimant, row->is_home != 0, n)) {
+            open->all[open->count++] = (open_record){.n = n, .place = postings[i].place};
+        }
+    }
+    TM_DELETE(&store->memory, TM_COLD, postings, tm_posting, row->count);
+    pthread_mutex_unlock(&store->state);
+    return is_kept;
+}
+
+static int by_n(const void *one, const void *other) {
+    uint64_t first = ((const open_record *)one)->n;
+    uint64_t second = ((const open_record *)other)->n;
+    return (first > second) - (first < second);
+}
+
+/* All of the segment's records past `after` that are open, by number, each once. `*refs` are all entries. */
+static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, open_records *open, uint64_t *refs) {
+    *refs = 0;
+    for (uint32_t i = 0; i < segment->row_count; i++) {
+        *refs += segment->rows[i].count;
+        pthread_mutex_lock(&store->state);
+        bool is_done = is_row_done(store, &segment->rows[i]);
+        pthread_mutex_unlock(&store->state);
+        if (!is_done && !gather_row(store, segment, &segment->rows[i], after, open)) {
+            return false;
+        }
+    }
+    if (open->count > 0) {
+        qsort(open->all, open->count, sizeof *open->all, by_n);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < open->count; i++) {
+        if (kept == 0 || open->all[kept - 1].n != open->all[i].n) {
+            open->all[kept++] = open->all[i];
+        }
+    }
+    open->count = kept;
+    return true;
+}
+
+static void free_open(tm_store *store, open_records *open) {
+    pthread_mutex_lock(&store->state);
+    TM_DELETE(&store->memory, TM_COLD, open->all, open_record, open->capacity);
+    pthread_mutex_unlock(&store->state);
+}
+
+/* ---- copying forward ---- */
+
+static void leave(tm_store *store, tm_segment *segment) {
+    pthread_mutex_lock(&store->state);
+    segment->is_leaving = true;
+    segment->left_at = ++store->changes;
+    store->copied = store->copied == segment ? NULL : store->copied;
+    pthread_mutex_unlock(&store->state);
+}
+
+/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing. */
+static uint32_t collect(tm_store *store, tm_segment *segment, const open_records *open, uint8_t *buffer,
+                        size_t capacity, tm_batch *batch) {
+    uint32_t dealt = 0;
+    *batch = (tm_batch){.part_count = 1, .is_copies = true};
+    while (dealt < open->count) {
+        tm_posting posting = {.place = open->all[dealt].place};
+        uint64_t n = open->all[dealt].n;
+        size_t size = 0;
+        int result = tm_store_fetch(store, segment, &posting, n, buffer + batch->bytes, capacity - batch->bytes, &size);
+        if (result == TM_TOO_MANY) {
+            break; /* one record has always room */
+        }
+        if (result == TM_OK) {
+            ((tm_log_record *)(buffer + batch->bytes))->flags |= TM_LOG_COPIED;
+            batch->first_n = batch->count == 0 ? n : batch->first_n;
+            batch->last_n = n;
+            batch->bytes += (uint32_t)size;
+            batch->count++;
+        } else {
+            pthread_mutex_lock(&store->state);
+            store->damaged += !segment->is_damaged;
+            segment->is_damaged = true;
+            tm_store_add_missing(store, n, n);
+            pthread_mutex_unlock(&store->state);
+        }
+        dealt++;
+    }
+    batch->parts[0] = (struct iovec){buffer, batch->bytes};
+    return dealt;
+}
+
+static int copy_some(tm_store *store, tm_segment *segment) {
+    open_records open = {0};
+    uint64_t refs;
+    int result = gather(store, segment, store->copied_to, &open, &refs) ? TM_OK : TM_NO_MEMORY;
+    if (result == TM_OK && open.count == 0) {
+        leave(store, segment);
+    } else if (result == TM_OK) {
+        pthread_mutex_lock(&store->state);
+        uint8_t *buffer = TM_NEW(&store->memory, TM_COLD, uint8_t, store->copy_bytes);
+        pthread_mutex_unlock(&store->state);
+        tm_batch batch;
+        uint32_t dealt = buffer != NULL ? collect(store, segment, &open, buffer, store->copy_bytes, &batch) : 0;
+        result = buffer == NULL ? TM_NO_MEMORY : TM_OK;
+        if (TM_BREAKS(COPY_UNSYNCED) && dealt == open.count && dealt > 0) {
+            leave(store, segment);
+            tm_checkpoint_write(store);
+            tm_store_drop(store, segment);
+        }
+        if (buffer != NULL && batch.count > 0) {
+            pthread_mutex_lock(&store->writing);
+            result = tm_store_write(store, &batch);
+            pthread_mutex_unlock(&store->writing);
+        }
+        if (result == TM_OK && dealt > 0) {
+            store->copied_to = open.all[dealt - 1].n;
+        }
+        pthread_mutex_lock(&store->state);
+        TM_DELETE(&store->memory, TM_COLD, buffer, uint8_t, buffer != NULL ? store->copy_bytes : 0);
+        pthread_mutex_unlock(&store->state);
+    }
+    free_open(store, &open);
+    return result;
+}
+
+/* ---- which segment is next ---- */
+
+static void begin_copy(tm_store *store, tm_segment *segment) {
+    store->copied = segment;
+    store->copied_to = 0;
+}
+
+/* A segment that nobody has looked at since something was committed; NULL: there is none. */
+static tm_segment *next_to_judge(tm_store *store) {
+    tm_segment *next = NULL;
+    pthread_mutex_lock(&store->state);
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        tm_segment *segment = store->segments[i];
+        bool is_asked = segment->state != SEGMENT_OPEN && !segment->is_leaving && segment->judged_at != store->seq + 1;
+        if (is_asked && (next == NULL || segment->judged_at < next->judged_at)) {
+            next = segment;
+        }
+    }
+    if (next != NULL) {
+        next->judged_at = store->seq + 1;
+    }
+    pthread_mutex_unlock(&store->state);
+    return next;
+}
+
+static int judge(tm_store *store, tm_segment *segment) {
+    if (segment->state == SEGMENT_CLOSED && !segment->is_damaged && !segment->is_failed) {
+        pthread_mutex_lock(&store->writing);
+        tm_store_seal(store, segment);
+        pthread_mutex_unlock(&store->writing);
+    }
+    if (segment->is_damaged && segment->state == SEGMENT_SEALED) {
+        int result = tm_store_rescan(store, segment);
+        if (result != TM_OK) {
+            segment->judged_at = 0;
+            return result;
+        }
+    }
+    if (segment->is_damaged || segment->is_failed) {
+        begin_copy(store, segment);
+        return TM_OK;
+    }
+    open_records open = {0};
+    uint64_t refs;
+    int result = gather(store, segment, 0, &open, &refs) ? TM_OK : TM_NO_MEMORY;
+    if (result == TM_OK && open.count == 0) {
+        leave(store, segment);
+    } else if (result == TM_OK && (uint64_t)open.count * 100 <= refs * COPY_PERCENT_MAX) {
+        begin_copy(store, segment);
+    }
+    free_open(store, &open);
+    return result;
+}
+
+/* ---- checkpoints, and what they let go ---- */
+
+static tm_segment *next_to_drop(tm_store *store, bool *is_wanting) {
+    tm_segment *next = NULL;
+    *is_wanting = false;
+    pthread_mutex_lock(&store->state);
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        tm_segment *segment = store->segments[i];
+        if (segment->is_leaving && segment->pins == 0) {
+            bool is_held = segment->left_at <= store->checkpoint_count && segment->last_seq <= store->checkpoint_seq;
+            next = is_held || TM_BREAKS(REMOVE_EARLY) ? segment : next;
+            *is_wanting = *is_wanting || !is_held;
+        }
+    }
+    pthread_mutex_unlock(&store->state);
+    return next;
+}
+
+int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
+    *is_idle = true;
+    bool is_wanting;
+    tm_segment *drop = next_to_drop(store, &is_wanting);
+    if (drop != NULL) {
+        *is_idle = false;
+        pthread_mutex_lock(&store->writing);
+        tm_store_drop(store, drop);
+        pthread_mutex_unlock(&store->writing);
+        return TM_OK;
+    }
+    bool is_checkpoint_old = store->checkpoint_seq != store->seq || store->checkpoint_count != store->changes;
+    if (is_wanting || (is_checkpoint_due && is_checkpoint_old)) {
+        *is_idle = false;
+        return tm_checkpoint_write(store);
+    }
+    tm_store_prepare(store, is_idle);
+    if (!*is_idle) {
+        return TM_OK;
+    }
+    if (store->copied != NULL) {
+        *is_idle = false;
+        return store->is_failed ? TM_LOG_FAILED : copy_some(store, store->copied);
+    }
+    tm_segment *segment = store->is_failed ? NULL : next_to_judge(store);
+    if (segment != NULL) {
+        *is_idle = false;
+        return judge(store, segment);
+    }
+    return TM_OK;
+}
+
+/* ---- checking what is old ---- */
+
+/* The sealed segment that follows the one looked at last, pinned; NULL: once around. */
+static tm_segment *next_to_scrub(tm_store *store) {
+    tm_segment *next = NULL;
+    pthread_mutex_lock(&store->state);
+    for (uint32_t i = 0; i < store->segment_count && next == NULL; i++) {
+        tm_segment *segment = store->segments[i];
+        if (segment->serial > store->scrub_serial && segment->state == SEGMENT_SEALED && !segment->is_damaged &&
+            !segment->is_leaving) {
+            next = segment;
+            next->pins++;
+        }
+    }
+    store->scrub_serial = next != NULL ? next->serial : 0;
+    pthread_mutex_unlock(&store->state);
+    return next;
+}
+
+int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through) {
+    *is_through = false;
+    for (uint64_t done = 0; done < bytes;) {
+        tm_segment *segment = next_to_scrub(store);
+        if (segment == NULL) {
+            *is_through = true;
+            return TM_OK;
+        }
+        bool is_sound = true;
+        int result = tm_store_check(store, segment, &is_sound);
+        done += segment->bytes;
+        pthread_mutex_lock(&store->state);
+        segment->pins--;
+        store->scrubbed_bytes += segment->bytes;
+        store->damaged += !is_sound && !segment->is_damaged;
+        segment->is_damaged = segment->is_damaged || !is_sound;
+        segment->judged_at = is_sound ? segment->judged_at : 0;
+        pthread_mutex_unlock(&store->state);
+        if (result != TM_OK) {
+            return result;
+        }
+    }
+    return TM_OK;
+}

@@ -1,0 +1,173 @@
+/* threads.c - the two threads of a log, and what others ask of it.
+ *
+ * Law: the committer knows no time: it writes what came while it wrote, and sleeps when nothing did. The one that
+ * tends works a piece at a time, and waits between them for a while or until it is called.
+ */
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "log/log.h"
+
+#define TEND_MS 100 /* between looks at what is to be tended */
+#define NS_OF_MS UINT64_C(1000000)
+
+void tm_log_wake(tm_log *log, unsigned which) {
+    eventfd_write(log->wakes[which], 1);
+}
+
+/* ---- the committer ---- */
+
+static void sleep_until_called(tm_log *log) {
+    atomic_store_explicit(&log->is_asleep, true, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    bool has_more = atomic_load(&log->appended) != atomic_load(&log->committed);
+    bool is_stuck = atomic_load(&log->is_stuck) || atomic_load(&log->is_failed);
+    if ((has_more && !is_stuck) || atomic_load(&log->is_ending)) {
+        atomic_store(&log->is_asleep, false);
+        return;
+    }
+    eventfd_t calls;
+    eventfd_read(log->wakes[0], &calls);
+    atomic_store(&log->is_asleep, false);
+}
+
+static void *commit_all(void *given) {
+    tm_log *log = given;
+    while (!atomic_load(&log->is_ending)) {
+        uint64_t spare = log->store->spare_count;
+        if (tm_log_commit(log) != TM_OK) {
+            sleep_until_called(log);
+        }
+        if (log->store->spare_count < spare) {
+            tm_log_wake(log, 1);
+        }
+    }
+    return NULL;
+}
+
+/* ---- the one that tends ---- */
+
+int tm_log_tend(tm_log *log, uint32_t *is_idle) {
+    bool idle;
+    int result = tm_store_tend(log->store, true, &idle);
+    *is_idle = idle;
+    tm_log_tell_room(log);
+    return result;
+}
+
+int tm_log_scrub(tm_log *log, uint64_t bytes, uint32_t *is_through) {
+    bool through;
+    int result = tm_store_scrub(log->store, bytes, &through);
+    *is_through = through;
+    return result;
+}
+
+static void wait_for_work(tm_log *log) {
+    struct pollfd called = {.fd = log->wakes[1], .events = POLLIN};
+    eventfd_t calls;
+    if (poll(&called, 1, TEND_MS) > 0) {
+        eventfd_read(log->wakes[1], &calls);
+    }
+}
+
+static void *tend_all(void *given) {
+    tm_log *log = given;
+    uint64_t checkpoint_at = tm_clock_ns() + log->checkpoint_ms * NS_OF_MS;
+    uint64_t scrub_at = tm_clock_ns();
+    while (!atomic_load(&log->is_ending)) {
+        uint64_t now = tm_clock_ns();
+        bool is_due = now >= checkpoint_at;
+        bool is_idle = true;
+        int result = tm_store_tend(log->store, is_due, &is_idle);
+        checkpoint_at = is_due ? now + log->checkpoint_ms * NS_OF_MS : checkpoint_at;
+        tm_log_tell_room(log);
+        if (atomic_load(&log->is_stuck)) {
+            atomic_store(&log->is_asleep, false);
+            tm_log_wake(log, 0);
+        }
+        if (log->scrub_bytes_per_s > 0 && now >= scrub_at) {
+            uint64_t before = log->store->scrubbed_bytes;
+            bool is_through;
+            tm_store_scrub(log->store, 1, &is_through);
+            uint64_t bytes = log->store->scrubbed_bytes - before;
+            scrub_at = now + (is_through ? NS_OF_MS * 1000 : bytes * (NS_OF_MS * 1000) / log->scrub_bytes_per_s);
+        }
+        if (is_idle || result != TM_OK) {
+            wait_for_work(log);
+        }
+    }
+    return NULL;
+}
+
+bool tm_log_start_threads(tm_log *log) {
+    if (pthread_create(&log->threads[0], NULL, commit_all, log) != 0) {
+        return false;
+    }
+    if (pthread_create(&log->threads[1], NULL, tend_all, log) != 0) {
+        atomic_store(&log->is_ending, true);
+        tm_log_wake(log, 0);
+        pthread_join(log->threads[0], NULL);
+        return false;
+    }
+    return true;
+}
+
+void tm_log_end_threads(tm_log *log) {
+    atomic_store(&log->is_ending, true);
+    for (unsigned i = 0; i < 2; i++) {
+        tm_log_wake(log, i);
+        pthread_join(log->threads[i], NULL);
+    }
+}
+
+/* ---- what others ask ---- */
+
+int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
+                size_t *size) {
+    return tm_store_read(log->store, claimant, is_home != 0, after, out, capacity, size);
+}
+
+size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity) {
+    tm_store *store = log->store;
+    pthread_mutex_lock(&store->state);
+    size_t count = store->missing.count;
+    for (size_t i = 0; i < count && i < capacity; i++) {
+        out[i] = (tm_log_range){store->missing.spans[i].first, store->missing.spans[i].last};
+    }
+    pthread_mutex_unlock(&store->state);
+    return count;
+}
+
+void tm_log_state_of(tm_log *log, tm_log_state *state) {
+    tm_store *store = log->store;
+    pthread_mutex_lock(&store->state);
+    *state = (tm_log_state){.log_id = store->log_id,
+                            .life = store->life,
+                            .appended = log->next_n - 1,
+                            .committed = tm_log_committed(log),
+                            .batches = atomic_load(&log->batches),
+                            .batch_bytes = store->batch_bytes,
+                            .syncs_failed = store->syncs_failed,
+                            .segments = store->segment_count,
+                            .spare = store->spare_count,
+                            .disk_bytes = tm_store_disk_bytes(store),
+                            .claimants = store->claimants.known,
+                            .copied = store->copied_records,
+                            .scrubbed_bytes = store->scrubbed_bytes,
+                            .damaged = store->damaged,
+                            .memory_bytes = store->memory.bytes + log->memory.bytes,
+                            .commit_ns = atomic_load(&log->commit_ns),
+                            .is_full = store->is_full,
+                            .is_failed = store->is_failed};
+    for (uint32_t i = 0; i < store->missing.count; i++) {
+        state->missing += store->missing.spans[i].last - store->missing.spans[i].first + 1;
+    }
+    pthread_mutex_unlock(&store->state);
+}
+
+void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery) {
+    *recovery = log->store->recovery;
+}

@@ -1,0 +1,300 @@
+/* test_log_crashes.c - a log over a faulty disk, crashed before every call that it makes of that disk.
+ *
+ *     run_test_log_crashes [POINTS [SEED [FAULT]]]      FAULT: one of tested.h, which must be found
+ *
+ * Law: each crash is recovered on a copy of the disk and judged by the model; now and then the copy goes on in place of
+ * the log, so that crashes follow crashes. Without arguments the whole is short, and each planted fault is tried.
+ */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "faulty_disk.h"
+#include "log/tested.h"
+#include "log_model.h"
+
+#define SEGMENT_BYTES 16384U
+#define RING_BYTES 8192U
+#define BODY_MAX 1900U
+#define EQUAL_BYTES 192U /* with its head a divisor of sectors: what is stale looks like what is new */
+#define QUICK_POINTS 2000U
+#define FAULT_POINTS 20000U
+#define GOES_ON_IN 400U /* one crash of so many is the beginning of the next life */
+#define FOUND 17        /* how a process ends that has found something wrong */
+
+typedef struct world {
+    dice dice;
+    model model;
+    faulty_disk *disk; /* of the log, which owns it */
+    tm_log *log;       /* owned */
+    uint64_t points;
+    uint64_t points_max;
+    uint64_t flips;
+    uint64_t kinds[CRASH_KINDS];
+    faulty_disk *next; /* a crashed disk that goes on; owned */
+    bool is_flipping;
+} world;
+
+static world w;
+
+static _Noreturn void wrong(const char *what, uint64_t n, crash_kind kind) {
+    if (tm_log_broken == TM_BREAK_NOTHING) {
+        fprintf(stderr, "point %lu, crash %d: %s (number %lx)\n", (unsigned long)w.points, (int)kind, what,
+                (unsigned long)n);
+    }
+    fflush(NULL);
+    _exit(FOUND);
+}
+
+static tm_log *open_on(faulty_disk *disk, const char **reason) {
+    tm_log_options options = {.bytes_max = 20 * SEGMENT_BYTES,
+                              .segment_bytes = SEGMENT_BYTES,
+                              .ring_bytes = RING_BYTES,
+                              .hash_seed = 1,
+                              .has_no_threads = 1};
+    tm_log *log = NULL;
+    int result = tm_log_open_on(&options, &disk->base, &log);
+    *reason = result == TM_OK ? NULL : "the log does not open";
+    return log;
+}
+
+/* ---- one crash ---- */
+
+/* One more record: its number is new, and it is there. */
+static const char *append_one(tm_log *log) {
+    uint64_t n;
+    tm_log_entry entry = {.kind = TM_LOG_GAP};
+    int result = tm_log_append(log, &entry, &n);
+    if (result == TM_LOG_FULL) {
+        return NULL;
+    }
+    if (result != TM_OK || n <= w.model.highest) {
+        return "a number that was given before";
+    }
+    result = tm_log_commit(log);
+    return result == TM_OK || result == TM_LOG_FULL ? NULL : "a log that was just opened does not commit";
+}
+
+static const char *judge(tm_log *log, uint64_t confirmed, bool is_flipped, uint64_t *n) {
+    tm_log_recovery recovery;
+    tm_log_recovery_of(log, &recovery);
+    *n = tm_log_committed(log);
+    if (!is_flipped && (*n < confirmed)) {
+        return "what was committed is not";
+    }
+    if (!is_flipped && (recovery.damages > 0 || tm_log_missing(log, NULL, 0) > 0)) {
+        return "damage, where nothing was damaged";
+    }
+    uint64_t committed = is_flipped ? w.model.highest : *n;
+    const char *reason = model_compare(&w.model, log, committed, is_flipped, n);
+    if (reason != NULL && is_flipped && recovery.lost_copies + log->store->recovery.lost_copies > 0) {
+        reason = NULL; /* it is told that something is lost, not what */
+    }
+    return reason == NULL ? append_one(log) : reason;
+}
+
+static void tend_until_idle(tm_log *log) {
+    uint32_t is_idle = 0;
+    for (unsigned i = 0; i < 500 && !is_idle; i++) {
+        tm_log_tend(log, &is_idle);
+    }
+}
+
+static void crash(crash_kind kind) {
+    uint64_t n = 0;
+    const char *reason;
+    uint64_t confirmed = tm_log_committed(w.log);
+    faulty_disk *disk = faulty_crash(w.disk, kind, roll(&w.dice));
+    bool goes_on = below(&w.dice, GOES_ON_IN) == 0 && w.next == NULL;
+    if (goes_on) {
+        w.next = faulty_crash(disk, CRASH_OF_PROCESS, roll(&w.dice));
+    }
+    tm_log *log = open_on(disk, &reason);
+    reason = reason == NULL ? judge(log, confirmed, false, &n) : reason;
+    if (reason != NULL) {
+        wrong(reason, n, kind);
+    }
+    tm_log_close(log);
+    w.points++;
+    w.kinds[kind]++;
+}
+
+static void before_call(void *context) {
+    (void)context;
+    if (w.points < w.points_max) {
+        crash(below(&w.dice, CRASH_KINDS));
+    }
+}
+
+/* ---- bits that flip ---- */
+
+/* Everything is committed and in a checkpoint; then a disk loses what it held, and says nothing. */
+static void flip(void) {
+    static const char *const WHERE[] = {"segment", "segment", "segment", "segment", "checkpoint", "life"};
+    uint64_t n = 0;
+    const char *reason;
+    if (tm_log_commit(w.log) == TM_OK) {
+        return;
+    }
+    tend_until_idle(w.log);
+    if (w.log->store->checkpoint_seq != w.log->store->seq) { /* a disk that is full or fails has none */
+        return;
+    }
+    faulty_disk *disk = faulty_crash(w.disk, CRASH_ALL_LOST, roll(&w.dice));
+    const char *where = WHERE[below(&w.dice, 6)];
+    for (uint32_t flips = 1 + below(&w.dice, 3); flips > 0; flips--) {
+        if (!faulty_flip(disk, where)) {
+            tm_log_close(open_on(disk, &reason));
+            return;
+        }
+    }
+    tm_log *log = open_on(disk, &reason);
+    if (reason == NULL) {
+        uint32_t is_through = 0;
+        while (!is_through) {
+            tm_log_scrub(log, UINT64_MAX, &is_through);
+        }
+        tend_until_idle(log);
+        reason = judge(log, 0, true, &n);
+    }
+    if (reason != NULL) {
+        fprintf(stderr, "%s: ", where);
+        wrong(reason, n, CRASH_KINDS);
+    }
+    tm_log_close(log);
+    w.flips++;
+}
+
+/* ---- the work ---- */
+
+static void append(void) {
+    tm_log_entry entry;
+    model_record record;
+    uint64_t n;
+    model_draw(&w.model, &w.dice, BODY_MAX, &entry, &record);
+    if (tm_log_append(w.log, &entry, &n) == TM_OK) {
+        model_add(&w.model, &record, n);
+    }
+}
+
+static void acknowledge(void) {
+    tm_log_done done;
+    uint32_t claimant;
+    uint64_t n;
+    if (model_draw_ack(&w.model, &w.dice, &done, &claimant)) {
+        tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+        if (tm_log_append(w.log, &entry, &n) == TM_OK) {
+            model_ack(&w.model, claimant, &done, n);
+        }
+    }
+}
+
+static void begin(faulty_disk *disk) {
+    const char *reason;
+    w.disk = disk;
+    w.log = open_on(disk, &reason);
+    if (reason != NULL) {
+        wrong(reason, 0, CRASH_KINDS);
+    }
+    disk->before = before_call;
+    disk->short_in = below(&w.dice, 2) == 0 ? 8 : 0;
+    disk->fails_in = below(&w.dice, 3) == 0 ? 100 : 0;
+}
+
+/* Another life: of the disk as it was at some call, or as it is after a crash now. */
+static void end_life(crash_kind kind) {
+    uint64_t confirmed = tm_log_committed(w.log);
+    faulty_disk *disk = w.next != NULL ? w.next : faulty_crash(w.disk, kind, roll(&w.dice));
+    bool is_later = w.next == NULL;
+    w.next = NULL;
+    tm_log_close(w.log);
+    begin(disk);
+    uint64_t n;
+    const char *reason = NULL;
+    if (is_later && tm_log_committed(w.log) < confirmed) {
+        reason = "what was committed is not";
+    }
+    n = tm_log_committed(w.log);
+    if (reason == NULL && (w.log->store->recovery.damages > 0 || tm_log_missing(w.log, NULL, 0) > 0)) {
+        reason = "damage, where nothing was damaged, in the next life";
+    }
+    reason = reason == NULL ? model_compare(&w.model, w.log, n, false, &n) : reason;
+    if (reason != NULL) {
+        wrong(reason, n, kind);
+    }
+    model_lose(&w.model, tm_log_committed(w.log));
+}
+
+static void step(void) {
+    uint32_t what = below(&w.dice, 100);
+    uint32_t is_idle;
+    if (what < 50) {
+        append();
+    } else if (what < 70) {
+        acknowledge();
+    } else if (what < 84) {
+        if (tm_log_commit(w.log) == TM_LOG_FAILED) {
+            end_life(below(&w.dice, CRASH_OF_PROCESS));
+        }
+    } else if (what < 98) {
+        tm_log_tend(w.log, &is_idle);
+    } else if (below(&w.dice, 4) == 0) {
+        w.disk->is_full = !w.disk->is_full;
+    } else if (w.is_flipping) {
+        flip();
+    }
+    if (w.next != NULL) {
+        end_life(CRASH_KINDS);
+    }
+    if (w.model.count > 400) {
+        model_cut(&w.model, tm_log_committed(w.log));
+        for (uint32_t i = 0; i < 40 && w.model.count > 300; i++) {
+            acknowledge();
+            tm_log_commit(w.log);
+        }
+    }
+}
+
+static void run(uint64_t seed, uint64_t points, bool is_flipping) {
+    w = (world){.dice = {seed}, .points_max = points, .is_flipping = is_flipping};
+    model_begin(&w.model);
+    w.model.body_bytes = seed % 2 == 0 ? EQUAL_BYTES : 0;
+    begin(faulty_new(seed));
+    while (w.points < points) {
+        step();
+    }
+    tm_log_close(w.log);
+    if (w.next != NULL) {
+        w.next->base.port->free(&w.next->base);
+    }
+}
+
+/* Does a process with the fault planted find something wrong? */
+static bool finds(tm_log_fault fault, uint64_t seed) {
+    pid_t child = fork();
+    CHECK(child >= 0, "no process");
+    if (child == 0) {
+        tm_log_broken = fault;
+        run(seed, FAULT_POINTS, true);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child, "no process");
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+int main(int count, char **arguments) {
+    uint64_t points = count > 1 ? strtoull(arguments[1], NULL, 10) : QUICK_POINTS;
+    uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
+    if (count > 3) {
+        tm_log_broken = (tm_log_fault)atoi(arguments[3]);
+    }
+    run(seed, points, true);
+    printf("seed %lu: %lu crash points, %lu flips\n", (unsigned long)seed, (unsigned long)w.points,
+           (unsigned long)w.flips);
+    fflush(stdout); /* before processes are made that have a copy of it */
+    for (int fault = 1; fault < TM_BREAK_END && count == 1; fault++) {
+        CHECK(finds((tm_log_fault)fault, 2), "planted fault %d is not found", fault);
+    }
+    return 0;
+}

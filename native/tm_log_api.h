@@ -1,0 +1,199 @@
+/* tm_log_api.h - the log of kept messages, as C and Python share it. As tm_api.h: cffi reads this text as it is.
+ *
+ * Law: what `tm_log_committed` has reached is on disk, and is read again by every later life of the log until those for
+ * whom it is kept have done with it, or it is told as missing. No number is given to two records.
+ *
+ * One thread appends; it never waits for a disk. A committer thread writes what came meanwhile as one batch, and raises
+ * the descriptor. A second thread tends the log: spare segments, checkpoints, copying forward, checking what is old.
+ * tm_log_read, tm_log_replay and tm_log_missing read files: call them from any thread but one that must not wait. */
+
+/* ---- results, beside those of tm_api.h ---- */
+
+#define TM_LOG_FULL 16    /* no room for messages (or, of acks, none at all) until something is done with */
+#define TM_LOG_FAILED 17  /* the disk has failed: nothing is written any more; what is there is read */
+#define TM_LOG_BUSY 18    /* the ring is full: again once more is committed */
+#define TM_LOG_DISK 19    /* the disk refused to be read, or the folder to be opened */
+#define TM_LOG_FOREIGN 20 /* the folder holds another program's log, or a later version's */
+
+/* ---- records ---- */
+
+#define TM_LOG_MESSAGE 1     /* the body is the frame as it travelled */
+#define TM_LOG_ACK 2         /* the body is tm_log_done, any number of them */
+#define TM_LOG_DEAD_LETTER 3 /* as an ack, and what the record names in keeps holds the message that it is from */
+#define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
+#define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
+#define TM_LOG_OTHER 64      /* kinds from here on mean nothing to the log, and are kept as messages are */
+
+#define TM_LOG_KEEPS_MAX 65535
+#define TM_LOG_HOMES_MAX 64
+#define TM_LOG_COPIED 1 /* flag of a record: it was copied forward, with its number */
+
+/* A record, in memory as on disk: this, then `keeps` numbers of 4 bytes (filled up to 8), `homes` pairs of router and
+ * previous number of 8 bytes each, the body (filled up to 8). Little-endian. */
+typedef struct tm_log_record {
+    uint32_t size; /* of it all, a multiple of 8 */
+    uint32_t crc;  /* of the segment's salt, the size and what follows this field; in memory it means nothing */
+    uint64_t n;    /* life (24 bits), counter (40 bits) */
+    uint64_t t_us; /* when it was appended, in microseconds since 1970 */
+    uint64_t from_router;
+    uint64_t from_n;
+    uint32_t body_size;
+    uint16_t kind;
+    uint16_t keeps;
+    uint16_t homes;
+    uint16_t flags;
+    uint32_t reserved;
+} tm_log_record;
+
+typedef struct tm_log_home {
+    uint64_t router;
+    uint64_t previous;
+} tm_log_home;
+
+/* A claimant has done with the numbers of a range. */
+typedef struct tm_log_done {
+    uint64_t claimant; /* the number of a keep, or of a router that is a home */
+    uint64_t first;
+    uint64_t last; /* of it, too */
+    uint64_t is_home;
+} tm_log_done;
+
+typedef struct tm_log_range {
+    uint64_t first;
+    uint64_t last;
+} tm_log_range;
+
+/* What is to be appended; all pointers are borrowed for the call. */
+typedef struct tm_log_entry {
+    const uint32_t *keeps;
+    const tm_log_home *homes;
+    const void *body;
+    uint64_t t_us;
+    uint64_t from_router;
+    uint64_t from_n;
+    uint32_t body_size;
+    uint16_t kind;
+    uint16_t keep_count;
+    uint16_t home_count;
+    uint16_t reserved;
+} tm_log_entry;
+
+/* ---- a log ---- */
+
+typedef struct tm_log tm_log;
+
+typedef struct tm_log_options {
+    const char *folder;        /* copied */
+    uint64_t bytes_max;        /* of all segments, the two reserved ones among them */
+    uint64_t memory_bytes_max; /* of indexes, claimants and buffers; the ring is beside it. 0: no bound */
+    uint64_t scrub_bytes_per_s;
+    uint64_t hash_seed;     /* as in tm_options */
+    uint64_t fail_in;       /* tests: as that of tm_memory */
+    uint32_t segment_bytes; /* 64 MiB is usual; the same for the life of a folder is best, but not needed */
+    uint32_t ring_bytes;    /* a power of two: what waits for the disk, and what is still in memory behind it */
+    uint32_t checkpoint_ms;
+    uint32_t has_no_threads; /* tests: tm_log_commit and tm_log_tend are called by hand */
+} tm_log_options;
+
+typedef struct tm_log_state {
+    uint64_t log_id;
+    uint64_t life;
+    uint64_t appended;  /* number of the last record */
+    uint64_t committed; /* number of the last record that is on disk */
+    uint64_t batches;   /* committed by this life */
+    uint64_t batch_bytes;
+    uint64_t syncs_failed;
+    uint64_t segments;
+    uint64_t spare;
+    uint64_t disk_bytes; /* of segments and spare ones */
+    uint64_t claimants;
+    uint64_t missing; /* numbers */
+    uint64_t copied;  /* records copied forward */
+    uint64_t scrubbed_bytes;
+    uint64_t damaged; /* segments set aside, or to be */
+    uint64_t memory_bytes;
+    uint64_t commit_ns; /* what the last batch took */
+    uint64_t is_full;
+    uint64_t is_failed;
+} tm_log_state;
+
+/* How the last opening found the log. */
+typedef struct tm_log_recovery {
+    uint64_t segments;
+    uint64_t scanned_bytes;
+    uint64_t records;       /* found by scanning; sealed segments are not scanned */
+    uint64_t torn_bytes;    /* of batches that nobody was told were on disk */
+    uint64_t damages;       /* places that were on disk and cannot be read any more */
+    uint64_t missing;       /* numbers lost by them */
+    uint64_t lost_copies;   /* batches of copied records that cannot be read, of which numbers are not known */
+    uint64_t is_new;        /* the folder was empty */
+    uint64_t no_checkpoint; /* it was damaged or absent: acks in segments that are gone may be forgotten */
+    uint64_t nanoseconds;
+} tm_log_recovery;
+
+/* Open the log in a folder, made if it is absent; `*made` is yours to close. Whatever is damaged, it ends with a log
+ * that is served; only a disk that cannot be read or written at the start, TM_LOG_FOREIGN, TM_MISUSED and TM_NO_MEMORY
+ * make it fail. */
+int tm_log_open(const tm_log_options *options, tm_log **made);
+/* Commit what is appended, end the threads, write a checkpoint, free all of it. NULL is allowed. */
+void tm_log_close(tm_log *log);
+
+/* ---- for the one thread that appends ---- */
+
+/* Give the next number to a record and put it into the open batch; `*n` is its number. TM_OK, TM_LOG_FULL,
+ * TM_LOG_FAILED, TM_LOG_BUSY, or TM_TOO_MANY: longer than a record may be. */
+int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
+/* Append `count` entries, as far as there is room, and let the committer know; returns how many were, `*n` is the
+ * number of the last one, `*result` says why not all. */
+size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result);
+/* Let the committer know: after one or many appends. */
+void tm_log_flush(tm_log *log);
+/* The number up to which all is on disk; from any thread. */
+uint64_t tm_log_committed(const tm_log *log);
+/* An eventfd of the log that is readable after a commit; whoever reads it resets it. */
+int tm_log_descriptor(const tm_log *log);
+/* The next record in memory: `*place` is 0 at first, then left alone. NULL: nothing more is committed, or `*is_behind`:
+ * what follows has left the memory, tm_log_read has it. Borrowed until the next append. */
+const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind);
+
+/* ---- for any thread that may wait ---- */
+
+/* Records that are kept for a claimant, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
+ * at most `capacity`. Those that it has done with are left out. 0 bytes: there are none. TM_TOO_MANY: `out` is too
+ * small for the next one, `*size` bytes. What cannot be read is counted as missing, and passed. */
+int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
+                size_t *size);
+
+/* Where a replay is; zeroes at first. */
+typedef struct tm_log_place {
+    uint64_t serial; /* of a segment */
+    uint64_t at;     /* of a batch in it */
+    uint32_t skip;   /* of its bytes */
+    uint32_t reserved;
+} tm_log_place;
+
+typedef struct tm_log_replayed {
+    uint64_t looked_at; /* records */
+    uint64_t is_all;    /* nothing more is on disk now */
+} tm_log_replayed;
+
+/* Messages whose numbers are `from` or later and which match the table `wanted` (any filter of interface 0; borrowed,
+ * and this thread's alone; NULL: all of them), whoever they are for, in the order in which they lie, whole, into `out`;
+ * from `*place` on, which moves. Ends when `out` is full, `records_max` were looked at, or that was all. 0 bytes, with
+ * neither of the latter two: the next one is longer than `capacity`. */
+int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
+                  size_t capacity, size_t *size, tm_log_replayed *replayed);
+
+/* Ranges of numbers that were on disk and cannot be read, at most `capacity`; returns how many there are. */
+size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);
+void tm_log_state_of(tm_log *log, tm_log_state *state);
+void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery);
+
+/* ---- by hand, where there are no threads ---- */
+
+/* Commit one batch: TM_OK, TM_ABSENT (nothing was appended), TM_LOG_FULL (it waits), TM_LOG_FAILED. */
+int tm_log_commit(tm_log *log);
+/* Do one piece of tending; `*is_idle`: nothing was to be done. */
+int tm_log_tend(tm_log *log, uint32_t *is_idle);
+/* Read up to `bytes` of what is old and compare checksums; `*is_through`: once around since the last time. */
+int tm_log_scrub(tm_log *log, uint64_t bytes, uint32_t *is_through);

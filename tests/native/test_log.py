@@ -1,0 +1,149 @@
+"""The log from Python: what is open is read again, in order and whole, by every later life; a replay finds what the
+evaluator says.
+
+The C tests crash it on a faulty disk (native/tests/test_log_crashes.c); here it lies on a real one, beside a model of a
+few dictionaries.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.native import Table
+from tamis.native.log import Log, LogFailed, LogFull
+from tamis.protocol.evaluate import predicate_matches
+from tamis.protocol.language import parse
+from tamis.protocol.wire.data_frames import encode_publish
+
+SMALL = {"bytes_max": 1 << 20, "segment_bytes": 1 << 16, "ring_bytes": 1 << 15}
+KEEPS = (1, 2, 3)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), st.sets(st.sampled_from(KEEPS)), st.binary(max_size=3000)),
+        st.tuples(st.just("ack"), st.sampled_from(KEEPS), st.floats(0, 1), st.floats(0, 1)),
+        st.tuples(st.just("reopen")),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+@settings(max_examples=40, deadline=None)
+def test_what_is_open_is_read_again(steps: list[tuple]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        log, last = Log(Path(folder) / "log", **SMALL), 0
+        model: dict[int, dict[int, bytes]] = {keep: {} for keep in KEEPS}
+        given_out: list[int] = []
+        for kind, *rest in steps:
+            if kind == "append":
+                keeps, body = rest
+                last = log.append(body, sorted(keeps))
+                assert not given_out or last > given_out[-1]
+                given_out.append(last)
+                for keep in keeps:
+                    model[keep][last] = body
+            elif kind == "ack" and given_out:
+                keep, one, other = rest
+                first, end = sorted(given_out[round(at * (len(given_out) - 1))] for at in (one, other))
+                last = log.ack(keep, first, end)
+                given_out.append(last)
+                model[keep] = {n: body for n, body in model[keep].items() if not first <= n <= end}
+            elif kind == "reopen":
+                log.close()
+                log = Log(Path(folder) / "log", **SMALL)
+                assert log.missing() == []
+        with log:
+            log.wait(last)
+            for keep in KEEPS:
+                assert [(record.n, record.body) for record in log.read(keep)] == list(model[keep].items())
+
+
+def test_a_replay_finds_what_the_evaluator_says(tmp_path: Path) -> None:
+    predicate = parse("a > 3 and b = 'x'".replace("'", '"'))
+    messages = [{"a": i % 9, "b": "xyz"[i % 3], "i": i} for i in range(500)]
+    table = Table()
+    for filter_ in predicate.filters:
+        table.add(filter_, 0)
+    with Log(tmp_path / "log", **SMALL) as log:
+        frames = [encode_publish(1, i + 1, 0, attributes) for i, attributes in enumerate(messages)]
+        log.wait(log.append_messages(frames, [1]))
+        found = [record.body for record in log.replay(table)]
+        assert found == [
+            frame for frame, message in zip(frames, messages, strict=True) if predicate_matches(predicate, message)
+        ]
+        assert 0 < len(found) < len(frames)
+        middle = list(log.replay())[250].n
+        assert next(record.n for record in log.replay(None, middle)) == middle
+
+
+def fill(log: Log) -> None:
+    """Append until the log refuses."""
+    for _ in range(10_000):
+        log.wait(log.append(b"x" * 1000, [1]))
+
+
+def test_a_full_log_says_so_and_acks_make_room(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", bytes_max=1 << 18, segment_bytes=1 << 15, ring_bytes=1 << 14) as log:
+        with pytest.raises(LogFull, match="acknowledge or forget"):
+            fill(log)
+        last = log.state()["appended"]
+        log.wait(log.ack(1, 0, last))
+        for _ in range(100):
+            try:
+                log.wait(log.append(b"again", [1]))
+                break
+            except LogFull:
+                time.sleep(0.05)
+        assert [record.body for record in log.read(1)] == [b"again"]
+
+
+def test_a_folder_is_open_once_and_options_are_named(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", **SMALL), pytest.raises(LogFailed, match="in use"):
+        Log(tmp_path / "log", **SMALL)
+    with pytest.raises(ValueError, match="segment_bytes 1000 "):
+        Log(tmp_path / "log", segment_bytes=1000)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from tamis.native.log import Log
+with Log(Path(sys.argv[1]), bytes_max=1 << 22, segment_bytes=1 << 16, ring_bytes=1 << 15) as log:
+    print("before", log.committed, flush=True)
+    for i in range(1 << 20):
+        n = log.append(i.to_bytes(8, "big") * 10, [1])
+        if i % 50 == 0:
+            log.wait(n)
+            print(n, flush=True)
+            log.ack(1, 0, n - 200)
+"""
+
+
+def test_what_a_killed_process_had_committed_is_there(tmp_path: Path) -> None:
+    highest = 0
+    for life in range(1, 4):
+        run = [sys.executable, "-c", CHILD, str(tmp_path / "log")]
+        with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as child:  # noqa: S603 - fixed arguments
+            assert child.stdout is not None
+            told = [child.stdout.readline() for _ in range(20 + 7 * life)]
+            child.send_signal(signal.SIGKILL)
+            told += child.stdout.read().splitlines()
+        numbers = [int(line) for line in told if line.strip().isdigit()]
+        assert min(numbers) > highest
+        with Log(tmp_path / "log", **{**SMALL, "bytes_max": 1 << 22}) as log:
+            assert log.missing() == []
+            assert log.recovery()["damages"] == 0
+            read = {record.n for record in log.read(1)}
+            end = numbers[-1]
+            acks = {n for n in range(end - 100, end + 1) if (n - end) % 51 == 1}
+            assert set(range(end - 100, end + 1)) - acks <= read
+            highest = max(log.state()["committed"], *numbers)
