@@ -329,16 +329,44 @@ static void see_scans(matching *m) {
     }
 }
 
-/* Which of the message's names a key may have pairs with: bit i stands for known[i]. */
-static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+/* The names of a message by their bits as partners: which bits there are, the last name of each, and of each name the
+ * one before it that has the same bit, or itself. */
+typedef struct company {
+    uint64_t present[TAMIS_PARTNER_WORDS];
+    uint8_t last[64 * TAMIS_PARTNER_WORDS]; /* of bits that are present */
+    uint8_t before[TM_ATTRIBUTES_MAX];
+    bool is_known;
+} company;
+
+static void meet(company *names, const uint16_t *bits, uint32_t count) {
+    memset(names->present, 0, sizeof names->present);
+    for (uint32_t i = 0; i < count; i++) {
+        names->before[i] = tm_bit_at(names->present, bits[i]) ? names->last[bits[i]] : (uint8_t)i;
+        names->last[bits[i]] = (uint8_t)i;
+        tm_bit_set(names->present, bits[i]);
+    }
+    names->is_known = true;
+}
+
+/* Which of the names a key with few pairs may have some with: bit i stands for known[i]. */
+static inline uint64_t coarse_company(const tamis_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
-    if (key->partners != NULL) {
-        for (uint32_t i = 0; i < count; i++) {
-            met |= (uint64_t)tm_bit_at(key->partners, bits[i]) << i;
-        }
-    } else {
-        for (uint32_t i = 0; i < count; i++) {
-            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+    for (uint32_t i = 0; i < count; i++) {
+        met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+    }
+    return met;
+}
+
+/* The same of a key with many: of all names together, as a message may have 64 and each of them a key. */
+static inline uint64_t fine_company(const tamis_key *key, const company *names) {
+    uint64_t met = 0;
+    for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
+        uint64_t both = key->partners[word] & names->present[word];
+        for (; both != 0; both &= both - 1) {
+            uint32_t i = names->last[word * 64 + (uint32_t)__builtin_ctzll(both)];
+            for (met |= UINT64_C(1) << i; names->before[i] != i; met |= UINT64_C(1) << i) {
+                i = names->before[i];
+            }
         }
     }
     return met;
@@ -348,6 +376,8 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
 static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
+    company names;
+    names.is_known = false;
     for (uint32_t i = 0; i < m->known_count; i++) {
         bits[i] = (uint16_t)tamis_partner_bit(m->known[i].name, m->known[i].kind);
         coarse |= tamis_coarse_bit(bits[i]);
@@ -357,7 +387,12 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
         if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        uint64_t met = company_of(at->key, bits, m->known_count) & ~(UINT64_C(1) << home);
+        if (at->key->partners != NULL && !names.is_known) {
+            meet(&names, bits, m->known_count);
+        }
+        uint64_t met = at->key->partners != NULL ? fine_company(at->key, &names)
+                                                 : coarse_company(at->key, bits, m->known_count);
+        met &= ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
             uint32_t other = (uint32_t)__builtin_ctzll(met);
             const known *partner = &m->known[other];
