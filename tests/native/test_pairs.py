@@ -57,7 +57,7 @@ def test_a_large_pair_with_an_interface_each() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_message_of_many_names_with_many_partners(seed: int) -> None:
-    """Names whose bits as partners are equal are told apart: of 64 names, each with a pair with most others, some are."""
+    """Names whose bits as partners are equal are told apart: of 64 names, each paired with most others, some are."""
     rng = random.Random(seed)
     tables = [Table(), Table("linear")]
     names = [f"name {number}" for number in range(64)]

@@ -26,7 +26,8 @@ static inline bool is_decided(tamis_test test) {
     return EQUAL_KINDS[tamis_test_op(test)] != 0;
 }
 
-/* The kind of value that an order of numbers, or a difference, is about, and of which of less, equal and more it holds. */
+/* The kind of value that a comparison is about, as a state has it, and of which of less, equal and more it holds; 0: a
+ * state does not decide it. */
 static const struct {
     uint8_t kind;
     uint8_t order;

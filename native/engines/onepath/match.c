@@ -14,6 +14,7 @@
 #include "engines/onepath/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
+#define NAMES_MANY 24U /* of a message: with fewer a look at each is cheaper than one at all together */
 #define FAR_FILTERS_MIN                                                                                                \
     4000U /* in runs, buckets and lists; of fewer all is near, and asking costs more than it hides */
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
@@ -348,17 +349,23 @@ static void meet(company *names, const uint16_t *bits, uint32_t count) {
     names->is_known = true;
 }
 
-/* Which of the names a key with few pairs may have some with: bit i stands for known[i]. */
-static inline uint64_t coarse_company(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+/* Which of the names a key may have pairs with, one name after the other: bit i stands for known[i]. */
+static inline uint64_t company_in_turn(const tamis_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+    if (key->partners != NULL) {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (uint64_t)tm_bit_at(key->partners, bits[i]) << i;
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+        }
     }
     return met;
 }
 
-/* The same of a key with many: of all names together, as a message may have 64 and each of them a key. */
-static inline uint64_t fine_company(const tamis_key *key, const company *names) {
+/* The same of all names together, for a key with many partners: a message may have 64 names, and each of them a key. */
+static inline uint64_t company_together(const tamis_key *key, const company *names) {
     uint64_t met = 0;
     for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
         uint64_t both = key->partners[word] & names->present[word];
@@ -387,11 +394,11 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
         if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        if (at->key->partners != NULL && !names.is_known) {
+        bool together = at->key->partners != NULL && m->known_count >= NAMES_MANY;
+        if (together && !names.is_known) {
             meet(&names, bits, m->known_count);
         }
-        uint64_t met = at->key->partners != NULL ? fine_company(at->key, &names)
-                                                 : coarse_company(at->key, bits, m->known_count);
+        uint64_t met = together ? company_together(at->key, &names) : company_in_turn(at->key, bits, m->known_count);
         met &= ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
             uint32_t other = (uint32_t)__builtin_ctzll(met);
