@@ -37,8 +37,9 @@ def test_a_build_beside_itself(other: Path) -> None:
     rows = [json.loads(line) for line in result.output.splitlines()]
     assert [row["interfaces"] for row in rows] == [None, 5]
     for row in rows:
-        assert row["times"] == pytest.approx(row["other_us"] / row["us"], rel=0.2)
-        assert row["bytes_per_constraint"] == pytest.approx(row["other_bytes_per_constraint"], rel=0.05) > 0
+        assert row["times"] == pytest.approx(row["other_us"] / row["us"], abs=0.1)
+        assert row["bytes_per_constraint"] > 0
+        assert row["bytes_per_constraint"] == pytest.approx(row["other_bytes_per_constraint"], rel=0.05)
 
 
 def test_one_build_alone() -> None:
