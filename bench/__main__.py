@@ -20,6 +20,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         "matching.table",
         "matching",
         "matching.gallery",
+        "matching.builds",
         "matching.adversary",
         "matching.network_effect",
         "matching.cover_index",

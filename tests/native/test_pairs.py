@@ -55,6 +55,32 @@ def test_a_large_pair_with_an_interface_each() -> None:
     _compare(table, twin, [_message(rng) for _ in range(5)])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_message_of_many_names_with_many_partners(seed: int) -> None:
+    """Names whose bits as partners are equal are told apart: of 64 names, each paired with most others, some are."""
+    rng = random.Random(seed)
+    tables = [Table(), Table("linear")]
+    names = [f"name {number}" for number in range(64)]
+    for number in range(4_000):
+        one, other = rng.sample(names, 2)
+        chosen = Filter((_wide_or_word(rng, one), _wide_or_word(rng, other)))
+        for table in tables:
+            table.add(chosen, 256 + number)
+    tables[0].validate()
+    for _ in range(6):
+        asked = rng.sample(names, rng.choice((3, 40, 64)))
+        message = {name: rng.choice((*WORDS, *NUMBERS)) for name in asked}
+        found, expected = (sorted(table.match(message)) for table in tables)
+        assert found == expected
+        assert found or len(asked) == 3
+
+
+def _wide_or_word(rng: random.Random, name: str) -> Constraint:
+    """A test with no bucket: an order, or `!=`, of a word or of a number with a code or without."""
+    kind = rng.choice((WORDS, NUMBERS))
+    return Constraint(name, rng.choice((Op.GT, Op.LE, Op.NE)), (rng.choice(kind),))
+
+
 @pytest.mark.slow
 def test_a_table_whose_steps_go_together() -> None:
     """With so many filters a message's probes and runs are looked at together: the answers are those of `linear`."""

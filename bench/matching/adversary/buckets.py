@@ -93,5 +93,23 @@ BUCKETS = Family(
     },
     hostile=_hostile,
     plain=_plain,
-    known=({"shared by": "= string", "shared": 1, "values": 1, "shared sort": "first", "fails by": "=", "tested": 1},),
+    known=tuple(
+        {
+            "shared by": by,
+            "shared": shared,
+            "values": values,
+            "shared sort": "first",
+            "fails by": test,
+            "tested": tested,
+        }
+        for by, shared, values, test, tested in (
+            ("= string", 1, 1, "=", 1),
+            ("= integer", 12, 8, "!=", 50),
+            ("contains", 12, 8, "!=", 50),
+            ("prefix", 12, 1, "between", 50),
+            ("prefix", 12, 1, ">", 50),
+            ("prefix", 4, 8, "!=", 50),
+            ("> integer", 4, 1, "!=", 50),
+        )
+    ),
 )

@@ -14,6 +14,7 @@
 #include "engines/onepath/interval_matching.h"
 
 #define NUMBERS_AT_ONCE 2U
+#define NAMES_MANY 24U /* of a message: with fewer a look at each is cheaper than one at all together */
 #define FAR_FILTERS_MIN                                                                                                \
     4000U /* in runs, buckets and lists; of fewer all is near, and asking costs more than it hides */
 #define TOGETHER_FILTERS_MIN 50000U /* below, memory is near, and a list of steps costs more than it hides */
@@ -329,8 +330,27 @@ static void see_scans(matching *m) {
     }
 }
 
-/* Which of the message's names a key may have pairs with: bit i stands for known[i]. */
-static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+/* The names of a message by their bits as partners: which bits there are, the last name of each, and of each name the
+ * one before it that has the same bit, or itself. */
+typedef struct company {
+    uint64_t present[TAMIS_PARTNER_WORDS];
+    uint8_t last[64 * TAMIS_PARTNER_WORDS]; /* of bits that are present */
+    uint8_t before[TM_ATTRIBUTES_MAX];
+    bool is_known;
+} company;
+
+static void meet(company *names, const uint16_t *bits, uint32_t count) {
+    memset(names->present, 0, sizeof names->present);
+    for (uint32_t i = 0; i < count; i++) {
+        names->before[i] = tm_bit_at(names->present, bits[i]) ? names->last[bits[i]] : (uint8_t)i;
+        names->last[bits[i]] = (uint8_t)i;
+        tm_bit_set(names->present, bits[i]);
+    }
+    names->is_known = true;
+}
+
+/* Which of the names a key may have pairs with, one name after the other: bit i stands for known[i]. */
+static inline uint64_t company_in_turn(const tamis_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
     if (key->partners != NULL) {
         for (uint32_t i = 0; i < count; i++) {
@@ -344,10 +364,27 @@ static inline uint64_t company_of(const tamis_key *key, const uint16_t *bits, ui
     return met;
 }
 
+/* The same of all names together, for a key with many partners: a message may have 64 names, and each of them a key. */
+static inline uint64_t company_together(const tamis_key *key, const company *names) {
+    uint64_t met = 0;
+    for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
+        uint64_t both = key->partners[word] & names->present[word];
+        for (; both != 0; both &= both - 1) {
+            uint32_t i = names->last[word * 64 + (uint32_t)__builtin_ctzll(both)];
+            for (met |= UINT64_C(1) << i; names->before[i] != i; met |= UINT64_C(1) << i) {
+                i = names->before[i];
+            }
+        }
+    }
+    return met;
+}
+
 /* Pairs stand under their rarer name; its partners' bits say which other names of the message are worth a probe. */
 static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     uint16_t bits[TM_ATTRIBUTES_MAX];
     uint64_t coarse = 0;
+    company names;
+    names.is_known = false;
     for (uint32_t i = 0; i < m->known_count; i++) {
         bits[i] = (uint16_t)tamis_partner_bit(m->known[i].name, m->known[i].kind);
         coarse |= tamis_coarse_bit(bits[i]);
@@ -357,7 +394,12 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
         if (at->key == NULL || !(at->key->partner_bits & coarse)) {
             continue;
         }
-        uint64_t met = company_of(at->key, bits, m->known_count) & ~(UINT64_C(1) << home);
+        bool together = at->key->partners != NULL && m->known_count >= NAMES_MANY;
+        if (together && !names.is_known) {
+            meet(&names, bits, m->known_count);
+        }
+        uint64_t met = together ? company_together(at->key, &names) : company_in_turn(at->key, bits, m->known_count);
+        met &= ~(UINT64_C(1) << home);
         for (; met != 0; met &= met - 1) {
             uint32_t other = (uint32_t)__builtin_ctzll(met);
             const known *partner = &m->known[other];

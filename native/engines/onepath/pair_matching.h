@@ -15,6 +15,7 @@
 /* A value as the entries of a bucket are compared with it. */
 typedef struct pair_side {
     int64_t value;         /* code, or label */
+    int64_t constant;      /* of a string: which it is */
     const int64_t *labels; /* of the operands; NULL: they are codes themselves */
     uint32_t attribute;
 } pair_side;
@@ -22,10 +23,11 @@ typedef struct pair_side {
 static inline pair_side side_of(const matching *m, const known *at) {
     static const int64_t NO_LABELS[1] = {0}; /* there are strings, but no constant yet */
     if (at->kind != TAMIS_STRING) {
-        return (pair_side){at->code, NULL, at->attribute};
+        return (pair_side){at->code, TM_NO_STRING, NULL, at->attribute};
     }
     const int64_t *labels = m->engine->strings.labels;
-    return (pair_side){m->views[at->attribute].label, labels != NULL ? labels : NO_LABELS, at->attribute};
+    const tamis_view *view = &m->views[at->attribute];
+    return (pair_side){view->label, view->constant, labels != NULL ? labels : NO_LABELS, at->attribute};
 }
 
 /* An operator that is TAMIS_SIDE_APART, and not plain. */
@@ -58,13 +60,18 @@ static void try_pair(matching *m, const tamis_entry *entry, const pair_side *fir
     }
 }
 
-/* Whether the orders of a side hold, one bit; nothing of sense where another operator stands there. */
-static inline uint32_t orders_hold(const pair_side *side, bool is_text, uint32_t op, uint32_t operand) {
-    int64_t other = (int32_t)operand;
+/* 0: the side does not hold; 1: it does, or needs a closer look. Of a plain entry nothing of sense. A constant is the
+ * string or differs from it by what it is; a pattern has all orders. */
+static inline uint32_t side_may_hold(const pair_side *side, bool is_text, uint32_t op, uint32_t operand) {
     if (is_text) {
-        other = side->labels[op & TAMIS_SIDE_APART ? 0 : operand];
+        bool is_apart = op & TAMIS_SIDE_APART;
+        int64_t value = is_apart ? side->constant : side->value;
+        int64_t label = side->labels[is_apart ? 0 : operand];
+        int64_t other = is_apart ? (int64_t)operand : label;
+        return op >> (1 + (value > other) - (value < other)) & 1;
     }
-    return op >> (1 + (side->value > other) - (side->value < other)) & 1;
+    int64_t other = (int32_t)operand;
+    return (op >> (1 + (side->value > other) - (side->value < other)) | op / TAMIS_SIDE_APART) & 1;
 }
 
 /* The numbers of those entries, at most PAIRS_AT_ONCE, that hold or need a closer look. */
@@ -76,10 +83,10 @@ static inline __attribute__((always_inline)) uint32_t sort_out(const tamis_entry
     for (uint32_t i = 0; i < count; i++) {
         uint32_t sides = entries[i].interface >> 24;
         uint64_t operands = entries[i].test;
-        uint32_t both = orders_hold(first, first_is_text, sides & 15, (uint32_t)operands) &
-                        orders_hold(second, second_is_text, sides >> 4, (uint32_t)(operands >> 32));
+        uint32_t both = side_may_hold(first, first_is_text, sides & 15, (uint32_t)operands) &
+                        side_may_hold(second, second_is_text, sides >> 4, (uint32_t)(operands >> 32));
         kept[left] = (uint8_t)i;
-        left += both | ((entries[i].interface & TAMIS_SIDES_APART) != 0);
+        left += both | (sides == (TAMIS_SIDE_PLAIN << 4 | TAMIS_SIDE_PLAIN));
     }
     return left;
 }
