@@ -47,8 +47,6 @@ class StrategyFacts:
     """A message goes only by shortest ways to routers that have asked for it, so an audit can say which way it took."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
-    engine: str | None = field(default=None, kw_only=True)
-    """The engine of routers for which a topology file names none; None: the usual one."""
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
@@ -105,7 +103,6 @@ STRATEGIES: Final = (
         "Each router states every filter of its clients, covered or not; each on the way matches as far as its links "
         "need.",
         states_all=True,
-        engine="pst",
     ),
     StrategyFacts(
         "match-first",
@@ -132,7 +129,6 @@ STRATEGIES: Final = (
         "As `link-matching`, but a message carries the set of routers that want it; those with equal tables match it "
         "for their own clients alone.",
         states_all=True,
-        engine="pst",
     ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
