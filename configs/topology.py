@@ -51,9 +51,7 @@ class Topology(ConfigSection):
         description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
     )
     strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
-    engine: EngineOrName = Field(
-        default=EngineSettings(), description="How each router matches."
-    )
+    engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",

@@ -351,6 +351,8 @@ class Network:
 
     def _reroute(self, command: Reroute) -> None:
         self.routes.reroute(command.trees, command.is_whole)
+        if self._holding is not None:
+            self._holding.rerouted(command.trees)
         self._tell(command.trees)
 
     def _forget(self, command: Forget) -> None:
