@@ -52,10 +52,7 @@ class Topology(ConfigSection):
         description="Along which trees messages travel: one per source, one for all, or back along the reverse path.",
     )
     strategy: StrategyOrName = Field(default=StrategySettings(), description="How routers share the filtering.")
-    engine: EngineOrName = Field(
-        default=EngineSettings(),
-        description="How each router matches; without it, strategy `link-matching` takes `pst`.",
-    )
+    engine: EngineOrName = Field(default=EngineSettings(), description="How each router matches.")
     data: Folder | None = Field(
         default=None,
         description="Folder with one folder per router, named by its id; a router's own `data` goes first.",
@@ -135,7 +132,7 @@ class Topology(ConfigSection):
             own.admin_names,
             own.data or (joined(self.data, router_id) if self.data else None),
             own.machine,
-            own.engine or self._usual_engine,
+            own.engine or self.engine,
             own.tokens or self.tokens,
             own.tls or self.tls,
             own.neighbour_tls,
@@ -155,12 +152,6 @@ class Topology(ConfigSection):
     def layer(self) -> str:
         """The broadcast layer: that of the strategy, if it brings one."""
         return self.strategy.facts.layer or self.broadcast
-
-    @property
-    def _usual_engine(self) -> EngineSettings:
-        """The engine of routers that name none: the network's or, where it names none, its strategy's."""
-        own = self.strategy.facts.engine
-        return self.engine if own is None or "engine" in self.model_fields_set else EngineSettings(name=own)
 
     def _links_of(self, router_id: str) -> Iterator[LinkSettings]:
         for link in self.links:

@@ -84,6 +84,14 @@ class RemoteRouters(ABC):
         they go by the trees of their sources, as at first."""
         check(lib.tm_switch_roots(self.c, _numbers(array("Q", roots)), len(roots)))
 
+    def tell_tree(self, before: Mapping[int, int]) -> None:
+        """Say by which router, this one among them, messages that enter here come to each other one, up to 4,096 in
+        all, where the policy is `destinations`. From then on a message gets a set of routers where that costs all
+        routers together less. Without any, as at first, each one does."""
+        numbers = array("Q", sorted(before))
+        c_before = array("Q", (before[number] for number in numbers))
+        check(lib.tm_switch_tree(self.c, _numbers(numbers), _numbers(c_before), len(numbers)))
+
     def raise_epoch(self, epoch: int) -> None:
         """Stamp messages with `epoch` from now on."""
         lib.tm_switch_raise_epoch(self.c, epoch)

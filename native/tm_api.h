@@ -576,6 +576,11 @@ int tm_switch_classify(tm_switch *sw, tm_table *classes, uint32_t count);
 /* The number of the root of each class from now on, and behind them that of messages in no class (copied); `count` 0:
  * none is known, so messages go by the trees of their sources, as at first. */
 int tm_switch_roots(tm_switch *sw, const uint64_t *roots, size_t count);
+/* The tree of messages that enter here, for TM_FORWARD_DESTINATIONS: they come to routers[i] by before[i], another of
+ * `routers`, which ascend, or this one (both copied). From then on a message gets a set where that costs all routers
+ * together less, by what this one measures; without a tree (`count` 0), as at first, each one does. TM_OK; without a
+ * tree TM_NO_MEMORY or (more than TM_ROUTE_SET_ROUTERS_MAX, or in no order) TM_MISUSED. */
+int tm_switch_tree(tm_switch *sw, const uint64_t *routers, const uint64_t *before, size_t count);
 /* Messages that enter here are stamped with this epoch from now on, and counted from 1 again. */
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */

@@ -50,8 +50,6 @@ class StrategyFacts:
     """The broadcast layer that the strategy brings with it; None: that of the topology file."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
-    engine: str | None = field(default=None, kw_only=True)
-    """The engine of routers for which a topology file names none; None: the usual one."""
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
@@ -108,7 +106,6 @@ STRATEGIES: Final = (
         "Each router states every filter of its clients, covered or not; each on the way matches as far as its links "
         "need.",
         states_all=True,
-        engine="pst",
     ),
     StrategyFacts(
         "match-first",
@@ -135,7 +132,6 @@ STRATEGIES: Final = (
         "As `link-matching`, but a message carries the set of routers that want it; those with equal tables match it "
         "for their own clients alone.",
         states_all=True,
-        engine="pst",
     ),
     StrategyFacts(
         "profile",

@@ -36,7 +36,9 @@ SEED: Final = 2026
 HOPS: Final = 30
 CLIENT: Final = 1 << 40
 ROLES: Final = {"entry": 1, "transit": 2, "last": 4}
-POLICIES: Final = ("wanted", "destinations")
+POLICIES: Final = ("wanted", "destinations", "weighed")
+"""`weighed` is `destinations` where the first router knows the tree, as in a network: it writes a set where that
+pays."""
 _COLLECTED: Final = re.compile(r"Collected : (\d+)")
 
 
@@ -65,13 +67,18 @@ def _way(me: int, other: int) -> int:
     return before if other == me else me // 2
 
 
+def _before(me: int, other: int) -> int:
+    """The router of the heap from which messages of `me` come to `other`."""
+    return _way(other, me)
+
+
 class Router:
     """One router of the tree, and its client."""
 
     def __init__(self, number: int, load: Load, policy: str) -> None:
         self.number = number
         self.switch = Switch(Table(), SwitchOptions(number, 1, connections_max=8, publishers_max=8, hop_limit=HOPS))
-        self.switch.join(Table(), 8, policy)
+        self.switch.join(Table(), 8, "destinations" if policy == "weighed" else policy)
         self.links = {
             other: self._admit(other, is_link=True)
             for other in (number // 2, 2 * number, 2 * number + 1)
@@ -89,6 +96,8 @@ class Router:
         self.switch.route(generation, source, parent, {to: way for to, way in ways.items() if way != parent})
         self.switch.commit(0)
         self.switch.hold(filter_digest(1, b"all"), sorted(load.filters))
+        if policy == "weighed":
+            self.switch.tell_tree({other: _before(number, other) for other in load.filters if other != number})
 
     def _admit(self, number: int, is_link: bool) -> int:
         connection = self.switch.open()

@@ -26,6 +26,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net->choosing.frame, uint8_t, net->choosing.frame_capacity);
     tm_publishers_clear(&net->choosing.had);
     tm_places_clear(&net->reuse.places);
+    tm_worth_clear(&net->reuse.worth);
     TM_DELETE(memory, TM_COLD, net->departures, uint64_t, net->departure_words);
     TM_DELETE(memory, TM_COLD, net->routed_frame, uint8_t, net->routed_capacity);
     TM_DELETE(memory, TM_COLD, net->plans, tm_small_plan, SWITCH_FORMS);
@@ -59,6 +60,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
     tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     tm_places_init(&net->reuse.places, &sw->memory);
+    tm_worth_init(&net->reuse.worth, &sw->memory);
     net->forwarding = switch_forwarding(forwarding);
     net->destinations_max = TM_ROUTE_ROUTERS;
     net->epoch_max = UINT64_MAX;

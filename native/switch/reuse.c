@@ -4,11 +4,12 @@
  * message is who is in the set. Any other router matches as ever (depart.c) and passes the set on as it is. So do both
  * with messages that are traced or for members alone. No set is written
  * while several generations of routes are in force, the older of which lead to routers that the digest is not about;
- * nor where a plan of few filters costs less than a set.
+ * nor where a plan of few filters costs less than a set, or all routers together would do more for it (worth.h).
  */
 #include "switch/forward.h"
 
 #include "base/bits.h"
+#include "base/clock.h"
 
 _Static_assert(TM_ROUTE_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "a bit for each");
 _Static_assert(TM_DIGEST_BYTES == WIRE_DIGEST_BYTES, "as it is handed in");
@@ -31,6 +32,10 @@ int tm_switch_tables(tm_switch *sw, const uint8_t *digest, const uint64_t *route
         reuse->is_whole = true;
     }
     return TM_OK;
+}
+
+int tm_switch_tree(tm_switch *sw, const uint64_t *routers, const uint64_t *before, size_t count) {
+    return sw != NULL && sw->net != NULL ? tm_worth_set(&sw->net->reuse.worth, routers, before, count) : TM_MISUSED;
 }
 
 static uint32_t set_bytes(const tm_reuse *reuse) {
@@ -129,27 +134,49 @@ static parts with_set(tm_switch *sw, const parts *message) {
 }
 
 /* Match a message that enters here for all routers at once. */
-static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, uint32_t *behind) {
+static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, bool is_timed, uint32_t *behind) {
     tm_net *net = sw->net;
+    uint64_t start = is_timed ? tm_clock_ns() : 0;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = switch_ask_network(sw, message, &query, &hits);
     if (result != TM_OK) {
         return switch_unanswered(result, behind);
     }
-    if (write_members(net, hits.count)) {
-        parts stated = with_set(sw, message);
-        sw->stats.sets_written += stated.route_bytes > 0;
+    uint64_t matched = is_timed ? tm_clock_ns() : 0;
+    bool is_any = write_members(net, hits.count);
+    parts stated = is_any ? with_set(sw, message) : *message;
+    sw->stats.sets_written += stated.route_bytes > 0;
+    if (is_any) {
         depart_by_set(sw, &stated, key, NEIGHBOUR_NONE, behind);
     } else {
         switch_mark_chosen(net, message, key, NEIGHBOUR_NONE, behind);
         switch_queue_marked(sw, message);
     }
+    if (is_timed) {
+        uint64_t end = tm_clock_ns();
+        tm_worth_note_set(&net->reuse.worth, end - start, end - matched, &net->reuse.places, net->reuse.members);
+    }
     return TM_OK;
 }
 
-/* Is a message that enters here worth a set: are there more filters than a plan has, and does any way lead on? */
-static bool is_worth_a_set(tm_net *net, uint32_t key) {
+/* A message enters here that may get a set: it does where that is worth its cost, or is to be measured. */
+static int enter(tm_switch *sw, const parts *message, uint32_t key, uint32_t *behind) {
+    tm_worth *worth = &sw->net->reuse.worth;
+    tm_trial trial = tm_worth_next(worth);
+    if (trial.is_by_set) {
+        return depart_with_set(sw, message, key, trial.is_timed, behind);
+    }
+    uint64_t start = trial.is_timed ? tm_clock_ns() : 0;
+    int result = switch_depart(sw, message, key, NEIGHBOUR_NONE, behind);
+    if (trial.is_timed) {
+        tm_worth_note_links(worth, tm_clock_ns() - start);
+    }
+    return result;
+}
+
+/* May a message that enters here have a set: are there more filters than a plan has, and does any way lead on? */
+static bool may_have_a_set(tm_net *net, uint32_t key) {
     uint32_t block;
     return net->reuse.places.count > 0 && net->network.count > SMALL_PLAN_FILTERS_MAX && net->routes.in_force == 1 &&
            tm_routes_agree(&net->routes, key, &block) && block != WAYS_NONE &&
@@ -175,8 +202,8 @@ int switch_reuse(tm_switch *sw, const parts *message, uint32_t key, uint32_t cam
     }
     *behind = 0;
     if (is_entry) {
-        return is_worth_a_set(sw->net, key) ? depart_with_set(sw, message, key, behind)
-                                            : switch_depart(sw, message, key, came_from, behind);
+        return may_have_a_set(sw->net, key) ? enter(sw, message, key, behind)
+                                               : switch_depart(sw, message, key, came_from, behind);
     }
     if (!is_believed(reuse, message)) {
         sw->stats.sets_stale++;

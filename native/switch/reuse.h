@@ -8,9 +8,11 @@
 
 #include "model/wire.h"
 #include "network/places.h"
+#include "switch/worth.h"
 
 typedef struct tm_reuse {
     tm_places places;
+    tm_worth worth;
     bool is_whole; /* else the table is changing, and there is no digest */
     uint8_t digest[WIRE_DIGEST_BYTES];
     uint64_t members[WIRE_SET_BYTES_MAX / 8];                  /* bitset over places: the set of the message at hand */

@@ -196,6 +196,7 @@ class Core:
 
     def start(self, now_us: int) -> list[Command]:
         self.core_state.now_us = now_us
+        self._states.ways.started()
         self._advertiser.say()
         self._states.say()
         return self._done()

@@ -12,6 +12,7 @@ from typing import Final
 from tamis.native import Switch
 from tamis.protocol.limits import ROUTE_SET_ROUTERS_MAX
 from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
+from tamis.router.core.ways.trees import Trees
 from tamis.router.links.installing import Installer
 
 
@@ -32,6 +33,11 @@ class SwitchTables:
         self._tables = tables
         self._switch.hold(None)
         return True
+
+    def rerouted(self, trees: Trees) -> None:
+        """Messages go by `trees` from now on: the switch weighs by them what a set is worth."""
+        onward = trees.onward
+        self._switch.tell_tree(onward if len(onward) <= ROUTE_SET_ROUTERS_MAX else {})
 
     def changed(self) -> None:
         self._installer.afterwards(partial(self._hold, self._tables))

@@ -352,6 +352,8 @@ class Network:
 
     def _reroute(self, command: Reroute) -> None:
         self.routes.reroute(command.trees, command.is_whole, command.forest)
+        if self._holding is not None:
+            self._holding.rerouted(command.trees)
         self._tell(command.trees)
 
     def _forget(self, command: Forget) -> None:

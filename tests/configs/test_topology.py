@@ -119,16 +119,14 @@ def test_name_and_options_choose_a_strategy(text: str, name: str):
     assert parse_topology(f"routers: {{a: {{clients: h:1}}}}\nstrategy: {text}").strategy.facts.name == name
 
 
-def test_a_strategy_may_have_an_engine_of_its_own_until_the_file_names_one():
-    network = "routers: {a: {clients: h:1}, b: {engine: counting}}\nlinks: [[a, b]]\nstrategy: "
+def test_the_engine_is_the_routers_own_or_the_networks_whatever_the_strategy():
+    network = "routers: {a: {clients: h:1}, b: {neighbours: h:2, engine: counting}}\nlinks: [[a, b]]\nstrategy: "
     for text, engines in (
         ("advertise", ["tamis", "counting"]),
-        ("link-matching", ["pst", "counting"]),
-        ("{name: link-matching, reuse: destinations}", ["pst", "counting"]),
-        ("link-matching\nengine: sff", ["sff", "counting"]),
-        ("link-matching\nengine: tamis", ["tamis", "counting"]),
+        ("link-matching", ["tamis", "counting"]),
+        ("link-matching\nengine: pst", ["pst", "counting"]),
     ):
-        net = parse_topology(network.replace("b: {", "b: {neighbours: h:2, ") + text)
+        net = parse_topology(network + text)
         assert [net.router(name).engine.name for name in "ab"] == engines, text
 
 

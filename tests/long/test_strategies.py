@@ -20,8 +20,15 @@ AWAY_S = 7.0
 @pytest.mark.long
 @pytest.mark.parametrize(
     "strategy",
-    [{"name": "flood"}, {"name": "flood", "prune": False}, {"name": "link-matching"}, {"name": "match-first"}],
-    ids=["flood", "flood everywhere", "link matching", "match first"],
+    [
+        {"name": "flood"},
+        {"name": "flood", "prune": False},
+        {"name": "link-matching"},
+        {"name": "match-first"},
+        {"name": "advertise", "reuse": "destinations"},
+        {"name": "link-matching", "reuse": "destinations"},
+    ],
+    ids=["flood", "flood everywhere", "link matching", "match first", "sets", "link matching with sets"],
 )
 async def test_a_ring_under_kills_and_stops(tmp_path, strategy):
     async with running(tmp_path, ring(*NAMES, strategy=strategy)) as network:

@@ -175,3 +175,29 @@ def test_a_neighbour_that_writes_a_wrong_one_is_told(router, data):
     frame = size + plain[4:56] + len(area).to_bytes(2, "little") + plain[58:64] + area + plain[64:]
     faults = [event for event in router.switch.feed(router.west, frame) if event.type == EventType.FAULT]
     assert [fault.code for fault in faults] == [ErrorCode.BAD_EXTENSION]
+
+
+def test_a_switch_that_knows_the_tree_tries_both_and_then_does_what_is_worth_it(router):
+    router.switch.install(EAST, {1: EVERYTHING})
+    router.switch.tell_tree({WEST: ME, EAST: ME, FAR: EAST})
+    for counter in range(1, 65):
+        router.feed(router.alice, published(counter))
+    assert [bool(frame.extensions) for frame in sent(router, router.newer)] == [False, True] * 32
+    router.switch.tell_tree({WEST: ME, EAST: ME, FAR: ME})  # nobody is on the way to another one
+    before = figures(router)
+    for counter in range(65, 400):
+        router.feed(router.alice, published(counter))
+    assert figures(router) == before
+    router.switch.tell_tree({})
+    router.feed(router.alice, published(400))
+    assert figures(router)[0] == before[0] + 1
+
+
+def test_a_tree_that_cannot_be_is_refused_or_ends(router):
+    with pytest.raises(RuntimeError):
+        router.switch.tell_tree(dict.fromkeys(range(1, limits.ROUTE_SET_ROUTERS_MAX + 2), ME))
+    router.switch.install(EAST, {1: EVERYTHING})
+    router.switch.tell_tree({EAST: FAR, FAR: EAST})  # each behind the other
+    for counter in range(1, 300):
+        router.feed(router.alice, published(counter))
+    assert len(sent(router, router.newer)) == 299

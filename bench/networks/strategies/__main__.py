@@ -1,10 +1,10 @@
 """`python -m tamis.bench.networks.strategies`: what each strategy costs, on one layout after the other.
 
     --layouts ring5,wan39      networks of configs/topologies, or a kind of shape with its size (line9)
-    --strategy advertise,link-matching/tamis      strategies, and after a stroke an engine that is not their own
+    --strategy advertise,link-matching/pst      strategies, and after a stroke an engine that is not the usual one
     --json FILE                a line for each cell: given again, what the file has of this build is not measured anew
 
-All strategies of the table are compared, each with its engine; one whose engine is its own with the usual one, too.
+All strategies of the table are compared, each with the usual engine; one whose paper has an engine with that, too.
 
 Law: figures of one group were measured in turns and are compared; a strategy that delivers anything else than the
 others, or sends another number of copies than its model, ends the run with exit code 1 and no figure of the group. A
@@ -31,6 +31,8 @@ SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "paper": {"ring5": (1_000, 10_000, 100_000), "wan39": (1_000, 10_000, 100_000), "tree100": (1_000, 10_000)},
 }
 """Layouts, and the subscriptions of each."""
+ENGINES_OF_PAPERS: Final = {"link-matching": "pst"}
+"""Strategies whose paper has an engine of its own, which is compared, too."""
 
 
 def _numbers(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
@@ -43,17 +45,14 @@ def _numbers(_context: click.Context, parameter: click.Parameter, value: str | N
 def contenders(names: str | None) -> list[Contender]:
     """Return the contenders that `--strategy` names; None: all of the table. UsageError for one that is not there."""
     if names is None:
-        usual = [Contender(facts.name, facts.engine or DEFAULT_ENGINE) for facts in STRATEGIES]
-        also = [
-            Contender(facts.name, DEFAULT_ENGINE) for facts in STRATEGIES if facts.engine not in (None, DEFAULT_ENGINE)
-        ]
-        return usual + also
+        usual = [Contender(facts.name, DEFAULT_ENGINE) for facts in STRATEGIES]
+        return usual + [Contender(name, engine) for name, engine in ENGINES_OF_PAPERS.items()]
     found = []
     for name in names.split(","):
         strategy, _, engine = name.partition("/")
         if strategy not in BY_NAME:
             raise click.UsageError(f"--strategy: no {strategy!r}; one of {', '.join(BY_NAME)}")
-        found.append(Contender(strategy, engine or BY_NAME[strategy].engine or DEFAULT_ENGINE))
+        found.append(Contender(strategy, engine or DEFAULT_ENGINE))
     return found
 
 

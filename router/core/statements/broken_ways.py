@@ -44,10 +44,14 @@ class Ways:
         self._began_us: int | None = None
         self._gone: dict[int, int] = {}  # router out of reach -> since when
         self._forgotten_us: int | None = None  # since when one of those that nobody remembers has been gone
-        self._was_alone_us: int | None = core_state.now_us  # nobody has ever been in reach
+        self._was_alone_us: int | None = None  # nobody has ever been in reach, since then
         self._broke_us: int | None = None  # when a way broke the last time
         self._stood_us = 0  # when this router came to stand the last time,
         self._woke_us: int | None = None  # and when it went on
+
+    def started(self) -> None:
+        """The router starts now, and nobody is in reach."""
+        self._was_alone_us = self._core_state.now_us
 
     def ended(self, edges: Collection[Edge]) -> None:
         """Note that sessions of these edges have ended, if a way to here went over one of them."""

@@ -45,7 +45,7 @@ def fleet_of(where: str, strategy: str, subscriptions: int, events: int):
     network.come_up()
     network.subscribe(wants)
     facts = BY_NAME[strategy]
-    return network, wants, Fleet(network.nodes, wants, facts, facts.engine or "tamis")
+    return network, wants, Fleet(network.nodes, wants, facts, "tamis")
 
 
 def stated_at(network: Network) -> list[int]:
@@ -237,7 +237,7 @@ def test_the_command_refuses_what_it_does_not_know() -> None:
     assert "numbers with commas" in run(command.main, ["--coverable", "half"]).output
 
 
-def test_every_strategy_is_compared_and_those_with_an_engine_of_their_own_twice() -> None:
+def test_every_strategy_is_compared_and_those_whose_paper_has_an_engine_twice() -> None:
     names = [str(each) for each in command.contenders(None)]
     assert {name.partition("/")[0] for name in names} == set(BY_NAME)
     assert {"advertise/tamis", "link-matching/pst", "link-matching/tamis"} <= set(names)

@@ -24,6 +24,7 @@ def test_frames_of_one_router_go_to_the_next_with_their_sets() -> None:
 
 @pytest.mark.slow
 def test_a_row_for_each_policy() -> None:
-    one, other = measured(Load.drawn("market", 600, 15, 40), counted=False)
-    assert (one["policy"], other["policy"]) == ("wanted", "destinations")
+    one, other, weighed = measured(Load.drawn("market", 600, 15, 40), counted=False)
+    assert [row["policy"] for row in (one, other, weighed)] == ["wanted", "destinations", "weighed"]
     assert float(other["bytes"]) == float(one["bytes"]) + 4 + 1 + 16 + 2
+    assert float(one["bytes"]) < float(weighed["bytes"]) < float(other["bytes"])

@@ -23,10 +23,12 @@ NOW = 1_700_000_000_000
 class Single:
     """The router "me"."""
 
-    def __init__(self, epoch: int = 1, core: Callable[..., Core] = Core, **settings: object) -> None:
+    def __init__(
+        self, epoch: int = 1, core: Callable[..., Core] = Core, started_us: int = 0, **settings: object
+    ) -> None:
         self.core = core("me", epoch, CoreSettings(**settings))  # type: ignore[arg-type]
-        self.now_us = 0
-        self.done: list[Command] = self.core.start(0)
+        self.now_us = started_us
+        self.done: list[Command] = self.core.start(started_us)
 
     def handle(self, event: Event) -> None:
         self.done += self.core.handle(event, self.now_us)

@@ -311,3 +311,12 @@ def test_ways_count_as_whole_again_when_the_hold_is_over() -> None:
         single.hears("a", LinkState("a", 1, seq, tuple(links)))
         single.waits(20 * MS)
         assert [each.is_whole for each in single.took(Reroute)] == [is_whole]
+
+
+def test_a_router_has_been_alone_since_it_started() -> None:
+    """Not since the machine did, whose clock it reads."""
+    single = Single(started_us=7_000 * S)
+    single.waits(S)
+    single.joins("a")
+    [first] = told(single)
+    assert first.span_us == S + HOLD_US + UNNOTICED_US
