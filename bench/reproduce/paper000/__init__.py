@@ -1,0 +1,9 @@
+"""Paper 000: the forwarding table and the counting algorithm. Law: its figures, in the order of the paper."""
+
+from __future__ import annotations
+
+from tamis.bench.reproduce.paper000.example import EXAMPLE
+from tamis.bench.reproduce.paper000.matches import FIGURE_10, FIGURE_11
+from tamis.bench.reproduce.paper000.parameters import TABLE_1
+
+FIGURES = (EXAMPLE, TABLE_1, FIGURE_10, FIGURE_11)
