@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tamis.analysis.style import LIGHT, SERIES
 from tamis.bench.reproduce.figure import PlotSpec, ResultRow, ResultRows
@@ -50,7 +50,7 @@ def drawn(spec: PlotSpec, rows: ResultRows, name: str) -> tuple[str, bytes] | No
         axes = figure.add_subplot()
         _fill(axes, spec, chosen)
         _dress(axes, spec)
-        _place_legend(figure, axes)
+        _place_legend(figure, axes, spec.by)
         return _svg(figure, spec, name), _png(figure)
 
 
@@ -63,8 +63,8 @@ def _fill(axes: Axes, spec: PlotSpec, rows: Sequence[ResultRow]) -> None:
         label, colour = f"{kind}", LIGHT[f"c{rank % SERIES}"]
         if spec.kind == "line":
             line = sorted((number(row, spec.x), number(row, spec.y)) for row in own)
-            look = {"ls": _DASHES[rank // SERIES % len(_DASHES)], "marker": _MARKS[rank % len(_MARKS)]}
-            axes.plot(*zip(*line, strict=True), color=colour, label=label, lw=1.7, ms=4.2, **look)
+            dash, mark = _DASHES[rank // SERIES % len(_DASHES)], _MARKS[rank % len(_MARKS)]
+            axes.plot(*zip(*line, strict=True), color=colour, label=label, lw=1.7, ms=4.2, ls=dash, marker=mark)
             continue
         heights = {row[spec.x]: number(row, spec.y) for row in own}
         values = [heights.get(place, 0.0) for place in places]
@@ -115,12 +115,14 @@ def _tick(value: float) -> str:
     return f"{value:g}"
 
 
-def _place_legend(figure: Figure, axes: Axes) -> None:
+def _place_legend(figure: Figure, axes: Axes, title: str) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > 1:
-        columns = 1 if len(labels) > 4 else len(labels)
-        where = "outside right upper" if columns == 1 else "outside upper left"
-        figure.legend(handles, labels, loc=where, ncols=columns, frameon=False, labelcolor=LIGHT["ink"], fontsize=8.5)
+        beside = len(labels) > 4
+        look: dict[str, Any] = {"frameon": False, "labelcolor": LIGHT["ink"], "fontsize": 8.5, "title_fontsize": 8.5}
+        look |= {"title": title, "ncols": 1 if beside else len(labels)}
+        legend = figure.legend(handles, labels, loc="outside right upper" if beside else "outside upper left", **look)
+        legend.get_title().set_color(LIGHT["ink"])
 
 
 def _svg(figure: Figure, spec: PlotSpec, name: str) -> str:

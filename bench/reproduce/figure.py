@@ -59,7 +59,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A claim of a paper: `name` is unique in its paper, `claim` is in our words, `paper` has the paper's own numbers."""
+    """A claim of a paper: `name` is unique, `claim` is in our words, `paper` has the paper's own numbers."""
 
     name: str
     claim: str

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from tamis.bench.reproduce.figure import Judgement, ResultRow, ResultRows, Ruling, Scalar
 
@@ -58,7 +59,7 @@ def listed(values: Sequence[float], digits: int = 2) -> str:
 
 def is_rising(values: Sequence[float], slack: float = 0.0) -> bool:
     """Whether none is below the one before it, by more than that share."""
-    return all(b >= a * (1 - slack) for a, b in zip(values, values[1:], strict=False))
+    return all(b >= a * (1 - slack) for a, b in pairwise(values))
 
 
 def is_falling(values: Sequence[float], slack: float = 0.0) -> bool:

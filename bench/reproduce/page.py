@@ -1,8 +1,8 @@
 """Pages: for each figure what the paper shows beside what came of it here, and a verdict with its reason.
 
-Law: a page is one file that asks for nothing from anywhere, and says so to the browser (`Content-Security-Policy`). What
-its drawings say, its tables say, too. Colours are those of reports (`analysis/style.py`), light and dark; a printed page
-is the light one.
+Law: a page is one file that asks for nothing from anywhere, and says so to the browser (`Content-Security-Policy`).
+What its drawings say, its tables say, too. Colours are those of reports (`analysis/style.py`), light and dark; a
+printed page is the light one.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def _short_name(figure: Told) -> str:
 
 def _head(figures: Sequence[Told], title: str, paper: str | None) -> str:
     words = (
-        "What five papers on content-based networks claim, measured anew with the engines of Tamis: the paper's figure in "
+        "What five papers on content-based networks claim, measured anew with the engines of Tamis: the paper's "
+        "figure in "
         "words beside ours, and a verdict with its numbers. A claim that does not hold is shown like any other."
         if paper is None
         else PAPERS[paper]
@@ -98,7 +99,8 @@ def _short(figures: Sequence[Told]) -> str:
         '<section id="short" aria-labelledby="short-title"><h2 id="short-title">In short</h2>'
         f'<ul class="tiles" aria-label="claims by verdict">{tiles}</ul>'
         '<div class="frame"><table><caption>Every claim</caption><thead><tr><th scope="col">where</th>'
-        f'<th scope="col">claim</th><th scope="col">verdict</th></tr></thead><tbody>{rows}</tbody></table></div></section>'
+        '<th scope="col">claim</th><th scope="col">verdict</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>"
     )
 
 
@@ -136,8 +138,8 @@ def _figure(figure: Told, folder: Path) -> Iterator[str]:
     yield from _rows(figure)
     exact = "exact: every machine gives these rows" if figure["is_exact"] else "timed: another machine gives other rows"
     command = f"tamis reproduce {figure['paper']} --figure {figure['id']} --scale {figure['scale']}"
-    seed = f"seed {figure['seed']}"
-    yield f'<p class="soft made"><code>{escape(command)}</code> {seed}, {figure["seconds"]:.0f} s; {exact}</p></article>'
+    told = f"seed {figure['seed']}, {figure['seconds']:.0f} s; {exact}"
+    yield f'<p class="soft made"><code>{escape(command)}</code> {told}</p></article>'
 
 
 def _claims(figure: Told) -> Iterator[str]:
@@ -178,6 +180,8 @@ article { margin: 2rem 0 2.6rem; scroll-margin-top: 60px }
 article > h3 { font-size: 1.12rem }
 .badge { white-space: nowrap; font-weight: 600 }
 .badge.good { color: var(--good) } .badge.bad { color: var(--bad) } .badge.doubt { color: var(--doubt) }
+.plots figure { max-width: 660px }
+.claims { width: 100% }
 .claims td { min-width: 11ch } .claims td:nth-child(1) { min-width: 22ch } .claims td:nth-child(4) { min-width: 24ch }
 .made { font-size: .85rem }
 tr:target { background: var(--raised) }

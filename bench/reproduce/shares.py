@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
 from tamis.bench.matching.workloads import Workload
 from tamis.bench.reproduce.figure import Criterion, Judgement, ResultRow, ResultRows
@@ -17,7 +18,8 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.packed_filters import decode_filter
 
-_SIGMAS = 4
+_SIGMAS: Final = 4
+_Drawn = TypeVar("_Drawn")
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ def _kind(value: Value) -> str:
     return "boolean" if isinstance(value, bool) else "string" if isinstance(value, str) else "integer"
 
 
-def share_rows(parameter: str, counts: Mapping[object, int], stated: Mapping[object, float]) -> Iterator[ResultRow]:
+def share_rows(parameter: str, counts: Mapping[_Drawn, int], stated: Mapping[_Drawn, float]) -> Iterator[ResultRow]:
     """A row for each value that the paper gives a share; the rest is one row that should not be there."""
     total = sum(counts.values())
     for value, share in stated.items():

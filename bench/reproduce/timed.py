@@ -37,8 +37,13 @@ def _rows(
     try:
         counted = {id(each): _counted(each, made) for each in built}
         measure_in_turns(built, made.messages, setup, run.say, math.inf)
-        told = {"F": setup.filter_count, "I": setup.interfaces, "constraints": made.constraint_count}
-        return [told | {"engine": each.contender.label} | counted[id(each)] | _times(each) for each in built]
+        return [
+            {
+                "F": setup.filter_count, "I": setup.interfaces, "constraints": made.constraint_count,
+                "engine": each.contender.label, **counted[id(each)], **_times(each),
+            }
+            for each in built
+        ]
     finally:
         for each in built:
             each.table.close()

@@ -3,8 +3,8 @@
     m: quantity = 10  ->  quantity < 20, quantity > 3, ...  ->  f1 1 of 2, f2 1 of 1  ->  interface 2
                           matching constraints                  counters                 matched
 
-Law: what a constraint means is `protocol/evaluate.py`'s. Attributes come in the order of the message, the constraints of
-one in the order in which they were first used. A constraint that several filters have is held once. One visit of a
+Law: what a constraint means is `protocol/evaluate.py`'s. Attributes come in the order of the message, the constraints
+of one in the order in which they were first used. A constraint that several filters have is held once. One visit of a
 filter from a matched constraint is an *update* of its counter, or is *skipped* as the filter's interface is matched or
 excluded already; with `circuit` off every visit is an update, and nothing ends early.
 """

@@ -33,7 +33,9 @@ class BitNode:
 class BitTree:
     """Subscriptions, with the positions that lead to each; the first `factored` of the attributes are an index."""
 
-    def __init__(self, attributes: int, values: int, factored: int, subscriptions: Iterable[tuple[Wanted, int]]) -> None:
+    def __init__(
+        self, attributes: int, values: int, factored: int, subscriptions: Iterable[tuple[Wanted, int]]
+    ) -> None:
         self._attributes, self._factored = attributes, factored
         self._roots: dict[tuple[int, ...], BitNode] = {}
         domain = range(values)

@@ -68,7 +68,8 @@ EXAMPLE: Final = PaperFigure(
     paper="000",
     id="example",
     title="The example table",
-    shows="three interfaces with seven filters (figure 4), a message (1), a filter (2), and the constraints on quantity "
+    shows="three interfaces with seven filters (figure 4), a message (1), a filter (2), and the constraints on "
+    "quantity "
     "that quantity = 10 satisfies (7).",
     chosen="messages beside that of figure 1, so that every filter of the table decides something.",
     settings={Scale.SMALL: {"messages": len(MESSAGES)}, Scale.PAPER: {"messages": len(MESSAGES)}},

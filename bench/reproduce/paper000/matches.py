@@ -96,7 +96,8 @@ def _many_go_to_all(rows: ResultRows) -> Judgement:
         to_all[0] >= 50,
         f"at F = {size:,} {listed(to_all, 0)} % of the messages go to all 100 interfaces at A = 50, 100, 1000; "
         f"the median at A = 50 is {median:.2f} of them",
-        "a message with three attributes satisfies few filters, so that one in 100 interfaces is left out nearly always; "
+        "a message with three attributes satisfies few filters, so that one in 100 interfaces is left out nearly "
+        "always; "
         "nearly all, and not all, is what we find. The paper does not say which I it shows",
     )
 

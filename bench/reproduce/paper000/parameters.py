@@ -35,7 +35,8 @@ TABLE_1: Final = PaperFigure(
     title="Table 1: parameters of the generator",
     shows="distributions of types (40 % strings, 40 % integers, 20 % booleans) and operators (60 % =, 20 % <, 20 % >), "
     "1 to 5 constraints a filter, 3 to 10 attributes a message, both uniform.",
-    chosen="SV = 100 words and IV = 100 integers, which the paper does not say; a linear distribution gives the k-th of n "
+    chosen="SV = 100 words and IV = 100 integers, which the paper does not say; a linear distribution gives the "
+    "k-th of n "
     "values the weight n - k; booleans take = alone, as ours have no order.",
     settings={Scale.SMALL: _SETTINGS, Scale.PAPER: _SETTINGS},
     measure=_measure,

@@ -55,7 +55,8 @@ def _measure(run: FigureRun) -> list[ResultRow]:
 def _one(run: FigureRun, count: int) -> list[ResultRow]:
     network = brokers()
     drawn = wishes(network, SPACE, count, run.seed)
-    routers = [PaperBrokers(network, drawn, True), PaperBrokers(network, drawn, False), EngineBrokers(network, drawn)]
+    routers: list[PaperBrokers | EngineBrokers] = [PaperBrokers(network, drawn, each) for each in (True, False)]
+    routers.append(EngineBrokers(network, drawn))
     steps: dict[tuple[str, str], list[int]] = defaultdict(list)
     reached = 0
     for place in range(run.whole("events")):
@@ -112,9 +113,7 @@ class PaperBrokers:
             raise Disagreement("link matching reaches other clients than centralized matching")
         names, own = self._network.names, positions.clients_of_one
         return frozenset(
-            (names[place // own], place % own)
-            for place in range(len(names) * own)
-            if reached >> place & 1
+            (names[place // own], place % own) for place in range(len(names) * own) if reached >> place & 1
         )
 
 
@@ -194,12 +193,7 @@ def _up_to_four_hops(rows: ResultRows) -> Judgement:
 
 def _more_beyond(rows: ResultRows) -> Judgement:
     central = dict(_line(rows, CENTRAL))
-    over = [
-        (hops, count)
-        for hops in (5, 6)
-        for count, steps in _line(rows, f"LM {hops}")
-        if steps > central[count]
-    ]
+    over = [(hops, count) for hops in (5, 6) for count, steps in _line(rows, f"LM {hops}") if steps > central[count]]
     told = ", ".join(f"LM {hops} at F = {count:,.0f}" for hops, count in over)
     first = _line(rows, "LM 6")[0]
     ours = f"at F = {first[0]:,.0f} six hops take {first[1]:.0f}, centralized {central[first[0]]:.0f}; more at: {told}"
@@ -223,7 +217,8 @@ def _selectivity(rows: ResultRows) -> Judgement:
     return ruled(
         0.010 <= share <= 0.016,
         f"{share:.2%} of the subscriptions",
-        "the stated probabilities cannot give it: with values that are independent and evenly drawn 1.6 % match, by Zipf "
+        "the stated probabilities cannot give it: with values that are independent and evenly drawn 1.6 % match, "
+        "by Zipf "
         "and with likes of the region more. 1.3 % needs events that prefer what subscribers do not",
     )
 
@@ -250,7 +245,8 @@ CHART_2: Final = PaperFigure(
     "centralized matching. Up to four hops link matching takes no more; beyond, more; the slopes say that centralized "
     "matching takes more for really large numbers of subscribers.",
     chosen="Zipf with exponent 1; regions differ by a turn of the values; publishers are leaves of the three regions; "
-    "links count as the paper's virtual ones, apart for each tree. Clients are links by the text; counted as well: all clients "
+    "links count as the paper's virtual ones, apart for each tree. Clients are links by the text; counted as "
+    "well: all clients "
     "of a broker as one link.",
     settings={
         Scale.SMALL: {"subscriptions": (1_000, 2_000, 4_000, 8_000), "events": 90},

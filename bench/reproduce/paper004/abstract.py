@@ -89,7 +89,8 @@ ABSTRACT: Final = PaperFigure(
     title="The numbers of the abstract",
     shows="with 20 interfaces and 250,000 conjunctions a message went to 18 of the 20, and a table takes 48 bytes a "
     "constraint; the first 10 of 1,000 rows of the selectivity table eliminate 131,000 of 200,000 predicates.",
-    chosen="200,000 filters of five constraints on average. The abstract has 250,000 conjunctions formed of five million "
+    chosen="200,000 filters of five constraints on average. The abstract has 250,000 conjunctions formed of five "
+    "million "
     "constraints, twenty each, which does not go with the five of section 5.1.",
     settings={
         Scale.SMALL: {"filters": (20_000, 200_000), "messages": 100},

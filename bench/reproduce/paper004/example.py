@@ -99,7 +99,8 @@ EXAMPLE: Final = PaperFigure(
     title="The example table and its determinants (figures 2, 3, 5)",
     shows="a table of three interfaces; price is a determinant for I1 and I3, stock for I3, and nothing else is one. "
     "Figure 5: the constraints on an integer that quantity = 10 satisfies.",
-    chosen="the contents of figure 2 are lost in the text; those of figure 4 of paper 000 have the same determinants and "
+    chosen="the contents of figure 2 are lost in the text; those of figure 4 of paper 000 have the same "
+    "determinants and "
     "are taken.",
     settings={Scale.SMALL: _SETTINGS, Scale.PAPER: _SETTINGS},
     measure=_measure,

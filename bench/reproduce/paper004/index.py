@@ -57,9 +57,11 @@ FIGURE_6: Final = PaperFigure(
     paper="004",
     id="6",
     title="one index for all operators on strings",
-    shows="a ternary search trie whose nodes carry =, <, >, prefix (pf), suffix (sf) and substring (ss) constraints, with "
+    shows="a ternary search trie whose nodes carry =, <, >, prefix (pf), suffix (sf) and substring (ss) "
+    "constraints, with "
     "chains that link the less-than and greater-than ones.",
-    chosen="the strings of the drawing are not in the text; 40 short words over three letters, under all six operators. "
+    chosen="the strings of the drawing are not in the text; 40 short words over three letters, under all six "
+    "operators. "
     "Branches of our trie are sorted arrays and not ternary nodes.",
     settings={Scale.SMALL: _SETTINGS, Scale.PAPER: _SETTINGS},
     measure=_measure,

@@ -21,8 +21,7 @@ def _measure(run: FigureRun) -> list[ResultRow]:
     for prune in literal.PRUNINGS:
         lost = [_of_network(run, prune, run.seed + number) for number in range(run.whole("networks"))]
         for moment, counts in literal.count(lost).items():
-            told = {"moment": moment, "pruned by": prune, "networks": counts["networks"]}
-            rows.append(told | {"with losses": counts["with losses"], "missing": counts["missing"]})
+            rows.append({"moment": moment, "pruned by": prune, **counts})
     return rows
 
 
@@ -38,7 +37,8 @@ def _of_network(run: FigureRun, prune: str, seed: int) -> dict[str, int]:
 def _none_missing(moment: str, why: str, rows: ResultRows) -> Judgement:
     own = [*chosen(rows, moment=moment)]
     told = "; ".join(
-        f"pruned by {row['pruned by']}: {number(row, 'with losses'):.0f} of {number(row, 'networks'):.0f} networks miss "
+        f"pruned by {row['pruned by']}: {number(row, 'with losses'):.0f} of {number(row, 'networks'):.0f} "
+        f"networks miss "
         f"{number(row, 'missing'):.0f} messages"
         for row in own
     )

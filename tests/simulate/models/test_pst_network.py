@@ -17,7 +17,9 @@ def test_each_broker_sees_the_tree_of_the_paper() -> None:
         subscriptions = [
             {k: dice.randrange(VALUES) for k in range(5) if dice.random() < 0.6} for _ in range(dice.randrange(1, 60))
         ]
-        links = [[dice.randrange(4) for _ in subscriptions] for _broker in range(3)]  # of each broker: behind which link
+        links = [
+            [dice.randrange(4) for _ in subscriptions] for _broker in range(3)
+        ]  # of each broker: behind which link
         positions = [
             sum(1 << 4 * broker + links[broker][number] for broker in range(3)) for number in range(len(subscriptions))
         ]
