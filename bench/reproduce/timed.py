@@ -39,8 +39,12 @@ def _rows(
         measure_in_turns(built, made.messages, setup, run.say, math.inf)
         return [
             {
-                "F": setup.filter_count, "I": setup.interfaces, "constraints": made.constraint_count,
-                "engine": each.contender.label, **counted[id(each)], **_times(each),
+                "F": setup.filter_count,
+                "I": setup.interfaces,
+                "constraints": made.constraint_count,
+                "engine": each.contender.label,
+                **counted[id(each)],
+                **_times(each),
             }
             for each in built
         ]

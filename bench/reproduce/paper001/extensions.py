@@ -81,8 +81,12 @@ def _of_density(
                 lookups.add(sums.setdefault(name, Work()), work)
     return [
         {
-            "density": 100 * density, "strategy": name, "visits": work.visits / events,
-            "matches": work.matches / events, "lookups": work.lookups / events, "missing": missing[name],
+            "density": 100 * density,
+            "strategy": name,
+            "visits": work.visits / events,
+            "matches": work.matches / events,
+            "lookups": work.lookups / events,
+            "missing": missing[name],
         }
         for name, work in sums.items()
     ]
@@ -171,8 +175,11 @@ def _covered(run: FigureRun, covering: bool) -> list[ResultRow]:
             matches[name] += each.matches
     return [
         {
-            "forwarding": "covering" if covering else "plain", "strategy": name, "wanted": wanted,
-            "missing": missing[name], "matches": matches[name] / run.whole("events"),
+            "forwarding": "covering" if covering else "plain",
+            "strategy": name,
+            "wanted": wanted,
+            "missing": missing[name],
+            "matches": matches[name] / run.whole("events"),
         }
         for name in names
     ]

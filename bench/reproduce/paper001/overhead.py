@@ -350,8 +350,12 @@ FIGURES_1_TO_4: Final = (
 def _keys(run: FigureRun) -> list[ResultRow]:
     return [
         {
-            "density": 100 * density, "strategy": name, "limit": int(name.split()[1]),
-            "keys_max": work["keys_max"], "keys": work["keys"], "bytes": 4 * work["keys"],
+            "density": 100 * density,
+            "strategy": name,
+            "limit": int(name.split()[1]),
+            "keys_max": work["keys_max"],
+            "keys": work["keys"],
+            "bytes": 4 * work["keys"],
         }
         for density in run.shares("densities")
         for name, work in worked(run, density).items()
