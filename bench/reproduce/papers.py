@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tamis.bench.reproduce import paper000, paper001, paper002, paper004
+from tamis.bench.reproduce import paper000, paper001, paper002, paper003, paper004
 from tamis.bench.reproduce.figure import PaperFigure
 
 PAPERS: Final = ("000", "001", "002", "003", "004")
-FIGURES: Final[tuple[PaperFigure, ...]] = (*paper000.FIGURES, *paper001.FIGURES, *paper002.FIGURES, *paper004.FIGURES)
+FIGURES: Final[tuple[PaperFigure, ...]] = (
+    *paper000.FIGURES,
+    *paper001.FIGURES,
+    *paper002.FIGURES,
+    *paper003.FIGURES,
+    *paper004.FIGURES,
+)
 
 
 def figures_of(paper: str, ids: Sequence[str] = ()) -> list[PaperFigure]:

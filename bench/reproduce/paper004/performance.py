@@ -338,8 +338,10 @@ FIGURE_11: Final = PaperFigure(
     settings={
         Scale.SMALL: {"filters": (100_000,), "rounds": (0, 5, 10, 30, 50, 70, 100, 200), "messages": 40, "passes": 3},
         Scale.PAPER: {
-            "filters": (100_000, 1_000_000), "rounds": (0, 1, 5, 10, 20, 30, 50, 70, 100, 200),
-            "messages": 100, "passes": 3,
+            "filters": (100_000, 1_000_000),
+            "rounds": (0, 1, 5, 10, 20, 30, 50, 70, 100, 200),
+            "messages": 100,
+            "passes": 3,
         },
     },
     measure=_measure_11,
