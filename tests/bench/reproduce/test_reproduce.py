@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[reproduce]'")
 
-from tamis.bench.reproduce import outputs, running
+from tamis.bench.reproduce import claims, outputs, running
 from tamis.bench.reproduce.figure import (
     Criterion,
     Judgement,
@@ -27,8 +27,7 @@ from tamis.bench.reproduce.papers import FIGURES, PAPERS, figures_of
 from tamis.cli.main import main
 from tamis.simulate.models.forwarding import Forwarded, ForwardingTable
 
-ROOT = Path(__file__).parents[3]
-KEPT = ROOT / "bench" / "results" / "reproduce" / outputs.VERDICTS
+KEPT = claims.KEPT
 
 
 def test_every_figure_and_claim_has_a_name_of_its_own() -> None:
@@ -69,6 +68,14 @@ def test_exact_figures_give_the_verdicts_that_are_kept(tmp_path: Path, capsys: p
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
     assert page.count("<svg") == sum(len(figure["plots"]) for figure in outputs.read(tmp_path))
+
+
+def test_the_page_of_the_papers_says_what_is_kept() -> None:
+    """`python -m tamis.bench.reproduce.claims` renews it."""
+    page = claims.PAGE.read_text()
+    assert page == claims.renewed(page, json.loads(KEPT.read_text()))
+    names = {criterion.name for figure in FIGURES for criterion in figure.criteria}
+    assert {row["id"] for row in json.loads(KEPT.read_text())} == names
 
 
 # --- a figure of our own ---------------------------------------------------------------------------------------------
