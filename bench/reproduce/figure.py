@@ -119,3 +119,15 @@ class PaperFigure:
     @property
     def heading(self) -> str:
         return f"Figure {self.id}: {self.title}" if self.id[0].isdigit() else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """One figure that was run: its rows, and what is said of each of its claims."""
+
+    figure: PaperFigure
+    scale: Scale
+    seed: int
+    rows: ResultRows
+    judgements: dict[str, Judgement]
+    seconds: float

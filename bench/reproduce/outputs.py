@@ -9,15 +9,13 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tamis.bench.cells import processor
 from tamis.bench.reproduce import page
 from tamis.bench.reproduce.drawing import drawn
-from tamis.bench.reproduce.figure import ResultRows
-
-if TYPE_CHECKING:
-    from tamis.bench.reproduce.running import Reproduced
+from tamis.bench.reproduce.figure import Reproduced, ResultRows
+from tamis.bench.reproduce.papers import FIGURES
 
 VERDICTS: Final = "verdicts.json"
 INDEX: Final = "index.html"
@@ -90,8 +88,6 @@ def write_pages(out: Path) -> None:
 
 def read(out: Path) -> list[dict[str, Any]]:
     """The figures of the folder, in the order of the papers."""
-    from tamis.bench.reproduce.papers import FIGURES
-
     paths = (out / figure.paper / f"{figure.name}.json" for figure in FIGURES)
     return [json.loads(path.read_text()) for path in paths if path.exists()]
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from tamis.bench.cells import CellFile
 from tamis.bench.reproduce import outputs
-from tamis.bench.reproduce.figure import Judgement, PaperFigure, ResultRows, Scale
+from tamis.bench.reproduce.figure import PaperFigure, Reproduced, Scale
 from tamis.bench.reproduce.measuring import FigureRun, build
 
 SEED: Final = 2003
@@ -27,18 +27,6 @@ CELLS: Final = "cells.jsonl"
 _SPOKEN_EVERY_S: Final = 2.0
 _TRUSTED_S: Final = 30.0
 """The first figures are short, and say little of how slow a machine is: that long it is taken for one like ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reproduced:
-    """One figure that was run: its rows, and what is said of each of its claims."""
-
-    figure: PaperFigure
-    scale: Scale
-    seed: int
-    rows: ResultRows
-    judgements: dict[str, Judgement]
-    seconds: float
 
 
 @dataclass(slots=True)

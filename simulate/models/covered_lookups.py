@@ -26,7 +26,7 @@ def covers(one: Box, other: Box) -> bool:
 
 
 @dataclass(slots=True)
-class Reached:
+class CoveredReach:
     """Subscriptions that got the event, and the matches that all routers made."""
 
     delivered: set[int] = field(default_factory=set)
@@ -63,15 +63,15 @@ class CoveredTree:
     def wanted(self, event: Sequence[float]) -> set[int]:
         return {number for number, box in enumerate(self._boxes) if holds(box, event)}
 
-    def never(self, event: Sequence[float], entry: int) -> Reached:
+    def never(self, event: Sequence[float], entry: int) -> CoveredReach:
         return self.partial(event, entry, 0, complete_lists=False)
 
-    def always(self, event: Sequence[float], entry: int) -> Reached:
+    def always(self, event: Sequence[float], entry: int) -> CoveredReach:
         """The first router finds all that its tables have, and nobody matches after it."""
         return self.partial(event, entry, len(self._boxes) + 1, complete_lists=True)
 
-    def partial(self, event: Sequence[float], entry: int, limit: int, complete_lists: bool) -> Reached:
-        wanted, reached = self.wanted(event), Reached()
+    def partial(self, event: Sequence[float], entry: int, limit: int, complete_lists: bool) -> CoveredReach:
+        wanted, reached = self.wanted(event), CoveredReach()
         waiting: list[tuple[int, int | None, set[int], bool]] = [(entry, None, set(), False)]
         while waiting:
             router, came_from, keys, is_complete = waiting.pop()

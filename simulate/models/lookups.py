@@ -41,7 +41,7 @@ class Finds(enum.Enum):
     ALL = "all"
 
 
-class Search(NamedTuple):
+class LinkSearch(NamedTuple):
     """A match against the subscriptions behind one link, or of a router's own clients."""
 
     at_entry: bool
@@ -61,12 +61,12 @@ class Work:
     """Keys in the longest list on a link."""
     keys: int = 0
     """Keys of all lists on links."""
-    searched: Counter[Search] = field(default_factory=Counter)
+    searched: Counter[LinkSearch] = field(default_factory=Counter)
     delivered: set[tuple[int, int]] = field(default_factory=set)
 
     def search(self, at_entry: bool, finds: Finds, subscriptions: int) -> None:
         self.matches += 1
-        self.searched[Search(at_entry, finds, subscriptions)] += 1
+        self.searched[LinkSearch(at_entry, finds, subscriptions)] += 1
 
 
 class Tree:
@@ -125,7 +125,7 @@ def always(tree: Tree, matching: Keys, entry: int) -> Work:
     """The list is not cut on its way, as the paper's figures say."""
     work = never(tree, matching, entry)
     searches = [*(tree.subscriptions(entry, link) for link in tree.links(entry, None)), tree.own(entry)]
-    work.searched = Counter(Search(at_entry=True, finds=Finds.ALL, subscriptions=each) for each in searches)
+    work.searched = Counter(LinkSearch(at_entry=True, finds=Finds.ALL, subscriptions=each) for each in searches)
     work.matches = len(searches)
     work.lookups = (work.visits - 1) * len(matching)
     work.keys_max, work.keys = len(matching), work.lookups

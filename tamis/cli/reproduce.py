@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from tamis.bench.reproduce.figure import PaperFigure
-    from tamis.bench.reproduce.running import Reproduced
+    from tamis.bench.reproduce.figure import PaperFigure, Reproduced
 
 _NOT_HERE = (
     "papers are reproduced in a checkout: an installed package has no benchmarks. Clone the repository, "

@@ -22,7 +22,7 @@ from typing import Final
 from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.paper001.boxes import all_behind, boxes
 from tamis.native import InterfaceKind, Table
-from tamis.simulate.models.lookups import DIMENSIONS, Finds, Search
+from tamis.simulate.models.lookups import DIMENSIONS, Finds, LinkSearch
 
 TABLE: Final = {0.05: (0.85, 81.29, 489.42), 0.1: (0.82, 74.59, 385.93), 0.2: (0.73, 90.84, 252.69)}
 """Table 1: density -> microseconds of a lookup, the k-d tree, counting."""
@@ -40,7 +40,7 @@ def violated(density: float) -> float:
 _COUNTING_US: Final = mean(us / violated(density) for density, (_, _, us) in TABLE.items())
 
 
-def counting_us(search: Search, density: float) -> float:
+def counting_us(search: LinkSearch, density: float) -> float:
     return float(_COUNTING_US * violated(density) * search.subscriptions / SUBSCRIPTIONS)
 
 
@@ -51,7 +51,7 @@ class BoxSteps:
     one: Mapping[int, float]
     all_: Mapping[int, float]
 
-    def of(self, search: Search, density: float, limit: int) -> float:
+    def of(self, search: LinkSearch, density: float, limit: int) -> float:
         """Up to `limit` are found on the way from one to all, in proportion."""
         if not search.subscriptions:
             return 0.0

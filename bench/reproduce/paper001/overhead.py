@@ -23,7 +23,7 @@ from tamis.bench.reproduce.judging import chosen, is_falling, is_rising, listed,
 from tamis.bench.reproduce.measuring import BENCH, FigureRun
 from tamis.bench.reproduce.paper001 import costs
 from tamis.simulate.models import lookups
-from tamis.simulate.models.lookups import Finds, Search
+from tamis.simulate.models.lookups import Finds, LinkSearch
 
 TOPOLOGY: Final = BENCH.parent / "configs" / "topologies" / "tree100.yaml"
 THRESHOLDS: Final = (40, 60, 80, 120, 160, 240)
@@ -72,7 +72,7 @@ def _rows(run: FigureRun, matcher: str, densities: list[float]) -> list[ResultRo
             limit = int(name.split()[1]) if name in _PARTIALS else 1
             sums = {True: 0.0, False: 0.0}
             for at_entry, finds, subscriptions, times in work["searched"]:
-                search = Search(at_entry, Finds(finds), subscriptions)
+                search = LinkSearch(at_entry, Finds(finds), subscriptions)
                 us = steps.of(search, density, limit) * step_us if steps else costs.counting_us(search, density)
                 sums[at_entry] += us * times
             reuse = work["lookups"] * costs.LOOKUP_US

@@ -24,7 +24,7 @@ _FIRST: Final = 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class GryphonSpace:
     """Values of an attribute, how fast subscriptions care less from attribute to attribute, and indexed attributes."""
 
     values: int
@@ -33,7 +33,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GryphonWish:
     """One subscription of a client."""
 
     home: str
@@ -85,24 +85,24 @@ def brokers() -> Brokers:
     return Brokers(list(topology.routers), {root: SpanningTree(links, root) for root in PUBLISHERS})
 
 
-def _turned(rng: random.Random, space: Space, region: str) -> int:
+def _turned(rng: random.Random, space: GryphonSpace, region: str) -> int:
     """By Zipf, from another first value on in each region."""
     weights = [1 / (rank + 1) for rank in range(space.values)]
     return (rng.choices(range(space.values), weights)[0] + "abc".index(region)) % space.values
 
 
-def wishes(network: Brokers, space: Space, count: int, seed: int) -> list[Wish]:
+def wishes(network: Brokers, space: GryphonSpace, count: int, seed: int) -> list[GryphonWish]:
     drawn = []
     for number in range(count):
         rng = random.Random(f"wish {number} {seed}")
         home = rng.choice(network.names)
         cares = [k for k in range(ATTRIBUTES) if rng.random() < _FIRST * space.decay**k]
         wanted = {k: _turned(rng, space, home[0]) for k in cares}
-        drawn.append(Wish(home, rng.randrange(CLIENTS), wanted))
+        drawn.append(GryphonWish(home, rng.randrange(CLIENTS), wanted))
     return drawn
 
 
-def event(space: Space, number: int, seed: int) -> tuple[str, tuple[int, ...]]:
+def event(space: GryphonSpace, number: int, seed: int) -> tuple[str, tuple[int, ...]]:
     """The publisher of an event, and its values."""
     rng = random.Random(f"event {number} {seed}")
     publisher = PUBLISHERS[number % len(PUBLISHERS)]
@@ -122,7 +122,7 @@ class Positions:
         self._network = network
         self.clients = (1 << len(network.names) * self.clients_of_one) - 1
 
-    def of(self, wish: Wish) -> int:
+    def of(self, wish: GryphonWish) -> int:
         """The positions that lead to a subscription, in every tree."""
         bits = self._bit["client", wish.home, wish.client % self.clients_of_one]
         for root, tree in self._network.trees.items():

@@ -40,7 +40,7 @@ Links = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BrokersMeasured:
     """An event on average, and filters stored for one filter of a client."""
 
     frames: Fraction
@@ -62,11 +62,13 @@ def far(links: Links, brokers: int) -> list[list[int]]:
     return hops
 
 
-def expected(links: Links, brokers: int, strategy: str, pe: Fraction, sigma: int, locality: Fraction) -> Measured:
+def expected(
+    links: Links, brokers: int, strategy: str, pe: Fraction, sigma: int, locality: Fraction
+) -> BrokersMeasured:
     """What arithmetic says; `bytes` is not known to it."""
     hops = far(links, brokers)
     if strategy == EF:
-        return Measured(Fraction(brokers - 1), 0.0, Fraction(1), Fraction(1))
+        return BrokersMeasured(Fraction(brokers - 1), 0.0, Fraction(1), Fraction(1))
     share = {(p, h): _share(p, h, brokers, locality) for p in range(brokers) for h in range(brokers)}
     frames = sum((each * hops[p][h] for (p, h), each in share.items()), Fraction(0)) / brokers
     load = [
@@ -78,7 +80,7 @@ def expected(links: Links, brokers: int, strategy: str, pe: Fraction, sigma: int
         / brokers
         for at in range(brokers)
     ]
-    return Measured(pe * frames, 0.0, 1 + Fraction(brokers - 1, sigma), max(load))
+    return BrokersMeasured(pe * frames, 0.0, 1 + Fraction(brokers - 1, sigma), max(load))
 
 
 def _share(publisher: int, home: int, brokers: int, locality: Fraction) -> Fraction:
@@ -90,7 +92,7 @@ def _share(publisher: int, home: int, brokers: int, locality: Fraction) -> Fract
 
 def measured(
     links: Links, brokers: int, strategy: str, profiles: int, pe: Fraction, sigma: int, locality: Fraction
-) -> Measured:
+) -> BrokersMeasured:
     """What the routers did; Disagreement if it is not what was expected."""
     wants = _wants(brokers, profiles, pe, sigma, locality)
     plan = NetworkPlan(tuple(f"b{n + 1}" for n in range(brokers)), tuple((a, b, 1) for a, b in links), "shared-tree")
@@ -108,7 +110,9 @@ def measured(
     if strategy == EF:
         remote -= brokers * (brokers - 1)  # of each other broker the one filter that is everything
     busiest = Fraction(max(first.arrived.values()), events)
-    found = Measured(Fraction(first.frames, events), first.bytes / events, Fraction(local + remote, local), busiest)
+    found = BrokersMeasured(
+        Fraction(first.frames, events), first.bytes / events, Fraction(local + remote, local), busiest
+    )
     known = expected(links, brokers, strategy, pe, sigma, locality)
     for what in ("frames", "duplication", "busiest"):
         ours, theirs = getattr(found, what), getattr(known, what)

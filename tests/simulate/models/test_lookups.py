@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tamis.simulate.models.lookups import (
     Finds,
-    Search,
+    LinkSearch,
     Tree,
     Work,
     always,
@@ -42,8 +42,16 @@ def test_a_line_by_hand() -> None:
 def test_what_is_searched_on_the_line() -> None:
     """Router k has 10 to the k subscriptions; the event enters at 1 and is wanted at 3."""
     tree, matching = Tree(LINE, {router: 10**router for router in LINE}), frozenset({(3, 0)})
-    at_1 = {Search(True, Finds.ONE, 1): 1, Search(True, Finds.ONE, 1_100): 1, Search(True, Finds.ALL, 10): 1}
-    beyond = {Search(False, Finds.ONE, 1_000): 1, Search(False, Finds.ALL, 100): 1, Search(False, Finds.ALL, 1_000): 1}
+    at_1 = {
+        LinkSearch(True, Finds.ONE, 1): 1,
+        LinkSearch(True, Finds.ONE, 1_100): 1,
+        LinkSearch(True, Finds.ALL, 10): 1,
+    }
+    beyond = {
+        LinkSearch(False, Finds.ONE, 1_000): 1,
+        LinkSearch(False, Finds.ALL, 100): 1,
+        LinkSearch(False, Finds.ALL, 1_000): 1,
+    }
     assert never(tree, matching, 1).searched == at_1 | beyond
     finds = {Finds.ONE: Finds.SOME, Finds.ALL: Finds.ALL}
     assert partial(tree, matching, 1, 5).searched == {each._replace(finds=finds[each.finds]): 1 for each in at_1}
