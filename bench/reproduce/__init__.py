@@ -1,8 +1,10 @@
 """`tamis reproduce`: figures and tables of the five papers, run again and judged.
 
-    figure.py      what a figure is: settings, a run that gives rows, criteria over the rows, plots of them
+    figure.py      what a figure is: settings, a run that gives rows, criteria over the rows, plots of them; what a run
+                   is given: cells that are kept, so that an interrupted one goes on
     judging.py     what criteria are made of: slopes, orders, and verdicts with numbers
-    measuring.py   one run of one figure: cells that are kept, so that an interrupted run goes on
+    timed.py       engines on one table, in turns; shares.py and examples.py: what several papers look at
+    measuring.py   which build and machine a cell is of
     running.py     many figures, one after the other, with the time that is left
     outputs.py     CSV, JSON, SVG, PNG and pages in one folder
     drawing.py     plots, with matplotlib

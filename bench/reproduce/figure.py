@@ -10,18 +10,18 @@ verdict has numbers. A figure that is not there yet says what is missing, and is
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
+from tamis.bench.cells import CellFile
 from tamis.protocol.errors import TamisError
-
-if TYPE_CHECKING:
-    from tamis.bench.reproduce.measuring import FigureRun
 
 Scalar = str | int | float | bool | None
 ResultRow = Mapping[str, Scalar]
 ResultRows = Sequence[ResultRow]
+Say = Callable[[str], None]
 Settings = Mapping[str, Scalar | Sequence[int] | Sequence[float] | Sequence[str]]
 
 
@@ -89,6 +89,52 @@ class PlotSpec:
         """The rows that are drawn."""
         fitting = (row for row in rows if all(row.get(name) == value for name, value in self.where.items()))
         return [row for row in fitting if row.get(self.x) is not None and row.get(self.y) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRun:
+    """What a figure measures with: settings, a seed, and cells that are kept in a file.
+
+    A cell is a function of its key, the paper, the scale and the seed; two figures of a paper that ask for one key
+    share the cell.
+    """
+
+    paper: str
+    scale: Scale
+    seed: int
+    settings: Settings
+    cells: CellFile
+    say: Say
+
+    def cell(self, key: str, measure: Callable[[], Any]) -> Any:  # noqa: ANN401 - JSON
+        """What `measure` gives (plain JSON), from the file if it is there."""
+        name = f"{self.paper} {self.scale} {self.seed} {key}"
+        if name not in self.cells.rows:
+            self.say(key)
+            value = json.loads(json.dumps(measure()))  # the same, whether it was kept or is new
+            self.cells.put({"key": name, "group": self.paper, "value": value})
+        return self.cells.rows[name]["value"]
+
+    def numbers(self, name: str) -> list[int]:
+        """A setting that is a list of whole numbers."""
+        values = self.settings[name]
+        if not isinstance(values, list | tuple):
+            raise ValueError(f"setting {name} is {values!r}, no list")
+        return [int(value) for value in values]
+
+    def whole(self, name: str) -> int:
+        """A setting that is a whole number."""
+        value = self.settings[name]
+        if not isinstance(value, int):
+            raise ValueError(f"setting {name} is {value!r}, no whole number")
+        return value
+
+    def shares(self, name: str) -> list[float]:
+        """A setting that is a list of numbers."""
+        values = self.settings[name]
+        if not isinstance(values, list | tuple):
+            raise ValueError(f"setting {name} is {values!r}, no list")
+        return [float(value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from typing import Final
 
 from tamis.bench.cells import CellFile
 from tamis.bench.reproduce import outputs
-from tamis.bench.reproduce.figure import PaperFigure, Reproduced, Scale
-from tamis.bench.reproduce.measuring import FigureRun, build
+from tamis.bench.reproduce.figure import FigureRun, PaperFigure, Reproduced, Scale
+from tamis.bench.reproduce.measuring import build
 
 SEED: Final = 2003
 CELLS: Final = "cells.jsonl"

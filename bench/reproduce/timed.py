@@ -15,8 +15,7 @@ from tamis.bench.matching import workloads
 from tamis.bench.matching.contenders import Contender, Setup, contenders
 from tamis.bench.matching.passes import Built, build, measure_in_turns
 from tamis.bench.matching.workloads import Workload
-from tamis.bench.reproduce.figure import ResultRow
-from tamis.bench.reproduce.measuring import FigureRun
+from tamis.bench.reproduce.figure import FigureRun, ResultRow
 
 
 def timed(

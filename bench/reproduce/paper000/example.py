@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from tamis.bench.reproduce.examples import above, below, equal, forwarded, satisfied
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import Criterion, FigureRun, Judgement, PaperFigure, ResultRow, ResultRows, Scale
 from tamis.bench.reproduce.judging import chosen, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.protocol.values import Value
 
 _FIGURE_1: Final[Mapping[str, Value]] = {"dest": "MXP", "price": 600, "upgradeable": True}

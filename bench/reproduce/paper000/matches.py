@@ -14,6 +14,7 @@ from tamis.bench.matching import workloads
 from tamis.bench.reproduce.figure import (
     Criterion,
     Disagreement,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -22,7 +23,6 @@ from tamis.bench.reproduce.figure import (
     Scale,
 )
 from tamis.bench.reproduce.judging import chosen, is_falling, is_rising, listed, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.native import Table
 
 _CLASSES: Final = ("none", "1", "2 to I/4", "I/4 to I/2", "I/2 to all but one", "all")

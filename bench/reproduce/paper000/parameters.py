@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tamis.bench.matching import workloads
-from tamis.bench.reproduce.figure import PaperFigure, ResultRow, Scale
-from tamis.bench.reproduce.measuring import FigureRun
+from tamis.bench.reproduce.figure import FigureRun, PaperFigure, ResultRow, Scale
 from tamis.bench.reproduce.shares import as_stated, drawn_shares, share_rows
 from tamis.protocol.filters import Op
 

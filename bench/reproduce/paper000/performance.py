@@ -13,6 +13,7 @@ from typing import Final
 from tamis.bench.matching import workloads
 from tamis.bench.reproduce.figure import (
     Criterion,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -22,7 +23,6 @@ from tamis.bench.reproduce.figure import (
     Settings,
 )
 from tamis.bench.reproduce.judging import chosen, listed, number, points, ruled, slope, undecided
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.timed import timed
 
 ENGINES: Final = ("counting", "tamis")

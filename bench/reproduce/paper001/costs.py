@@ -19,7 +19,7 @@ from itertools import pairwise
 from statistics import mean
 from typing import Final
 
-from tamis.bench.reproduce.measuring import FigureRun
+from tamis.bench.reproduce.figure import FigureRun
 from tamis.bench.reproduce.paper001.boxes import all_behind, boxes
 from tamis.native import InterfaceKind, Table
 from tamis.simulate.models.lookups import DIMENSIONS, Finds, LinkSearch

@@ -10,6 +10,7 @@ from typing import Final
 
 from tamis.bench.reproduce.figure import (
     Criterion,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -18,7 +19,6 @@ from tamis.bench.reproduce.figure import (
     Scale,
 )
 from tamis.bench.reproduce.judging import chosen, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.simulate import topologies
 from tamis.simulate.models import lookups
 from tamis.simulate.models.covered_lookups import CoveredTree, Interval

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tamis.bench.reproduce.figure import (
     Criterion,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -20,7 +21,7 @@ from tamis.bench.reproduce.figure import (
     Settings,
 )
 from tamis.bench.reproduce.judging import chosen, is_falling, is_rising, listed, number, points, ruled
-from tamis.bench.reproduce.measuring import BENCH, FigureRun
+from tamis.bench.reproduce.measuring import BENCH
 from tamis.bench.reproduce.paper001 import costs
 from tamis.simulate.models import lookups
 from tamis.simulate.models.lookups import Finds, LinkSearch

@@ -11,9 +11,17 @@ from collections import deque
 from statistics import mean
 from typing import Final
 
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, is_falling, listed, number, points, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.paper001.boxes import boxes
 from tamis.bench.reproduce.paper001.costs import SUBSCRIPTIONS, TABLE, violated
 from tamis.bench.reproduce.timed import timed

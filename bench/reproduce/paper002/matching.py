@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from tamis.bench.matching import workloads
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, number, points, ruled, slope
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.timed import timed
 
 ENGINES: Final = ("pst", "counting", "tamis")

@@ -12,6 +12,7 @@ from typing import Final
 from tamis.bench.reproduce.figure import (
     Criterion,
     Disagreement,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -20,7 +21,6 @@ from tamis.bench.reproduce.figure import (
     Scale,
 )
 from tamis.bench.reproduce.judging import chosen, listed, number, points, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.paper002.network import (
     ATTRIBUTES,
     CLIENTS,

@@ -10,9 +10,17 @@ from typing import Final
 
 from tamis.bench.matching.workloads import Workload
 from tamis.bench.matching.workloads.pieces import condition, conjunction, map_header, pack, packed
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, is_rising, listed, points, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.timed import timed
 from tamis.protocol.filters import Op
 

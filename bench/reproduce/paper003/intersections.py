@@ -6,9 +6,17 @@ from dataclasses import asdict
 from typing import Final
 
 from tamis.bench.matching import pointers
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, listed, points, ruled, slope
-from tamis.bench.reproduce.measuring import FigureRun
 
 
 def _measure(run: FigureRun) -> list[ResultRow]:

@@ -10,9 +10,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, listed, missing, points, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.paper003.brokers import ADVERTISE, BUS4, DAS9, EF, STRATEGIES, Links, measured
 
 _EVERYWHERE: Final = Fraction(-1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tamis.bench.reproduce.figure import Criterion, PaperFigure, ResultRow, Scale
+from tamis.bench.reproduce.figure import Criterion, FigureRun, PaperFigure, ResultRow, Scale
 from tamis.bench.reproduce.judging import missing
-from tamis.bench.reproduce.measuring import FigureRun
 
 _STRATEGIES: Final = "strategies `profile` (PF) and `rendezvous` (RN) are not there yet"
 _SHOWN: Final = {

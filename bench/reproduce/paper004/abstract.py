@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from tamis.bench.matching import workloads
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import Criterion, FigureRun, Judgement, PaperFigure, ResultRow, ResultRows, Scale
 from tamis.bench.reproduce.judging import chosen, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.native import Table
 
 _NAMES: Final = 1_000

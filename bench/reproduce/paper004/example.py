@@ -12,6 +12,7 @@ from tamis.bench.reproduce.examples import TABLE, above, below, satisfied
 from tamis.bench.reproduce.figure import (
     Criterion,
     Disagreement,
+    FigureRun,
     Judgement,
     PaperFigure,
     ResultRow,
@@ -19,7 +20,6 @@ from tamis.bench.reproduce.figure import (
     Scale,
 )
 from tamis.bench.reproduce.judging import chosen, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.native import Table
 from tamis.protocol.filters import Filter
 from tamis.protocol.values import Value

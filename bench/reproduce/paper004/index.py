@@ -9,9 +9,8 @@ import random
 from typing import Final
 
 from tamis.bench.reproduce.examples import satisfied, told
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import Criterion, FigureRun, Judgement, PaperFigure, ResultRow, ResultRows, Scale
 from tamis.bench.reproduce.judging import chosen, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.protocol.evaluate import constraint_holds
 from tamis.protocol.filters import Constraint, Op
 

@@ -8,9 +8,17 @@ from __future__ import annotations
 from typing import Final
 
 from tamis.bench.networks.growth import literal
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 
 _CHOICE: Final = 4
 """Filters that clients choose among: losses need filters that several routers ask for."""

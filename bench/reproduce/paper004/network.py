@@ -11,9 +11,17 @@ from typing import Final
 from tamis.bench.matching import workloads
 from tamis.bench.matching.contenders import contenders
 from tamis.bench.matching.network_effect import ways
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, number, ruled, undecided
-from tamis.bench.reproduce.measuring import FigureRun
 
 _ENGINES: Final = ("sff", "sff:circuit=each:counters=hash", "tamis")
 _LEAST: Final = 200_000

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tamis.bench.matching import words, workloads
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import Criterion, FigureRun, Judgement, PaperFigure, ResultRow, ResultRows, Scale
 from tamis.bench.reproduce.judging import chosen, number, ruled
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.shares import as_stated, drawn_shares, share_rows
 from tamis.protocol.filters import Op
 

@@ -10,9 +10,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from tamis.bench.matching import workloads
-from tamis.bench.reproduce.figure import Criterion, Judgement, PaperFigure, PlotSpec, ResultRow, ResultRows, Scale
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
 from tamis.bench.reproduce.judging import chosen, is_falling, listed, number, points, ruled, slope, undecided
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.timed import timed
 
 FLAT: Final = "sff circuit=each"

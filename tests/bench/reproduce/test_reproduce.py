@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 from tamis.bench.reproduce import claims, outputs, running
 from tamis.bench.reproduce.figure import (
     Criterion,
+    FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
@@ -22,7 +23,6 @@ from tamis.bench.reproduce.figure import (
     Scale,
 )
 from tamis.bench.reproduce.judging import number, ruled, slope
-from tamis.bench.reproduce.measuring import FigureRun
 from tamis.bench.reproduce.papers import FIGURES, PAPERS, figures_of
 from tamis.cli.main import main
 from tamis.simulate.models.forwarding import Forwarded, ForwardingTable
