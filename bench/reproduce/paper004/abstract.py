@@ -9,11 +9,13 @@ from typing import Final
 
 from tamis.bench.matching import workloads
 from tamis.bench.reproduce.figure import Criterion, FigureRun, Judgement, PaperFigure, ResultRow, ResultRows, Scale
-from tamis.bench.reproduce.judging import chosen, number, ruled
+from tamis.bench.reproduce.judging import chosen, number, ruled, undecided
 from tamis.native import Table
 
 _NAMES: Final = 1_000
 _ROUNDS: Final = 10
+_PAPER_BYTES: Final = 48
+_PAPER_CONSTRAINTS: Final = 5_000_000
 
 
 def _measure(run: FigureRun) -> list[ResultRow]:
@@ -74,9 +76,12 @@ def _bytes(rows: ResultRows) -> Judgement:
     own = {int(number(row, "I")): number(row, "bytes") for row in _largest(rows)}
     told = " and ".join(f"{each:.0f} bytes at I = {interfaces:,}" for interfaces, each in own.items())
     constraints = int(number(_largest(rows)[0], "constraints"))
+    ours = f"{told}, with {constraints:,} constraints"
+    if own[20] > _PAPER_BYTES and constraints < _PAPER_CONSTRAINTS:
+        return undecided(ours, "a constraint takes less the more share it; five million, as theirs, were not run")
     return ruled(
-        own[20] <= 60,
-        f"{told}, with {constraints:,} constraints",
+        own[20] <= _PAPER_BYTES,
+        ours,
         "constraints that many filters share are stored once, and the share that is shared grows with the table: ours "
         "comes under 48 bytes beyond a million constraints only. A router's table can also be changed in place",
     )
