@@ -203,7 +203,7 @@ int switch_reuse(tm_switch *sw, const parts *message, uint32_t key, uint32_t cam
     *behind = 0;
     if (is_entry) {
         return may_have_a_set(sw->net, key) ? enter(sw, message, key, behind)
-                                               : switch_depart(sw, message, key, came_from, behind);
+                                            : switch_depart(sw, message, key, came_from, behind);
     }
     if (!is_believed(reuse, message)) {
         sw->stats.sets_stale++;

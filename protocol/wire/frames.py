@@ -10,7 +10,15 @@ from typing import Final
 
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.protocol.wire import client_bodies, edge_bodies, keep_bodies, parts, report_bodies, routing_bodies, session_bodies
+from tamis.protocol.wire import (
+    client_bodies,
+    edge_bodies,
+    keep_bodies,
+    parts,
+    report_bodies,
+    routing_bodies,
+    session_bodies,
+)
 from tamis.protocol.wire._msgpack import pack
 from tamis.protocol.wire.body_reader import BodyReader
 from tamis.protocol.wire.codes import ErrorCode

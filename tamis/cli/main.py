@@ -21,7 +21,7 @@ COMMANDS = (
     *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
     *("logs", "records", "context", "space"),
     *("route", "trace", "explain", "routes", "filters", "unmatched", "analyze", "match", "example", "schema", "check"),
-    *("compose", "kubernetes", "router", "simulate", "bench", "completion"),
+    *("compose", "kubernetes", "router", "simulate", "bench", "reproduce", "completion"),
 )
 """In the order of the help page."""
 

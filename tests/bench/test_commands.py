@@ -16,6 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md")), *sorted((R
 COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
 # Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
 HELPERS = {"matching.libraries", "matching.instructions", "matching.build_child", "networks.growth.report"}
+HELPERS = {"matching.libraries", "matching.instructions", "networks.growth.report", "reproduce.claims"}
 SHARED = {"tamis.bench.tables", "tamis.bench.cells", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
 
 

@@ -59,6 +59,8 @@ class Pass:
     visits: Counter[str] = field(default_factory=Counter)
     frames: int = 0
     bytes: int = 0
+    arrived: Counter[int] = field(default_factory=Counter)
+    """Messages by the router, of its own clients and of its neighbours."""
     delivered: Counter[tuple[int, int]] = field(default_factory=Counter)
     """(event, router) -> how often."""
 
@@ -115,6 +117,8 @@ class Router:
             while frame.left:
                 if self.switch.subscribe(subscriber, frame, ITEMS):
                     raise RuntimeError("a subscription was refused")
+        while self.switch.output(self.subscriber, ROOM_BYTES):
+            pass  # answers to subscriptions, which would come out in place of the first messages
 
     @property
     def memory_bytes(self) -> int:
@@ -184,6 +188,7 @@ class Fleet:
         found.ns[block.role] += time.thread_time_ns() - began_ns
         found.steps[block.role] += switch.figures().steps - steps
         found.visits[block.role] += len(frames)
+        found.arrived[block.router] += len(frames)
 
     def _sent(self, place: int, base: int, found: Pass) -> Iterator[tuple[int, int, bytes]]:
         """Give (neighbour, event, frame) of each copy that waits on a link, and count what clients get."""

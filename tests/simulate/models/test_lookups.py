@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.configs import load_topology
-from tamis.simulate.models.lookups import Tree, Work, always, destinations, measured, never, partial
+from tamis.simulate.models.lookups import (
+    Finds,
+    LinkSearch,
+    Tree,
+    Work,
+    always,
+    destinations,
+    measured,
+    neighbours_of,
+    never,
+    partial,
+)
 
 LINE = {0: [1], 1: [0, 2], 2: [1, 3], 3: [2]}
 
@@ -27,6 +37,25 @@ def test_a_line_by_hand() -> None:
     # two of three keys, both of 1, which matches for its clients and anew for its link: there one key is all
     assert told(partial(tree, matching, 0, 2)) == (4, 2 + 2, 2 + 1 + 1, 2)
     assert told(destinations(tree, matching, 0)) == (4, 5, 0, 0)
+
+
+def test_what_is_searched_on_the_line() -> None:
+    """Router k has 10 to the k subscriptions; the event enters at 1 and is wanted at 3."""
+    tree, matching = Tree(LINE, {router: 10**router for router in LINE}), frozenset({(3, 0)})
+    at_1 = {
+        LinkSearch(True, Finds.ONE, 1): 1,
+        LinkSearch(True, Finds.ONE, 1_100): 1,
+        LinkSearch(True, Finds.ALL, 10): 1,
+    }
+    beyond = {
+        LinkSearch(False, Finds.ONE, 1_000): 1,
+        LinkSearch(False, Finds.ALL, 100): 1,
+        LinkSearch(False, Finds.ALL, 1_000): 1,
+    }
+    assert never(tree, matching, 1).searched == at_1 | beyond
+    finds = {Finds.ONE: Finds.SOME, Finds.ALL: Finds.ALL}
+    assert partial(tree, matching, 1, 5).searched == {each._replace(finds=finds[each.finds]): 1 for each in at_1}
+    assert always(tree, matching, 1).searched == {each._replace(finds=Finds.ALL): 1 for each in at_1}
 
 
 def test_nobody_wants_it() -> None:
@@ -63,14 +92,9 @@ def test_the_papers_tree_costs_what_a_program_of_its_own_counted(
     density: float, visits: int, before: int, after: int
 ) -> None:
     """Matches an event without reuse, and with up to 60 keys: within a quarter, as few events are drawn."""
-    network = load_topology("configs/topologies/tree100.yaml")
-    numbers = {name: number for number, name in enumerate(network.routers)}
-    neighbours: dict[int, list[int]] = {number: [] for number in numbers.values()}
-    for one, other in ((numbers[end] for end in link.ends) for link in network.links):
-        neighbours[one].append(other)
-        neighbours[other].append(one)
+    neighbours = neighbours_of("configs/topologies/tree100.yaml")
     events = 60
-    found = measured(Tree(neighbours), neighbours, 10_000, events, density)
+    found = measured(neighbours, 10_000, events, density)
     assert found["never"].visits / events == pytest.approx(visits, rel=0.25)
     assert found["never"].matches / events == pytest.approx(before, rel=0.25)
     assert found["partial 60"].matches / events == pytest.approx(after, rel=0.25)

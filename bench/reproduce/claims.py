@@ -1,0 +1,61 @@
+"""The table of claims in docs/design/papers.md, made of the verdicts that are kept: `python -m
+tamis.bench.reproduce.claims` renews it.
+
+Law: the table says what verdicts.json says, in its order; a claim that differs, or cannot be judged, is in it like any
+other. A test holds the page to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from tamis.bench.reproduce.outputs import VERDICTS
+
+ROOT: Final = Path(__file__).parents[2]
+KEPT: Final = ROOT / "bench" / "results" / "reproduce" / VERDICTS
+PAGE: Final = ROOT / "docs" / "design" / "papers.md"
+BEGIN: Final = "<!-- made by python -m tamis.bench.reproduce.claims -->"
+END: Final = "<!-- end of the claims -->"
+
+KeptVerdict = Mapping[str, str]
+
+
+def section(verdicts: Sequence[KeptVerdict]) -> str:
+    """The part of the page between its marks."""
+    parts = []
+    for paper in dict.fromkeys(verdict["paper"] for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict["paper"] == paper]
+        head = "| figure | claim | the paper | verdict | ours | why |\n|---|---|---|---|---|---|"
+        parts.append(f"### Claims of {paper}\n\n{head}\n" + "\n".join(map(_line, own)))
+    counts = {
+        name: sum(each["verdict"] == name for each in verdicts) for name in ("holds", "differs", "cannot be judged")
+    }
+    told = ", ".join(f"{count} {_many(name)}" for name, count in counts.items())
+    scales = " and ".join(sorted({verdict["scale"] for verdict in verdicts}))
+    first = f"At scale `{scales}`: {told}. Figures of times are of one run on a machine with other work."
+    return "\n\n".join([first, *parts])
+
+
+def _many(verdict: str) -> str:
+    return {"holds": "hold", "differs": "differ"}.get(verdict, verdict)
+
+
+def _line(verdict: KeptVerdict) -> str:
+    names = ("figure", "claim", "paper_says", "verdict", "ours", "why")
+    return "| " + " | ".join(verdict[name].replace("|", "\\|") for name in names) + " |"
+
+
+def renewed(page: str, verdicts: Sequence[KeptVerdict]) -> str:
+    """The page with its table of claims as the verdicts say."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if not rest or END not in rest:
+        raise ValueError(f"{PAGE.name} has no place for claims: {BEGIN} ... {END}")
+    return f"{before}{BEGIN}\n\n{section(verdicts)}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(), json.loads(KEPT.read_text())))

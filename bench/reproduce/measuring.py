@@ -1,0 +1,26 @@
+"""Which build, and which machine, a cell was measured by.
+
+Law: a cell that was measured by another build, or on another processor, is measured anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tamis.bench.cells import digest, processor
+from tamis.native import _tm
+
+BENCH: Final = Path(__file__).parents[1]
+MODELS: Final = BENCH.parent / "simulate" / "models"
+
+
+def build() -> dict[str, str]:
+    """What must be equal for a cell to be taken over: the compiled C, what measures, the models, the machine."""
+    folders = (BENCH / "reproduce", BENCH / "matching", BENCH / "networks", MODELS)
+    measures = [file for folder in folders for file in folder.rglob("*.py")]
+    return {
+        "extension": digest([Path(_tm.__file__)]),
+        "bench": digest(sorted(measures)),
+        "processor": processor(),
+    }
