@@ -15,8 +15,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
 # Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
-HELPERS = {"matching.libraries", "matching.instructions", "matching.build_child", "networks.growth.report"}
-HELPERS = {"matching.libraries", "matching.instructions", "networks.growth.report", "reproduce.claims"}
+HELPERS = {
+    *("matching.libraries", "matching.instructions", "matching.build_child"),
+    *("networks.growth.report", "reproduce.claims"),
+}
 SHARED = {"tamis.bench.tables", "tamis.bench.cells", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
 
 

@@ -16,7 +16,7 @@ HEADER = (Path(tamis.native.__file__).parent / "tm_api.h").read_text()
 DEFINED = {name: int(number) for name, number in re.findall(r"^#define TM_(\w+) (\d+)", HEADER, re.MULTILINE)}
 # Of the table and the switch, not of the language.
 OWN_LIMITS = {
-    *("INTERFACES_MAX", "CONNECTIONS_MAX", "ROUTERS_MAX", "NEIGHBOURS_MAX"),
+    *("INTERFACES_MAX", "CONNECTIONS_MAX", "ROUTERS_MAX", "NEIGHBOURS_MAX", "CLASSES_MAX"),
     *("ENGINE_OPTIONS_MAX", "VIEWS_MAX", "VIEW_BYTES_MAX"),
 }
 

@@ -31,6 +31,7 @@ def other(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_build_beside_itself(other: Path) -> None:
     result = run("--other", str(other))
     assert result.exit_code == 0, result.output

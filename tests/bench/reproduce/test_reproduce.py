@@ -107,6 +107,7 @@ def squares(asked: list[int], interrupted_at: int = 0) -> PaperFigure:
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
     asked: list[int] = []
     figure = squares(asked, interrupted_at=3)

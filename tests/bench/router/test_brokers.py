@@ -128,6 +128,7 @@ async def test_the_load_generator_speaks_what_the_wire_page_says(market: Inputs,
     assert held[2:] == [[(market.filters[0],)]] * 3 + [[]]
 
 
+@pytest.mark.slow
 @needs_compiler
 async def test_no_more_is_published_than_there_is_credit_for(market: Inputs, tmp_path: Path) -> None:
     router = ToyRouter(market.filters[0], loses=1)

@@ -30,6 +30,7 @@ async def test_every_filter_is_known_and_a_message_goes_where_it_is_wanted(nodes
     await made["a"].until(lambda: visits(made) == 3 + 2 + 1)  # entered; copies on a - b, and on b - c
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategies", ["lfala", "fllll", "aalaa"], ids=["all three", "one floods", "one matches"])
 async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
     text = linked(*RING)

@@ -97,6 +97,7 @@ async def test_routers_of_both_families_make_one_ring(nodes, others):
         assert sorted(came, key=str) == sorted(wanted, key=str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "before", "after"),
     [(PROFILE, (0,), (1,)), (PREVENTIVE, (0, 1, 5), (1, 5))],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def test_the_weight_is_what_the_page_says():
 # --- the trees of roots
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(2, 8), st.randoms(use_true_random=False))
 def test_on_the_tree_of_a_root_all_that_are_in_reach_of_it_fit_together(size, chance):

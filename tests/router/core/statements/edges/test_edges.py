@@ -324,6 +324,7 @@ CHANGES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(CHANGES)
 @settings(max_examples=60, deadline=None)
 def test_at_rest_each_edge_has_what_is_wanted_behind_it(changes: list[tuple[str, bool, int, int]]) -> None:
