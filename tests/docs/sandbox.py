@@ -25,7 +25,10 @@ class Sandbox:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         shown = [port for at in range(3) for port in (7400 + at, 7500 + at, 7600 + at)]
-        self.ports = {str(port): str(free_port()) for port in shown}
+        free: set[int] = set()  # the system may give a free port twice
+        while len(free) < len(shown):
+            free.add(free_port())
+        self.ports = {str(port): str(own) for port, own in zip(shown, free, strict=True)}
         (folder / "network.yaml").write_text(self.here(_NETWORK))
         (folder / "configs").symlink_to(ROOT / "configs")
         (folder / "bin").mkdir()

@@ -203,8 +203,8 @@ def test_a_line_that_was_cut_short_is_measured_again(tmp_path) -> None:
 def test_a_cell_over_its_budget_is_left_out_and_named(tmp_path) -> None:
     result = table(tmp_path, "--strategy", "link-matching", "--cell-s", "0.1", "--subscriptions", "4000,8000")
     assert result.exit_code == 0, result.output
-    assert "Left out: link-matching with pst, more than 0.1 s, while" in result.stdout
-    assert "Left out: link-matching with pst, which took more than 0.1 s with 4,000" in result.stdout
+    assert "Left out: link-matching with tamis, more than 0.1 s, while" in result.stdout
+    assert "Left out: link-matching with tamis, which took more than 0.1 s with 4,000" in result.stdout
 
 
 def test_a_budget_is_over_after_what_ran_in_it() -> None:

@@ -79,10 +79,10 @@ class SaidEdge:
         """Let `feeds` be what feeds this from now on. What did before goes on until all of them are complete, if the
         neighbour relies on what was said."""
         now = dict.fromkeys(feeds)
-        for feed in now.keys() - self.feeds.keys():
+        for feed in now:  # in this order, so that equal events bring equal statements
             if feed in self._former:
                 del self._former[feed]
-            else:
+            elif feed not in self.feeds:
                 self._take(True, feed.filters.values())
         former = [feed for feed in self.feeds if feed not in now]
         self.feeds = now
