@@ -1,13 +1,15 @@
 """What a run of the tests says at its end, and how much of them `make quick` runs.
 
-Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy, and
-Spark leaves no archive of its classes. In the profile `quick`, properties are tried on fewer examples.
+Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy,
+Spark leaves no archive of its classes, and Ctrl-C is heeded. In the profile `quick`, properties are tried on fewer
+examples.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections import defaultdict
 
 import pytest
@@ -17,6 +19,8 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("quick", max_examples=8, deadline=None)
 settings.load_profile("untimed")  # unless --hypothesis-profile names another
 os.environ.setdefault("TAMIS_SPARK_ARCHIVE", "no")  # each start of Spark would write 190 MB after its end
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background of a shell, which its children inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.disable()  # while tests are collected next to nothing becomes garbage
 
 

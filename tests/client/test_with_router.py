@@ -147,11 +147,6 @@ async def test_of_two_clients_with_one_name_the_later_stays(rome: BlockingRouter
         await later.publish({"n": 1}, confirm=True)
 
 
-def _heeds_ctrl_c() -> None:
-    """A run in the background of a shell ignores SIGINT, and hands that down."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 async def test_the_program_of_the_readme_ends_with_ctrl_c_and_says_nothing(rome: BlockingRouter, alice: Client) -> None:
     readme = (Path(__file__).parent.parent.parent / "README.md").read_text()
     program = readme.partition("```python\n")[2].partition("```")[0].replace("tamis://127.0.0.1:7400", rome.address)
@@ -159,7 +154,6 @@ async def test_the_program_of_the_readme_ends_with_ctrl_c_and_says_nothing(rome:
         *(sys.executable, "-u", "-c", program),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=_heeds_ctrl_c,
     )
     assert process.stdout is not None
     assert process.stderr is not None

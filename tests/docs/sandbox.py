@@ -69,7 +69,11 @@ class Sandbox:
                 assert not is_endless(text), f"{text} has ended by itself: {out}"
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGINT)
-                out, _ = process.communicate(timeout=30)
+                try:
+                    out, _ = process.communicate(timeout=30)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    raise
                 assert is_endless(text), f"{text} does not end: {out}"
                 return 0 if process.returncode in (0, 130, -signal.SIGINT) else process.returncode, out
             return process.returncode, out
