@@ -393,6 +393,8 @@ BREAKS: Final[dict[str, Break]] = {
     "E7": Break(_part(edges=RemovingEdges), frozenset({1}), "line:6", 300, "none", "profile"),
     "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
+OF_THE_USUAL: Final = frozenset(rule for rule, how in BREAKS.items() if how.strategy == DEFAULT.name)
+"""Rules that matter with the usual strategy, and with others that share its core."""
 
 
 def without(rule: str, kit: RunParts) -> RunParts:

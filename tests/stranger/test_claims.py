@@ -163,7 +163,7 @@ def test_unknown_kinds_are_skipped_from_0x80_on(greet):
         (raw_frame(frames.PING, b""), 6),
         (raw_frame(frames.PUBLISH, bytes(55)), 2),
         (frame(frames.LSA, ["r", 1, 1, []]), 5),
-        (frame(frames.CREDIT, [1, 1]), 5),
+        (frame(frames.LOST, [1, 1, None, None, None]), 5),
         (raw_frame(frames.DELIVER, bytes(56)), 5),
         (frame(frames.HELLO, []), 5),
         (frame(frames.SUBSCRIBE, [1, [[1, [packed([])]], [1, [packed([])]]], False, 0, False]), 6),
