@@ -24,7 +24,7 @@ from tamis.bench.reproduce.judging import chosen, listed, missing, points, ruled
 from tamis.bench.reproduce.paper003.brokers import ADVERTISE, BUS4, DAS9, EF, STRATEGIES, Links, measured
 
 _EVERYWHERE: Final = Fraction(-1)
-_WAIT: Final = "strategies `profile` (PF) and `rendezvous` (RN) are not there yet"
+_WAIT: Final = "no figure runs strategy `profile` (PF) yet, and `rendezvous` (RN) is not there"
 _PROFILES: Final = 40
 
 
