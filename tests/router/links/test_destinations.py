@@ -9,6 +9,7 @@ import pytest
 from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Lost
 from tests.router.links.conftest import in_touch, linked
+from tests.router.links.exchanges import each_gets_what_it_wants
 from tests.router.links.test_flood import RING, visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
@@ -90,13 +91,7 @@ async def test_it_mixes_with_the_others_in_one_ring(nodes):
     for place, client in enumerate(clients.values()):
         await subscribe(client, subscription(1, f"x = {place} or x = 9"), *(many if place == 0 else ()))
     await _sets_for_all(made)
-    for name, publisher in clients.items():
-        for x in (*range(5), 9):
-            await publisher.publish({"x": x, "of": name})
-    for place, client in enumerate(clients.values()):
-        came = [await client.delivered() for _ in range(8)]
-        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
-        assert sorted(came, key=str) == sorted(wanted, key=str)
+    await each_gets_what_it_wants(clients)
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 from tamis.configs import parse_topology
 from tamis.native.switch_figures import DROP_REASONS
 from tests.router.links.conftest import Node, in_touch, linked
+from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
@@ -63,16 +64,8 @@ async def test_routers_that_flood_and_routers_that_advertise_make_one_ring(nodes
     for name in flooding:
         made[name].settings = floods.router(name)
     await in_touch(made)
-    clients = {name: await node.client(f"at {name}") for name, node in made.items()}
-    for place, client in enumerate(clients.values()):
-        await subscribe(client, subscription(1, f"x = {place} or x = 9"))
-    for name, publisher in clients.items():
-        for x in (*range(5), 9):
-            await publisher.publish({"x": x, "of": name})
-    for place, client in enumerate(clients.values()):
-        came = [await client.delivered() for _ in range(8)]
-        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
-        assert sorted(came, key=str) == sorted(wanted, key=str)
+    clients = await all_subscribe(made)
+    await each_gets_what_it_wants(clients)
 
 
 async def test_a_ring_goes_on_when_a_router_is_killed(nodes):

@@ -6,6 +6,7 @@ import pytest
 
 from tamis.configs import parse_topology
 from tests.router.links.conftest import in_touch, linked
+from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
 from tests.router.links.test_flood import RING, visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
@@ -40,17 +41,10 @@ async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
     for name, strategy in zip(made, strategies, strict=True):
         made[name].settings = parse_topology(full + others[strategy]).router(name)
     await in_touch(made)
-    clients = {name: await node.client(f"at {name}") for name, node in made.items()}
+    clients = await all_subscribe(made)
     for place, client in enumerate(clients.values()):
-        await subscribe(client, subscription(1, f"x = {place} or x = 9"))
         await subscribe(client, subscription(2, f"x = {place} and of = 'a'"))
-    for name, publisher in clients.items():
-        for x in (*range(5), 9):
-            await publisher.publish({"x": x, "of": name})
-    for place, client in enumerate(clients.values()):
-        came = [await client.delivered() for _ in range(8)]
-        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
-        assert sorted(came, key=str) == sorted(wanted, key=str)
+    await each_gets_what_it_wants(clients)
 
 
 async def test_a_ring_goes_on_when_a_router_is_killed(nodes):

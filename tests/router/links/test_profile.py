@@ -8,6 +8,7 @@ from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Ack, Unsubscribe
 from tamis.router.core.strategies.edges import EdgeCore
 from tests.router.links.conftest import Node, in_touch, linked
+from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
 from tests.router.links.test_flood import visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
@@ -32,18 +33,10 @@ async def settled(*nodes: Node) -> None:
 @pytest.mark.parametrize("strategy", [PROFILE, PREVENTIVE], ids=["optimistic", "preventive"])
 async def test_messages_go_along_one_tree_to_who_wants_them(nodes, strategy):
     made = await in_touch(nodes(linked(*RING) + strategy))
-    clients = {name: await node.client(f"at {name}") for name, node in made.items()}
-    for place, client in enumerate(clients.values()):
-        await subscribe(client, subscription(1, f"x = {place} or x = 9"))
+    clients = await all_subscribe(made)
     await settled(*made.values())
     assert sum(len(edges(node).held_edges) for node in made.values()) == 2 * 4
-    for name, publisher in clients.items():
-        for x in (*range(5), 9):
-            await publisher.publish({"x": x, "of": name})
-    for place, client in enumerate(clients.values()):
-        came = [await client.delivered() for _ in range(8)]
-        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
-        assert sorted(came, key=str) == sorted(wanted, key=str)
+    await each_gets_what_it_wants(clients)
 
 
 async def test_a_message_takes_no_link_behind_which_nobody_wants_it(nodes):
@@ -85,16 +78,8 @@ async def test_routers_of_both_families_make_one_ring(nodes, others):
     for name in others:
         made[name].settings = profile.router(name)
     await in_touch(made)
-    clients = {name: await node.client(f"at {name}") for name, node in made.items()}
-    for place, client in enumerate(clients.values()):
-        await subscribe(client, subscription(1, f"x = {place} or x = 9"))
-    for name, publisher in clients.items():
-        for x in (*range(5), 9):
-            await publisher.publish({"x": x, "of": name})
-    for place, client in enumerate(clients.values()):
-        came = [await client.delivered() for _ in range(8)]
-        wanted = [{"x": x, "of": name} for name, other in clients.items() if other is not client for x in (place, 9)]
-        assert sorted(came, key=str) == sorted(wanted, key=str)
+    clients = await all_subscribe(made)
+    await each_gets_what_it_wants(clients)
 
 
 @pytest.mark.slow
