@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "log/cursor.h"
 #include "log/scan.h"
-#include "log/store.h"
 #include "log/tested.h"
 
 /* ---- what is open in a segment ---- */
@@ -27,7 +27,7 @@ typedef struct open_records {
 } open_records;
 
 static bool is_row_done(const tm_store *store, const tm_row *row) {
-    const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->is_home != 0);
+    const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->role);
     return claimant == NULL || claimant->done >= tm_row_n(row, row->low_max);
 }
 
@@ -45,7 +45,7 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
         tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
     for (uint32_t i = 0; i < row->count && is_kept; i++) {
         uint64_t n = tm_row_n(row, postings[i].low);
-        if (n > after && tm_store_is_open(store, row->claimant, row->is_home != 0, n)) {
+        if (n > after && tm_store_is_open(store, row->claimant, row->role, n)) {
             open->all[open->count++] = (open_record){.n = n, .place = postings[i].place};
         }
     }
