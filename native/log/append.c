@@ -20,11 +20,20 @@ static const uint8_t FILLER[SECTOR_BYTES];
 
 /* ---- what a record says of others ---- */
 
+#define FORGOTTEN (UINT64_C(1) << 40) /* counts as so many numbers done with: every segment is looked at again */
+
 static void forget(tm_store *store, uint64_t id, tm_role role) {
     tm_claimant *claimant = tm_claimants_find(&store->claimants, id, role);
     if (claimant != NULL) {
         tm_claimants_forget(&store->claimants, claimant);
+        store->done += FORGOTTEN;
     }
+}
+
+static void acknowledge(tm_store *store, tm_claimant *claimant, uint64_t first, uint64_t last) {
+    uint64_t from = first > claimant->done ? first : claimant->done + 1;
+    store->done += last >= from ? last - from + 1 : 0;
+    tm_claimant_done(&store->claimants, claimant, first, last);
 }
 
 static void apply_done(tm_store *store, const tm_log_record *record, bool is_forgotten) {
@@ -39,8 +48,7 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
                 forget(store, done[i].claimant, TM_TERMS);
             }
         } else if (claimant != NULL) {
-            tm_claimant_done(&store->claimants, claimant, done[i].first,
-                             done[i].last < record->n ? done[i].last : record->n);
+            acknowledge(store, claimant, done[i].first, done[i].last < record->n ? done[i].last : record->n);
         }
     }
 }
@@ -50,7 +58,7 @@ static void replace_terms(tm_store *store, const tm_log_record *record) {
     for (uint32_t i = 0; i < record->keeps; i++) {
         tm_claimant *terms = tm_claimants_find(&store->claimants, tm_record_keeps(record)[i], TM_TERMS);
         if (terms != NULL && record->n > 0) {
-            tm_claimant_done(&store->claimants, terms, 0, record->n - 1);
+            acknowledge(store, terms, 0, record->n - 1);
         }
     }
 }

@@ -92,12 +92,20 @@ tm_row *tm_segment_next_row(tm_row_walk *walk) {
     return NULL;
 }
 
+static bool is_row_of(const tm_row *row, tm_claim of, uint32_t high) {
+    return row->claimant == of.claimant && row->high == high && row->role == of.role;
+}
+
 /* The row, made if there is none; NULL: no memory for it. */
 static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
+    if (segment->last_row < segment->row_count && is_row_of(&segment->rows[segment->last_row], of, high)) {
+        return &segment->rows[segment->last_row];
+    }
     tm_row_walk walk = tm_segment_rows_of(segment, of);
     tm_row *row;
     while ((row = tm_segment_next_row(&walk)) != NULL) {
         if (row->high == high) {
+            segment->last_row = (uint32_t)(row - segment->rows);
             return row;
         }
     }
@@ -109,6 +117,7 @@ static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
     row = &segment->rows[segment->row_count++];
     *row = (tm_row){.claimant = of.claimant, .role = of.role, .high = high, .low_min = UINT32_MAX};
     tm_idset_insert(&segment->row_set, hash_row(segment, of.claimant, of.role), segment->row_count);
+    segment->last_row = segment->row_count - 1;
     return row;
 }
 

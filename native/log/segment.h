@@ -36,7 +36,7 @@ typedef struct tm_segment {
     uint64_t last_fresh_n; /* of records in it that are no copies; 0: none */
     int file;              /* owned */
     tm_segment_state state;
-    uint64_t judged_at; /* seq + 1 of the store when it was last looked at what is open in it; 0: at once */
+    uint64_t judge_at; /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
     uint64_t left_at;   /* change of the store with which it began to leave */
     uint32_t pins;
     bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
@@ -45,6 +45,7 @@ typedef struct tm_segment {
     tm_row *rows; /* owned; sorted by claimant when sealed, with `start` as in the footer; else `start` is a link + 1 */
     uint32_t row_count;
     uint32_t row_capacity;
+    uint32_t last_row; /* that was found or made last */
     tm_idset row_set; /* of rows + 1, while not sealed */
     tm_link *links;   /* owned; while not sealed */
     uint32_t link_count;

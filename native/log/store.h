@@ -45,6 +45,7 @@ typedef struct tm_store {
     uint64_t checkpoint_seq;   /* of the checkpoint on disk */
     uint64_t checkpoint_count; /* of changes that it holds */
     uint64_t changes;          /* of which segments there are */
+    uint64_t done;             /* numbers that claimants were told to be done with, each as often as it was; rises */
     tm_segment *copied;        /* the one that copies are made from; NULL: none */
     uint64_t copied_to;        /* number up to which that is done */
     uint32_t copy_bytes;       /* of one batch of copies */
