@@ -48,6 +48,10 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
                 forget(store, done[i].claimant, TM_TERMS);
             }
         } else if (claimant != NULL) {
+            tm_claimant *terms = tm_claimants_find(&store->claimants, done[i].claimant, TM_TERMS);
+            if (TM_BREAKS(TERMS_ARE_ACKED) && terms != NULL) {
+                acknowledge(store, terms, done[i].first, done[i].last);
+            }
             acknowledge(store, claimant, done[i].first, done[i].last < record->n ? done[i].last : record->n);
         }
     }

@@ -1,4 +1,4 @@
-"""Twenty power cuts of a recorded block device: nothing that was committed is missing, and without fdatasync something is.
+"""Twenty power cuts of a recorded block device: nothing that was committed is missing; without fdatasync something is.
 
 Thousands of them: `python -m tests.power`.
 """
