@@ -36,7 +36,7 @@ tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row
 
 /* ---- where it is ---- */
 
-uint64_t tm_cursor_n(const tm_cursor *cursor, uint64_t after) {
+uint64_t tm_row_cursor_n(const tm_row_cursor *cursor, uint64_t after) {
     if (cursor->at < cursor->count) {
         return tm_row_n(&cursor->row, cursor->postings[cursor->at].low);
     }
@@ -47,7 +47,7 @@ uint64_t tm_cursor_n(const tm_cursor *cursor, uint64_t after) {
     return cursor->next < cursor->row.count ? cursor->last_n + 1 : UINT64_MAX;
 }
 
-void tm_cursor_pass(tm_cursor *cursor, uint64_t n) {
+void tm_row_cursor_pass(tm_row_cursor *cursor, uint64_t n) {
     while (cursor->at < cursor->count && tm_row_n(&cursor->row, cursor->postings[cursor->at].low) <= n) {
         cursor->at++;
     }
@@ -56,9 +56,9 @@ void tm_cursor_pass(tm_cursor *cursor, uint64_t n) {
 /* ---- stretches ---- */
 
 /* Room for so many entries, `state` held. */
-static bool has_room(tm_store *store, tm_cursor *cursor, uint32_t count) {
+static bool has_room(tm_store *store, tm_row_cursor *cursor, uint32_t count) {
     if (count > cursor->room) {
-        tm_cursor_free(store, cursor);
+        tm_row_cursor_free(store, cursor);
         cursor->postings = TM_NEW(&store->memory, TM_COLD, tm_posting, count);
         cursor->room = cursor->postings != NULL ? count : 0;
     }
@@ -66,7 +66,7 @@ static bool has_room(tm_store *store, tm_cursor *cursor, uint32_t count) {
 }
 
 /* The first entry of a sealed row whose number is past `after`; false: the disk does not give them. */
-static bool find_in_footer(tm_store *store, const tm_cursor *cursor, uint64_t after, uint32_t *first) {
+static bool find_in_footer(tm_store *store, const tm_row_cursor *cursor, uint64_t after, uint32_t *first) {
     uint32_t low = 0;
     for (uint32_t high = cursor->row.count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
@@ -84,7 +84,7 @@ static bool find_in_footer(tm_store *store, const tm_cursor *cursor, uint64_t af
     return true;
 }
 
-static int read_stretch(tm_store *store, tm_cursor *cursor, uint64_t after) {
+static int read_stretch(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
     uint32_t first = cursor->next;
     bool is_later = tm_row_n(&cursor->row, cursor->row.low_min) <= after && !cursor->is_begun;
     if (is_later && !find_in_footer(store, cursor, after, &first)) {
@@ -99,7 +99,7 @@ static int read_stretch(tm_store *store, tm_cursor *cursor, uint64_t after) {
     return TM_OK;
 }
 
-int tm_cursor_fill(tm_store *store, tm_cursor *cursor, uint64_t after) {
+int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
     pthread_mutex_lock(&store->state);
     bool was_begun = cursor->is_begun;
     if (!was_begun) {
@@ -119,12 +119,12 @@ int tm_cursor_fill(tm_store *store, tm_cursor *cursor, uint64_t after) {
         cursor->is_begun = true;
         cursor->last_n =
             cursor->count > 0 ? tm_row_n(&cursor->row, cursor->postings[cursor->count - 1].low) : cursor->last_n;
-        tm_cursor_pass(cursor, after);
+        tm_row_cursor_pass(cursor, after);
     }
     return result;
 }
 
-void tm_cursor_free(tm_store *store, tm_cursor *cursor) {
+void tm_row_cursor_free(tm_store *store, tm_row_cursor *cursor) {
     if (cursor->postings != NULL) {
         TM_DELETE(&store->memory, TM_COLD, cursor->postings, tm_posting, cursor->room);
     }

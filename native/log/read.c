@@ -38,7 +38,7 @@ int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting 
 typedef struct reading {
     tm_store *store;
     tm_claim of;
-    tm_cursor cursors[PINNED_MAX];
+    tm_row_cursor cursors[PINNED_MAX];
     uint32_t count;
     uint64_t end_n;            /* numbers past it are in rows that were not looked at */
     uint8_t *window;           /* owned */
@@ -51,17 +51,17 @@ typedef struct reading {
 
 /* Hold the row; where there are many, those with the least numbers are held. */
 static void hold(reading *r, tm_segment *segment, const tm_row *row) {
-    tm_cursor found = {.segment = segment, .row = *row};
+    tm_row_cursor found = {.segment = segment, .row = *row};
     if (r->count < PINNED_MAX) {
         r->cursors[r->count++] = found;
         return;
     }
     uint32_t worst = 0;
     for (uint32_t i = 1; i < r->count; i++) {
-        worst = tm_cursor_n(&r->cursors[i], 0) > tm_cursor_n(&r->cursors[worst], 0) ? i : worst;
+        worst = tm_row_cursor_n(&r->cursors[i], 0) > tm_row_cursor_n(&r->cursors[worst], 0) ? i : worst;
     }
-    uint64_t out = tm_cursor_n(&r->cursors[worst], 0);
-    uint64_t in = tm_cursor_n(&found, 0);
+    uint64_t out = tm_row_cursor_n(&r->cursors[worst], 0);
+    uint64_t in = tm_row_cursor_n(&found, 0);
     if (in < out) {
         r->cursors[worst] = found;
     }
@@ -100,18 +100,18 @@ static void end(reading *r) {
     pthread_mutex_lock(&r->store->state);
     for (uint32_t i = 0; i < r->count; i++) {
         r->cursors[i].segment->pins--;
-        tm_cursor_free(r->store, &r->cursors[i]);
+        tm_row_cursor_free(r->store, &r->cursors[i]);
     }
     TM_DELETE(&r->store->memory, TM_COLD, r->window, uint8_t, r->window != NULL ? WINDOW_BYTES : 0);
     pthread_mutex_unlock(&r->store->state);
 }
 
 /* Its entries cannot be read: which numbers are lost with it is told by the scrubber. */
-static void give_up(reading *r, tm_cursor *cursor) {
+static void give_up(reading *r, tm_row_cursor *cursor) {
     pthread_mutex_lock(&r->store->state);
     cursor->segment->is_damaged = true;
     cursor->segment->pins--;
-    tm_cursor_free(r->store, cursor);
+    tm_row_cursor_free(r->store, cursor);
     pthread_mutex_unlock(&r->store->state);
     *cursor = r->cursors[--r->count];
 }
@@ -119,12 +119,12 @@ static void give_up(reading *r, tm_cursor *cursor) {
 /* The least number past `after` that a row has; UINT64_MAX: none. */
 static int next_number(reading *r, uint64_t after, uint64_t *least) {
     for (;;) {
-        tm_cursor *dry = NULL;
+        tm_row_cursor *dry = NULL;
         *least = UINT64_MAX;
         for (uint32_t i = 0; i < r->count; i++) {
-            tm_cursor *cursor = &r->cursors[i];
-            uint64_t n = tm_cursor_n(cursor, after);
-            bool is_dry = tm_cursor_is_dry(cursor);
+            tm_row_cursor *cursor = &r->cursors[i];
+            uint64_t n = tm_row_cursor_n(cursor, after);
+            bool is_dry = tm_row_cursor_is_dry(cursor);
             if (n < *least || (n == *least && is_dry)) { /* one that may have the same number, too, is filled first */
                 *least = n;
                 dry = is_dry ? cursor : NULL;
@@ -133,7 +133,7 @@ static int next_number(reading *r, uint64_t after, uint64_t *least) {
         if (dry == NULL) {
             return TM_OK;
         }
-        int result = tm_cursor_fill(r->store, dry, after);
+        int result = tm_row_cursor_fill(r->store, dry, after);
         if (result == TM_LOG_DISK) {
             give_up(r, dry);
         } else if (result != TM_OK) {
@@ -145,7 +145,7 @@ static int next_number(reading *r, uint64_t after, uint64_t *least) {
 /* ---- records ---- */
 
 /* Have the window begin at a record, and span what lies close behind it. */
-static bool slide(reading *r, const tm_cursor *cursor, uint64_t at) {
+static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
     const tm_segment *segment = cursor->segment;
     uint64_t bytes = segment->bytes - at < WINDOW_BYTES ? segment->bytes - at : WINDOW_BYTES;
     uint64_t spanned = at;
@@ -170,7 +170,7 @@ static bool slide(reading *r, const tm_cursor *cursor, uint64_t at) {
 }
 
 /* The record that a cursor stands at. */
-static int fetch(reading *r, const tm_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
+static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     const tm_segment *segment = cursor->segment;
     const tm_posting *posting = &cursor->postings[cursor->at];
     uint64_t at = (uint64_t)posting->place * 8;
@@ -191,8 +191,8 @@ static int fetch(reading *r, const tm_cursor *cursor, uint64_t n, uint8_t *out, 
 static int take(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     int result = TM_LOG_DISK;
     for (uint32_t i = 0; i < r->count && result == TM_LOG_DISK; i++) {
-        const tm_cursor *cursor = &r->cursors[i];
-        if (cursor->at == cursor->count || tm_cursor_n(cursor, 0) != n) {
+        const tm_row_cursor *cursor = &r->cursors[i];
+        if (cursor->at == cursor->count || tm_row_cursor_n(cursor, 0) != n) {
             continue;
         }
         result = fetch(r, cursor, n, out, capacity, size);
@@ -208,7 +208,7 @@ static int take(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *s
 
 static void pass(reading *r, uint64_t n) {
     for (uint32_t i = 0; i < r->count; i++) {
-        tm_cursor_pass(&r->cursors[i], n);
+        tm_row_cursor_pass(&r->cursors[i], n);
     }
 }
 

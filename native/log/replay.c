@@ -1,14 +1,15 @@
 /* replay.c - history by predicate: what lies in the segments, looked at record by record.
  *
  * Law: a record is told once a walk: one that was copied forward is passed where the segment that it came from is still
- * there. Blocks are read a window at a time; nothing is believed without its checksum.
+ * there. Files are read a window at a time, small enough to stay in the processor's cache, whatever batches are;
+ * nothing is believed without its checksum.
  */
 #include <string.h>
 
 #include "log/log.h"
 #include "model/wire.h"
 
-#define WINDOW_BYTES (1U << 20)
+#define WINDOW_BYTES (256U << 10)
 
 typedef struct walk {
     tm_store *store;
@@ -21,6 +22,10 @@ typedef struct walk {
     size_t size;
     uint8_t *window; /* owned */
     size_t window_bytes;
+    const tm_segment *segment; /* pinned: that is walked */
+    uint64_t end;              /* of its batches */
+    uint64_t held_at;          /* what the window shows of it */
+    uint64_t held_end;
     bool is_over; /* `out` is full, or enough was looked at */
 } walk;
 
@@ -76,74 +81,93 @@ static bool look_at(walk *w, const tm_log_record *record) {
     return true;
 }
 
+/* ---- the window ---- */
+
+static int make_window(walk *w, size_t bytes) {
+    pthread_mutex_lock(&w->store->state);
+    TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window_bytes);
+    w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes);
+    w->window_bytes = w->window != NULL ? bytes : 0;
+    pthread_mutex_unlock(&w->store->state);
+    return w->window != NULL ? TM_OK : TM_NO_MEMORY;
+}
+
+/* `bytes` of the segment from `at` on, and what follows as far as the window reaches; NULL: `*result` says why. */
+static const uint8_t *show(walk *w, uint64_t at, size_t bytes, int *result) {
+    if (at >= w->held_at && at + bytes <= w->held_end) {
+        return w->window + (at - w->held_at);
+    }
+    w->held_end = 0;
+    if (bytes > w->window_bytes) {
+        *result = make_window(w, bytes > WINDOW_BYTES ? bytes : WINDOW_BYTES);
+        if (*result != TM_OK) {
+            return NULL;
+        }
+    }
+    uint64_t size = w->end - at < w->window_bytes ? w->end - at : w->window_bytes;
+    if (tm_disk_read_whole(w->store->disk, w->segment->file, w->window, size, at) != 0) {
+        *result = TM_LOG_DISK;
+        return NULL;
+    }
+    w->held_at = at;
+    w->held_end = at + size;
+    return w->window;
+}
+
 /* ---- batches ---- */
 
-/* The records of a batch in the window, from `skip` bytes on. Returns how many bytes were dealt with. */
-static uint32_t look_at_batch(walk *w, const tm_batch_head *head, uint32_t skip, uint32_t salt) {
-    const uint8_t *records = (const uint8_t *)(head + 1);
-    uint32_t at = skip;
-    while (at < head->bytes && tm_record_is_sound(salt, records + at, head->bytes - at)) {
-        const tm_log_record *record = (const tm_log_record *)(records + at);
-        if (w->replayed->looked_at == w->records_max || !look_at(w, record)) {
+/* The records of a batch that begins at `start` and has `bytes` of them, from `*skip` bytes on, which moves. */
+static int look_at_batch(walk *w, uint64_t start, uint32_t bytes, uint32_t salt, uint32_t *skip) {
+    int result = TM_OK;
+    while (*skip < bytes) {
+        const uint8_t *at = show(w, start + *skip, sizeof(tm_log_record), &result);
+        uint32_t left = bytes - *skip;
+        if (at == NULL) {
+            return result;
+        }
+        uint32_t size = ((const tm_log_record *)at)->size;
+        if (left < sizeof(tm_log_record) || size > left || size < sizeof(tm_log_record)) {
+            break;
+        }
+        at = show(w, start + *skip, size, &result);
+        if (at == NULL) {
+            return result;
+        }
+        if (!tm_record_is_sound(salt, at, size)) {
+            break;
+        }
+        if (w->replayed->looked_at == w->records_max || !look_at(w, (const tm_log_record *)at)) {
             w->is_over = true;
-            return at;
+            return TM_OK;
         }
-        at += record->size;
+        *skip += size;
     }
-    return head->bytes; /* what is not sound, the scrubber tells */
+    *skip = bytes; /* what is not sound, the scrubber tells */
+    return TM_OK;
 }
 
-/* Make the window hold `bytes` of the segment from `at` on. */
-static int fill(walk *w, const tm_segment *segment, uint64_t at, size_t bytes) {
-    if (bytes > w->window_bytes) {
-        pthread_mutex_lock(&w->store->state);
-        TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window_bytes);
-        w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes);
-        w->window_bytes = w->window != NULL ? bytes : 0;
-        pthread_mutex_unlock(&w->store->state);
-        if (w->window == NULL) {
-            return TM_NO_MEMORY;
+/* The segment from where the walk is. */
+static int walk_segment(walk *w, tm_log_place *place) {
+    uint32_t salt = tm_salt(w->segment->serial);
+    int result = TM_OK;
+    w->held_end = 0;
+    while (!w->is_over && place->at + sizeof(tm_batch_head) <= w->end) {
+        const uint8_t *at = show(w, place->at, sizeof(tm_batch_head), &result);
+        if (at == NULL) {
+            return result;
         }
-    }
-    return tm_disk_read_whole(w->store->disk, segment->file, w->window, bytes, at) == 0 ? TM_OK : TM_LOG_DISK;
-}
-
-static size_t window_for(uint64_t left) {
-    return left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
-}
-
-/* A segment from where the walk is; `end` is where its batches end. */
-static int walk_segment(walk *w, const tm_segment *segment, uint64_t end, tm_log_place *place) {
-    uint32_t salt = tm_salt(segment->serial);
-    uint64_t start = place->at;
-    size_t held = 0;
-    while (!w->is_over && place->at + sizeof(tm_batch_head) <= end) {
-        if (held == 0 || place->at + sizeof(tm_batch_head) > start + held) {
-            start = place->at;
-            held = window_for(end - start);
-            int result = fill(w, segment, start, held);
-            if (result != TM_OK) {
-                return result;
-            }
-        }
-        const tm_batch_head *head = (const tm_batch_head *)(w->window + (place->at - start));
-        if (!tm_batch_head_is_sound(head, segment->serial, end - place->at)) {
+        const tm_batch_head *head = (const tm_batch_head *)at;
+        if (!tm_batch_head_is_sound(head, w->segment->serial, w->end - place->at)) {
             place->at += SECTOR_BYTES;
             continue;
         }
-        size_t whole = sizeof *head + head->bytes;
-        if (place->at + whole > start + held) {
-            start = place->at;
-            held = whole > window_for(end - start) ? whole : window_for(end - start);
-            int result = fill(w, segment, start, held);
-            if (result != TM_OK) {
-                return result;
-            }
-            head = (const tm_batch_head *)w->window;
+        uint32_t bytes = head->bytes;
+        result = look_at_batch(w, place->at + sizeof *head, bytes, salt, &place->skip);
+        if (result != TM_OK) {
+            return result;
         }
-        place->skip = look_at_batch(w, head, place->skip, salt);
-        if (place->skip == head->bytes) {
-            place->at += tm_sectors(whole);
+        if (place->skip == bytes) {
+            place->at += tm_sectors(sizeof *head + bytes);
             place->skip = 0;
         }
     }
@@ -151,7 +175,7 @@ static int walk_segment(walk *w, const tm_segment *segment, uint64_t end, tm_log
 }
 
 /* The segment that a place is in, or the next one, pinned; NULL: there is none. */
-static tm_segment *pin_next(walk *w, tm_log_place *place, uint64_t *end) {
+static tm_segment *pin_next(walk *w, tm_log_place *place) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&w->store->state);
     for (uint32_t i = 0; i < w->store->segment_count && next == NULL; i++) {
@@ -159,7 +183,7 @@ static tm_segment *pin_next(walk *w, tm_log_place *place, uint64_t *end) {
         if (segment->serial >= place->serial && segment->last_n >= w->from && !segment->is_leaving) {
             next = segment;
             next->pins++;
-            *end = segment->used;
+            w->end = segment->used;
         }
     }
     pthread_mutex_unlock(&w->store->state);
@@ -181,14 +205,14 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
     *replayed = (tm_log_replayed){0};
     int result = TM_OK;
     while (result == TM_OK && !w.is_over) {
-        uint64_t end;
-        tm_segment *segment = pin_next(&w, place, &end);
+        tm_segment *segment = pin_next(&w, place);
         if (segment == NULL) {
             replayed->is_all = 1;
             break;
         }
         uint64_t serial = segment->serial;
-        result = walk_segment(&w, segment, end, place);
+        w.segment = segment;
+        result = walk_segment(&w, place);
         pthread_mutex_lock(&w.store->state);
         segment->pins--;
         bool is_open = segment->state == SEGMENT_OPEN;

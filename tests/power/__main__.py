@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
         sum(line["cuts"] for line in done.values()),
         [what for line in done.values() for what in line["wrong"]],
     )
-    print(f"{cuts} cuts of {len(done)} runs, {len(wrong)} wrong")
+    gone = sum(line["unmountable"] for line in done.values())
+    print(f"{cuts} cuts of {len(done)} runs, {gone} file systems past mending, {len(wrong)} wrong")
     for what in wrong[:20]:
         print(what)
     return 1 if wrong else 0

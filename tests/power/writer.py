@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -85,10 +86,15 @@ class Writer:
         except LogBusy:
             time.sleep(0.002)
         except LogFull:
+            self.make_room()
+        self.tell()
+
+    def make_room(self) -> None:
+        """Acknowledge as much as the log takes."""
+        with suppress(LogFull, LogBusy):
             for _ in range(8):
                 self.acknowledge(1.0)
-            time.sleep(0.01)
-        self.tell()
+        time.sleep(0.01)
 
 
 def main(folder: str, notes: str, record: str, seed: str) -> None:
