@@ -50,6 +50,8 @@ class StrategyFacts:
     """The broadcast layer that the strategy brings with it; None: that of the topology file."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
+    has_roots: bool = field(default=False, kw_only=True)
+    """Messages go by way of the root of their class, whether or not anybody behind it wants them."""
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
@@ -153,9 +155,33 @@ STRATEGIES: Final = (
         asks=Asks.BY_EDGES,
         layer="shared-tree",
     ),
+    StrategyFacts(
+        "rendezvous",
+        "rendezvous",
+        {"storing": "optimistic"},
+        "rendezvous",
+        "Messages of a class go to one router, its root, and from there and on the way to those who want them: "
+        "rendezvous nodes of paper 003, guarded.",
+        asks=Asks.BY_EDGES,
+        goes_where_wanted=False,
+        layer="source-trees",
+        has_roots=True,
+    ),
+    StrategyFacts(
+        "rendezvous-preventive",
+        "rendezvous",
+        {"storing": "preventive"},
+        "rendezvous (preventive)",
+        "As `rendezvous`, but covered filters are said, too, so that the end of the filter that covers them brings "
+        "back none.",
+        asks=Asks.BY_EDGES,
+        goes_where_wanted=False,
+        layer="source-trees",
+        has_roots=True,
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("rendezvous", "adaptive")
+PLANNED: Final = ("adaptive",)
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 
