@@ -34,6 +34,9 @@ GENERATIONS_MAX: Final = 4
 """R5b: how many generations of trees are in force at most."""
 ASKED_MAX: Final = 2 * (CLASSES_MAX + 1)
 """Edges that one neighbour has asked for and that are not there yet; more of them are dropped, and asked for again."""
+TOLD_MAX: Final = 16
+"""Sets of routers of which one neighbour was told in the tree of one root, and which lie there no more, that are
+remembered."""
 DOUBLINGS_MAX: Final = 4
 """How often the wait for the whole doubles: it is asked for again after 1, 2, 4, 8 and then every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
@@ -114,6 +117,10 @@ class Edges:
         """By number, the edges of earlier trees."""
         self._turn = 0
         """How often there were new trees."""
+        self._told: dict[Name, dict[bytes, CoreLink]] = {}
+        """What was said of edges of earlier trees, by the routers (and classes) that it was about, with the link in
+        whose session it was. A neighbour may rely on it still: one that hears of two changes at once sees no other edge
+        between, and asks for nothing."""
         self._asked: dict[Name, bytes] = {}
         """What neighbours have asked for and this router does not count behind its end."""
         self._classes_of = classes_of
@@ -144,8 +151,9 @@ class Edges:
 
     def link_changed(self, neighbour: int) -> None:
         """Take in that the session with a neighbour began or ended."""
-        for name in [name for name in self._asked if name[1] == neighbour]:
-            del self._asked[name]
+        for kept in (self._asked, self._told):
+            for name in [name for name in kept if name[1] == neighbour]:
+                del kept[name]
         self.waits.forget(neighbour)
         self.follow(self.trees)
 
@@ -185,19 +193,31 @@ class Edges:
 
     def _follow_said(self, places: dict[Name, EdgePlace]) -> None:
         before, self.said = self.said, {}
+        links = self._core_state.links.by_neighbour
         for name, place in places.items():
-            link = self._core_state.links.by_neighbour.get(place.neighbour)
+            link = links.get(place.neighbour)
             if link is None:
                 continue
             said = before.get(name)
             if said is None or said.place.before != place.before or said.link is not link:
                 said = self.said_of(place, link, self._core_state, self._make_predicate(), self._seqs)
+            else:
+                del before[name]
             said.place = place
             self.said[name] = said
             said.feed_by(self._feeds(place))
-            if self._asked.get(name) == place.before:
+            is_told = self._told.get(name, {}).pop(place.before, None) is link
+            is_asked = self._asked.get(name) == place.before
+            if is_asked:
                 del self._asked[name]
+            if is_told or is_asked:
                 said.begin()
+        for name, said in before.items():
+            if said.is_begun and said.link in links.values():
+                told = self._told.setdefault(name, {})
+                told[said.place.before] = said.link
+                while len(told) > TOLD_MAX:
+                    del told[next(iter(told))]
 
     def _feeds(self, place: EdgePlace) -> Iterator[EdgeFeed]:
         yield self._parts[place.classes]
