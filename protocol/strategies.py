@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.protocol.limits import ROUTE_ROUTERS
-
 Option = str | bool
 
 
@@ -38,8 +36,8 @@ class StrategyFacts:
     recorded: str
     """The name in the records of routers."""
     sentence: str
-    bounds: Mapping[str, int] = field(default_factory=dict, kw_only=True)
-    """Other keys of `strategy` in a topology file that it takes, with their defaults. They choose no strategy."""
+    keys: tuple[str, ...] = field(default=(), kw_only=True)
+    """Other keys of `strategy` in a topology file that it takes. They choose no strategy."""
     asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
     """Every message reaches every subscriber it concerns while the network is at rest, and what routers hold can be
@@ -55,6 +53,8 @@ class StrategyFacts:
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
+
+ROOT_KEYS: Final = ("classes", "roots", "others")
 
 STRATEGIES: Final = (
     StrategyFacts(
@@ -116,7 +116,7 @@ STRATEGIES: Final = (
         "match-first",
         "A message is matched where it enters, and lists the routers it goes to; with more than `destinations_max` "
         "each on the way matches.",
-        bounds={"destinations_max": ROUTE_ROUTERS},
+        keys=("destinations_max",),
     ),
     StrategyFacts(
         "advertise-destinations",
@@ -165,6 +165,7 @@ STRATEGIES: Final = (
         asks=Asks.BY_EDGES,
         goes_where_wanted=False,
         layer="source-trees",
+        keys=ROOT_KEYS,
         has_roots=True,
     ),
     StrategyFacts(
@@ -177,6 +178,7 @@ STRATEGIES: Final = (
         asks=Asks.BY_EDGES,
         goes_where_wanted=False,
         layer="source-trees",
+        keys=ROOT_KEYS,
         has_roots=True,
     ),
 )
@@ -194,7 +196,7 @@ def options_of(key: str) -> Mapping[str, Option]:
 
 def takes(key: str, option: str) -> bool:
     """Whether `strategy.name: key` of a topology file has this option, of either kind."""
-    return any(strategy.key == key and option in (*strategy.options, *strategy.bounds) for strategy in STRATEGIES)
+    return any(strategy.key == key and option in (*strategy.options, *strategy.keys) for strategy in STRATEGIES)
 
 
 def exists(key: str, options: Mapping[str, object]) -> bool:

@@ -422,7 +422,7 @@ BREAKS: Final[dict[str, Break]] = {
     "E6": Break(_part(edges=Settled), frozenset({1, 4}), "ring:6", 200, "cut,crash", "profile"),
     "E7": Break(_part(edges=RemovingEdges), frozenset({1}), "line:6", 300, "none", "profile"),
     "E9": Break(_part(roots=SelfWilled), frozenset({1, 4}), "ring:6", 100, "none", "rendezvous"),
-    "E10": Break(hurried_and_slow, frozenset({1}), "ring:6", 300, "leave,add", "rendezvous"),
+    "E10": Break(hurried_and_slow, frozenset({1, 13}), "ring:6", 300, "leave,add", "rendezvous"),
     "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
 OF_THE_USUAL: Final = frozenset(rule for rule, how in BREAKS.items() if how.strategy == DEFAULT.name)
