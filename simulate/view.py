@@ -37,7 +37,7 @@ def _stated(node: Node) -> dict[int, dict[int, bytes]]:
 
 
 def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
-    """Return what `node` holds of the edges of the tree that messages go by: that of `root`, where there are several."""
+    """Return what `node` holds of the edges of the tree that messages go by; of several, that of `root`."""
     core = cast("EdgeCore", _core(node))
     held = {each.place.neighbour: each for each in core.held_edges if root in (None, each.place.root)}
     numbers = {each.number: neighbour for neighbour, each in held.items()}
@@ -68,8 +68,8 @@ def wanted_towards(node: Node, router: int) -> int:
 
 
 def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
-    """Return the contents for which `node` sends messages towards `router` along the tree of whichever root they go: all
-    where the way leads up."""
+    """Return the contents for which `node` sends messages towards `router` along the trees of their roots: all where
+    the way leads up."""
     wanted = -1
     contents = node.lanes.contents_by_root(core.core_state.trees.routers)
     held = {(each.place.root, each.place.neighbour): each.number for each in core.held_edges}
@@ -83,9 +83,7 @@ def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
 def root_ways(node: Node) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each root, by its newest trees."""
     trees = _core(node).core_state.forest.trees
-    return {
-        root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()
-    }
+    return {root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()}
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:

@@ -60,7 +60,7 @@ class Reroute:
 
 @dataclass(frozen=True, slots=True)
 class NameRoots:
-    """E9: let messages that enter here name these roots from now on: one for each class, 0 for none (`Forest.roots`).
+    """E10: let messages that enter here name these roots from now on: one for each class, 0 for none (`Forest.roots`).
     The newest forest has the tree of each."""
 
     roots: tuple[int, ...]

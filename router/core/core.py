@@ -142,9 +142,9 @@ class Core:
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
         self._spaces = parts.spaces(core_state)
 
-    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - a family may need them
-        """Return the trees that messages go by, as `trees` of `graph` come into force: those of this router's layout, or
-        those that all fall back to."""
+    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - families may need all
+        """Return the trees that messages go by, as `trees` of `graph` come into force: those of this router's layout,
+        or those that all fall back to."""
         return trees
 
     # --- what a shell needs

@@ -49,7 +49,7 @@ class Routes:
             self._generations.popitem(last=False)
 
     def name(self, roots: tuple[int, ...]) -> None:
-        """E9: let messages that enter here name these roots from now on."""
+        """E10: let messages that enter here name these roots from now on."""
         if roots != self._roots:
             self._switch.send_by(roots)
             self._roots = roots

@@ -155,7 +155,9 @@ class Ways:
 
 
 def _by_root(trees: Trees, forest: Forest) -> _Generation:
-    return {None: trees, **forest.trees}
+    generation: dict[int | None, Trees] = {None: trees}
+    generation.update(forest.trees.items())
+    return generation
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

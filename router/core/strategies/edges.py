@@ -1,5 +1,5 @@
-"""The family `edges`, and of it `profile`: profile forwarding of paper 003, guarded so that it is right on any graph and
-through failures.
+"""The family `edges`, and of it `profile`: profile forwarding of paper 003, guarded so that it is right on any graph
+and through failures.
 
 Law: while all routers in reach have this layout, messages go by one tree and by what neighbours have said of its edges
 (`statements/edges/`). To routers of other families each router states that it wants everything, so where layouts
@@ -88,7 +88,9 @@ class EdgeCore(Core):
             return OwnPredicate(0, Marking(cover) if is_preventive else cover)
 
         own = parts.own(hold_us, NoCover())
-        self.edges = parts.edges(self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings))
+        self.edges = parts.edges(
+            self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings)
+        )
         self._neighbours.known_edges = self.edges.known
         self._tickets: dict[int, int] = {}
         """Ticket -> how many answers it still needs: that of the edges, and that of the routers that choose members."""

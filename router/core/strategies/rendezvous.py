@@ -1,9 +1,9 @@
 """Strategy `rendezvous`: rendezvous nodes of paper 003, guarded as `profile` is.
 
 Law: messages of a class go along the tree of the root of that class: to the root always, and from there and from each
-router on the way down to those who want them. So a router says to the next one towards the root what lies behind itself,
-and hears nothing from there. Messages that name no root go by the trees of their sources to all routers (E9), as they do
-where layouts differ: dear, and right.
+router on the way down to those who want them. So a router says to the next one towards the root what lies behind
+itself, and hears nothing from there. Messages that name no root go by the trees of their sources to all routers (E10),
+as they do where layouts differ: dear, and right.
 
     a ──what a wants──> b ──what a, b and c want──> R        up: what is said
     c ──what c wants──> b                                    down: nothing, as all messages go up

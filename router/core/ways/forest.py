@@ -28,8 +28,8 @@ class Forest:
     no roots at all: as if each were 0."""
 
     def root_of(self, classes: Collection[int]) -> int | None:
-        """Return the root that a message names which is in these classes: the first one's. None: it names none, and goes
-        by the tree of its source."""
+        """Return the root that a message names which is in these classes: the first one's. None: it names none, and
+        goes by the tree of its source."""
         return (self.roots[min(classes, default=-1)] or None) if self.roots else None
 
 

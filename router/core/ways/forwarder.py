@@ -114,7 +114,7 @@ class Forwarder:
             self._generations.pop()
 
     def name_roots(self, roots: tuple[int, ...]) -> None:
-        """E9: let messages that enter from now on name these roots, of which the newest forest has the trees."""
+        """E10: let messages that enter from now on name these roots, of which the newest forest has the trees."""
         newest = self._generations[0]
         self._generations[0] = newest._replace(forest=replace(newest.forest, roots=roots))
 

@@ -10,8 +10,8 @@ its own.
 
 A list of which nobody is in reach is as none at all.
 
-Messages *name* a root where they enter only once it has been chosen for the hold of trees (R5b): by then every router in
-reach has its tree. Until then they name none, and go by the trees of their sources (E9).
+Messages *name* a root where they enter only once it has been chosen for the hold of trees (R5b): by then every router
+in reach has its tree. Until then they name none, and go by the trees of their sources (E10).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ROUTER: Final = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class RootChoice:
-    """How the root of one class is chosen; `listed` are numbers of routers, the preferred first. Several make a sequence
-    of classes, the last of which is REST."""
+    """How the root of one class is chosen; `listed` are numbers of routers, the preferred first. Several make a
+    sequence of classes, the last of which is REST."""
 
     name: str
     listed: tuple[int, ...] = ()
