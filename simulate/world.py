@@ -32,6 +32,7 @@ from tamis.simulate.node import Node
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
+from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import RunRecorder, RunRecords
 from tamis.simulate.run_parts import RunParts
@@ -79,7 +80,9 @@ class World:
         self._seed = seed
         self.clock = Clock()
         self.records = None if lines is None else self._records(lines, seed)
-        self.recorder = RunRecorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
+        is_shared = kit.settings.broadcast == "shared-tree"
+        self.lanes = SharedTreeLanes() if is_shared else Lanes(kit.classes.truths)
+        self.recorder = RunRecorder(self.clock, patience(kit.settings.times), self.lanes, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}
