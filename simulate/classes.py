@@ -66,4 +66,6 @@ def classes_of_run(names: Sequence[str]) -> RunClasses:
 
 
 def _packed(plain: Plain) -> bytes:
-    return encode_filter(Filter(tuple(Constraint(name, Op(op), values, negated) for name, op, values, negated in plain)))
+    return encode_filter(
+        Filter(tuple(Constraint(name, Op(op), values, negated) for name, op, values, negated in plain))
+    )

@@ -50,8 +50,8 @@ from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
-from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.message import Packet, SimulatedMessage, Try
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.run_parts import AnyCore, RunParts
 from tamis.simulate.schemas import NAMING
 from tamis.simulate.sharing import Sharing, Unshared

@@ -83,9 +83,7 @@ def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
 def root_ways(node: Node) -> dict[int, TreePlace]:
     """Return what `node` does with messages of each root, by its newest trees."""
     trees = _core(node).core_state.forest.trees
-    return {
-        root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()
-    }
+    return {root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()}
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:

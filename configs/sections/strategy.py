@@ -18,7 +18,6 @@ from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
 
-
 OF_A_SPACE: Final = "space"
 """In the place of a class's predicate: its messages are those of the declared space of its name."""
 BY_HASH: Final = "hash"

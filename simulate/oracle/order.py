@@ -67,6 +67,7 @@ class Order:
         truth = self._truth
         is_over = truth.now_us - truth.last_change() >= self._patience.wait_us
         return is_over and bool(truth.routers_wanting(later) - truth.routers_wanting(earlier))
+
     @property
     def _roots_since_us(self) -> int:
         """Since when the root of a class must be the same: one that all know is named when it has been for the hold."""

@@ -88,7 +88,9 @@ class EdgeCore(Core):
             return OwnPredicate(0, Marking(cover) if is_preventive else cover)
 
         own = parts.own(hold_us, NoCover())
-        self.edges = parts.edges(self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings))
+        self.edges = parts.edges(
+            self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings)
+        )
         self._neighbours.known_edges = self.edges.known
         self._tickets: dict[int, int] = {}
         """Ticket -> how many answers it still needs: that of the edges, and that of the routers that choose members."""
