@@ -23,6 +23,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
+_NUMBERS_A_CALL: Final = 1 << 13
 _BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
 
@@ -36,7 +37,7 @@ class LogFailed(TamisError):
 
 
 class LogBusy(TamisError):
-    """So much waits for the disk that the ring is full; it is free again after the next commit."""
+    """So much waits for the disk that the ring is full, or so much was asked for; again after a commit or an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _check(result: int) -> None:
     if result == lib.TM_LOG_FULL:
         raise LogFull("the log is full: acknowledge or forget something, or give it more bytes")
     if result == lib.TM_LOG_BUSY:
-        raise LogBusy("the ring is full: wait for the next commit")
+        raise LogBusy("the ring is full, or too much is asked for: wait for the next commit or answer")
     if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
         raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
     if result == lib.TM_LOG_FOREIGN:
@@ -228,6 +229,56 @@ class Log:
             after = records[-1].n
             yield from records
 
+    def numbers(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[int]:
+        """Numbers of what `read` would give; no record is read for them."""
+        numbers, count = ffi.new("uint64_t[]", _NUMBERS_A_CALL), ffi.new("size_t *")
+        while True:
+            _check(lib.tm_log_numbers(self._c, claimant, is_home, after, numbers, _NUMBERS_A_CALL, count))
+            if not count[0]:
+                return
+            after = numbers[count[0] - 1]
+            yield from ffi.unpack(numbers, count[0])
+
+    def done_with(self, claimant: int, *, is_home: bool = False) -> tuple[int, list[tuple[int, int]]]:
+        """The number up to which a keep (or a home) has done with everything, and the ranges above it."""
+        done = ffi.new("uint64_t *")
+        count = lib.tm_log_done_with(self._c, claimant, is_home, done, ffi.NULL, 0)
+        ranges = ffi.new("tm_log_range[]", count)
+        found = min(count, lib.tm_log_done_with(self._c, claimant, is_home, done, ranges, count))
+        return int(done[0]), [(ranges[i].first, ranges[i].last) for i in range(found)]
+
+    def keeps(self) -> Iterator[LogRecord]:
+        """The terms of each keep that there is: records of kind TM_LOG_KEEP, in order of keeps."""
+        after = 0
+        while True:
+            _check(lib.tm_log_keeps(self._c, after, self._buffer, _READ_BYTES, self._size))
+            records = list(self._records())
+            if not records:
+                return
+            after = records[-1].keeps[0]
+            yield from records
+
+    def ask(self, claimant: int, after: int, size: int, *, is_home: bool = False) -> int:
+        """Ask the reading thread for what `read` gives, as much as fits `size` bytes; a ticket is returned."""
+        ticket = ffi.new("uint64_t *")
+        _check(lib.tm_log_ask(self._c, claimant, is_home, after, size, ticket))
+        return int(ticket[0])
+
+    def answer(self) -> tuple[int, list[LogRecord]] | None:
+        """A ticket and its records, if an answer has come; the ticket is given back. `descriptor` is readable then."""
+        answer = ffi.new("tm_log_answer *")
+        if not lib.tm_log_answered(self._c, answer):
+            return None
+        try:
+            _check(answer.result)
+            return int(answer.ticket), list(_records(ffi.cast("uint8_t *", answer.records), answer.size))
+        finally:
+            lib.tm_log_give_back(self._c, answer.ticket)
+
+    def descriptor(self) -> int:
+        """An eventfd that is readable after a commit and after an answer; it stays the log's."""
+        return int(lib.tm_log_descriptor(self._c))
+
     def replay(self, wanted: Table | None = None, start: int = 0) -> Iterator[LogRecord]:
         """All messages on disk from number `start` on that `wanted` (filters of interface 0) matches; None: all."""
         place = ffi.new("tm_log_place *")
@@ -256,22 +307,7 @@ class Log:
 
     def _records(self) -> Iterator[LogRecord]:
         """Those in the buffer."""
-        at = 0
-        while at < self._size[0]:
-            c = ffi.cast("tm_log_record *", self._buffer + at)
-            keeps = ffi.cast("uint32_t *", c + 1)
-            homes = ffi.cast("tm_log_home *", keeps + (c.keeps + 1) // 2 * 2)
-            yield LogRecord(
-                n=c.n,
-                kind=c.kind,
-                t_us=c.t_us,
-                keeps=tuple(keeps[0 : c.keeps]),
-                homes=tuple((homes[i].router, homes[i].previous) for i in range(c.homes)),
-                source=(c.from_router, c.from_n),
-                body=bytes(ffi.buffer(homes + c.homes, c.body_size)),
-                is_copy=bool(c.flags & lib.TM_LOG_COPIED),
-            )
-            at += c.size
+        return _records(self._buffer, self._size[0])
 
     def missing(self) -> list[tuple[int, int]]:
         """Ranges of numbers that were on disk and cannot be read."""
@@ -291,6 +327,25 @@ class Log:
         recovery = ffi.new("tm_log_recovery *")
         lib.tm_log_recovery_of(self._c, recovery)
         return _figures(recovery)
+
+
+def _records(buffer: _Cdata, size: int) -> Iterator[LogRecord]:
+    at = 0
+    while at < size:
+        c = ffi.cast("tm_log_record *", buffer + at)
+        keeps = ffi.cast("uint32_t *", c + 1)
+        homes = ffi.cast("tm_log_home *", keeps + (c.keeps + 1) // 2 * 2)
+        yield LogRecord(
+            n=c.n,
+            kind=c.kind,
+            t_us=c.t_us,
+            keeps=tuple(keeps[0 : c.keeps]),
+            homes=tuple((homes[i].router, homes[i].previous) for i in range(c.homes)),
+            source=(c.from_router, c.from_n),
+            body=bytes(ffi.buffer(homes + c.homes, c.body_size)),
+            is_copy=bool(c.flags & lib.TM_LOG_COPIED),
+        )
+        at += c.size
 
 
 def _figures(struct: _Cdata) -> dict[str, int]:

@@ -22,7 +22,10 @@
 #define TM_LOG_DEAD_LETTER 3 /* as an ack, and what the record names in keeps holds the message that it is from */
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
 #define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
-#define TM_LOG_OTHER 64      /* kinds from here on mean nothing to the log, and are kept as messages are */
+#define TM_LOG_KEEP                                                                                                    \
+    6                   /* terms of the one keep that it names; means nothing to the log. It stays until a later one   \
+                         * of that keep is committed, or the keep is forgotten; acks do not touch it */
+#define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
@@ -156,6 +159,29 @@ int tm_log_descriptor(const tm_log *log);
  * what follows has left the memory, tm_log_read has it. Borrowed until the next append. */
 const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind);
 
+/* ---- for the thread that appends, which must not wait: records that have left the memory ---- */
+
+#define TM_LOG_ASKED_MAX 256            /* tickets that are not given back */
+#define TM_LOG_ASKED_BYTES_MAX 16777216 /* that they asked for, together */
+
+typedef struct tm_log_answer {
+    uint64_t ticket;
+    uint64_t claimant;
+    uint32_t is_home;
+    int32_t result;      /* as of tm_log_read */
+    const void *records; /* borrowed until the ticket is given back */
+    uint64_t size;       /* of them; 0: there are none */
+} tm_log_answer;
+
+/* Ask for what tm_log_read gives, as much as fits `bytes`, or the next record alone if it is longer. A reading thread
+ * answers in the order of asking, and raises the descriptor. TM_OK and `*ticket`; TM_LOG_BUSY: one of the bounds above
+ * is reached, again once a ticket is given back. */
+int tm_log_ask(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket);
+/* The next answer, which is told once; 0: there is none. */
+uint32_t tm_log_answered(tm_log *log, tm_log_answer *answer);
+/* Give a ticket back, and the records of its answer; before there is an answer there will be none. */
+void tm_log_give_back(tm_log *log, uint64_t ticket);
+
 /* ---- for any thread that may wait ---- */
 
 /* Records that are kept for a claimant, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
@@ -163,6 +189,18 @@ const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t 
  * small for the next one, `*size` bytes. What cannot be read is counted as missing, and passed. */
 int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
+
+/* Numbers past `after` of open records that are kept for a claimant, in order, at most `capacity` into `out`; `*count`
+ * of them. From the indexes alone: no record is read. */
+int tm_log_numbers(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint64_t *out, size_t capacity,
+                   size_t *count);
+/* What a claimant has done with: everything up to `*done`, and ranges above it, at most `capacity` into `out`; returns
+ * how many ranges there are. 0 and 0 for one that is not known. */
+size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,
+                        size_t capacity);
+/* Terms of keeps: one record (TM_LOG_KEEP) of each keep whose number is past `after`, in order of keeps, whole: `*size`
+ * bytes into `out`. 0 bytes: there are no more. TM_TOO_MANY: as tm_log_read. */
+int tm_log_keeps(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size);
 
 /* Where a replay is; zeroes at first. */
 typedef struct tm_log_place {
@@ -193,6 +231,8 @@ void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery);
 
 /* Commit one batch: TM_OK, TM_ABSENT (nothing was appended), TM_LOG_FULL (it waits), TM_LOG_FAILED. */
 int tm_log_commit(tm_log *log);
+/* Answer one of those who ask, as the reading thread does; 0: nobody asks. */
+uint32_t tm_log_serve(tm_log *log);
 /* Do one piece of tending; `*is_idle`: nothing was to be done. */
 int tm_log_tend(tm_log *log, uint32_t *is_idle);
 /* Read up to `bytes` of what is old and compare checksums; `*is_through`: once around since the last time. */

@@ -20,16 +20,49 @@ static const uint8_t FILLER[SECTOR_BYTES];
 
 /* ---- what a record says of others ---- */
 
+#define FORGOTTEN (UINT64_C(1) << 40) /* counts as so many numbers done with: every segment is looked at again */
+
+static void forget(tm_store *store, uint64_t id, tm_role role) {
+    tm_claimant *claimant = tm_claimants_find(&store->claimants, id, role);
+    if (claimant != NULL) {
+        tm_claimants_forget(&store->claimants, claimant);
+        store->done += FORGOTTEN;
+    }
+}
+
+static void acknowledge(tm_store *store, tm_claimant *claimant, uint64_t first, uint64_t last) {
+    uint64_t from = first > claimant->done ? first : claimant->done + 1;
+    store->done += last >= from ? last - from + 1 : 0;
+    tm_claimant_done(&store->claimants, claimant, first, last);
+}
+
 static void apply_done(tm_store *store, const tm_log_record *record, bool is_forgotten) {
     uint32_t count = record->kind == TM_LOG_DEAD_LETTER ? 1 : record->body_size / (uint32_t)sizeof(tm_log_done);
     const tm_log_done *done = (const tm_log_done *)tm_record_body(record);
     for (uint32_t i = 0; i < count && record->body_size >= sizeof *done; i++) {
-        tm_claimant *claimant = tm_claimants_find(&store->claimants, done[i].claimant, done[i].is_home != 0);
-        if (claimant != NULL && is_forgotten) {
-            tm_claimants_forget(&store->claimants, claimant);
+        tm_role role = done[i].is_home != 0 ? TM_HOME : TM_KEEP;
+        tm_claimant *claimant = tm_claimants_find(&store->claimants, done[i].claimant, role);
+        if (is_forgotten) {
+            forget(store, done[i].claimant, role);
+            if (role == TM_KEEP) {
+                forget(store, done[i].claimant, TM_TERMS);
+            }
         } else if (claimant != NULL) {
-            tm_claimant_done(&store->claimants, claimant, done[i].first,
-                             done[i].last < record->n ? done[i].last : record->n);
+            tm_claimant *terms = tm_claimants_find(&store->claimants, done[i].claimant, TM_TERMS);
+            if (TM_BREAKS(TERMS_ARE_ACKED) && terms != NULL) {
+                acknowledge(store, terms, done[i].first, done[i].last);
+            }
+            acknowledge(store, claimant, done[i].first, done[i].last < record->n ? done[i].last : record->n);
+        }
+    }
+}
+
+/* Terms that were committed before are no more. */
+static void replace_terms(tm_store *store, const tm_log_record *record) {
+    for (uint32_t i = 0; i < record->keeps; i++) {
+        tm_claimant *terms = tm_claimants_find(&store->claimants, tm_record_keeps(record)[i], TM_TERMS);
+        if (terms != NULL && record->n > 0) {
+            acknowledge(store, terms, 0, record->n - 1);
         }
     }
 }
@@ -49,9 +82,22 @@ void tm_store_apply(tm_store *store, const tm_log_record *record) {
             tm_ranges_cut(&store->missing, &store->memory, range->first, range->last);
         }
         break;
+    case TM_LOG_KEEP:
+        replace_terms(store, record);
+        break;
     default:
         break;
     }
+}
+
+bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint64_t first) {
+    for (uint32_t i = 0; i < tm_record_claims(record); i++) {
+        tm_claim claim = tm_record_claim(record, i);
+        if (tm_claimants_take(&store->claimants, claim.claimant, claim.role, first) == NULL) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- in memory, before and after ---- */
@@ -64,15 +110,8 @@ static bool reserve(tm_store *store, const tm_batch *batch) {
         if (!tm_segment_reserve(store->open, record, &refs)) {
             return false;
         }
-        for (uint32_t i = 0; !batch->is_copies && i < record->keeps; i++) {
-            if (tm_claimants_take(&store->claimants, tm_record_keeps(record)[i], false, record->n) == NULL) {
-                return false;
-            }
-        }
-        for (uint32_t i = 0; !batch->is_copies && i < record->homes; i++) {
-            if (tm_claimants_take(&store->claimants, tm_record_homes(record)[i].router, true, record->n) == NULL) {
-                return false;
-            }
+        if (!batch->is_copies && !tm_store_take_claimants(store, record, record->n)) {
+            return false;
         }
     }
     return true;

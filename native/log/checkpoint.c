@@ -32,7 +32,7 @@ typedef struct checkpoint_claimant {
     uint64_t id;
     uint64_t done;
     uint32_t ranges;
-    uint32_t is_home;
+    uint32_t role;
 } checkpoint_claimant;
 
 typedef struct life_file {
@@ -119,7 +119,7 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
     }
     for (uint32_t i = 0; i < store->claimants.count; i++) {
         const tm_claimant *claimant = &store->claimants.all[i];
-        checkpoint_claimant saved = {claimant->id, claimant->done, claimant->above.count, claimant->is_home};
+        checkpoint_claimant saved = {claimant->id, claimant->done, claimant->above.count, claimant->role};
         at = claimant->is_known ? put(at, &saved, sizeof saved) : at;
     }
     for (uint32_t i = 0; i < store->claimants.count; i++) {
@@ -176,7 +176,7 @@ static bool take_claimants(tm_store *store, const checkpoint_head *head, const u
     const tm_span *end = spans + head->ranges;
     for (uint32_t i = 0; i < head->claimants; i++) {
         tm_claimant *claimant =
-            tm_claimants_take(&store->claimants, saved[i].id, saved[i].is_home != 0, saved[i].done + 1);
+            tm_claimants_take(&store->claimants, saved[i].id, (tm_role)saved[i].role, saved[i].done + 1);
         if (claimant == NULL || saved[i].ranges > (uint64_t)(end - spans)) {
             return false;
         }

@@ -4,22 +4,22 @@
 #include "base/grow.h"
 #include "log/tested.h"
 
-static uint64_t hash(const tm_claimants *claimants, uint64_t id, bool is_home) {
-    return tm_hash_words(id, is_home, 0, &claimants->memory->key);
+static uint64_t hash(const tm_claimants *claimants, uint64_t id, tm_role role) {
+    return tm_hash_words(id, role, 0, &claimants->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint64_t place) {
     const tm_claimants *claimants = owner;
     const tm_claimant *claimant = &claimants->all[place - 1];
-    return hash(claimants, claimant->id, claimant->is_home);
+    return hash(claimants, claimant->id, claimant->role);
 }
 
-tm_claimant *tm_claimants_find(const tm_claimants *claimants, uint64_t id, bool is_home) {
-    tm_idset_search at = tm_idset_start(&claimants->set, hash(claimants, id, is_home));
+tm_claimant *tm_claimants_find(const tm_claimants *claimants, uint64_t id, tm_role role) {
+    tm_idset_search at = tm_idset_start(&claimants->set, hash(claimants, id, role));
     uint32_t place;
     while ((place = tm_idset_next(&at)) != 0) {
         tm_claimant *claimant = &claimants->all[place - 1];
-        if (claimant->id == id && claimant->is_home == is_home) {
+        if (claimant->id == id && claimant->role == role) {
             return claimant;
         }
     }
@@ -42,8 +42,8 @@ static tm_claimant *new_place(tm_claimants *claimants) {
     return &claimants->all[claimants->count++];
 }
 
-tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, bool is_home, uint64_t first) {
-    tm_claimant *claimant = tm_claimants_find(claimants, id, is_home);
+tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, tm_role role, uint64_t first) {
+    tm_claimant *claimant = tm_claimants_find(claimants, id, role);
     if (claimant != NULL) {
         return claimant;
     }
@@ -54,9 +54,9 @@ tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, bool is_hom
     if (claimant == NULL) {
         return NULL;
     }
-    *claimant = (tm_claimant){.id = id, .is_home = is_home, .is_known = true, .done = first > 0 ? first - 1 : 0};
+    *claimant = (tm_claimant){.id = id, .role = role, .is_known = true, .done = first > 0 ? first - 1 : 0};
     claimants->known++;
-    tm_idset_insert(&claimants->set, hash(claimants, id, is_home), (uint64_t)(claimant - claimants->all) + 1);
+    tm_idset_insert(&claimants->set, hash(claimants, id, role), (uint64_t)(claimant - claimants->all) + 1);
     return claimant;
 }
 

@@ -1,20 +1,22 @@
 /* claimants.h - for whom records are kept, and what each has done with.
  *
- * Law: a claimant is a keep or a home. It is known from the first record on that names it, with everything before that
- * done, until it is forgotten; a record is open while a known claimant that it names has not done with it. What was
- * done is a number up to which all is, and ranges above it: sets that only grow, so saying it twice changes nothing.
+ * Law: a claimant is a keep, a home, or the terms of a keep. It is known from the first record on that names it, with
+ * everything before that done, until it is forgotten; a record is open while a known claimant that it names has not
+ * done with it. What was done is a number up to which all is, and ranges above it: sets that only grow, so saying it
+ * twice changes nothing.
  */
 #ifndef TM_LOG_CLAIMANTS_H
 #define TM_LOG_CLAIMANTS_H
 
 #include "base/idset.h"
+#include "log/layout.h"
 #include "log/ranges.h"
 
 typedef struct tm_claimant {
     uint64_t id;
     uint64_t done; /* every number up to it */
     tm_ranges above;
-    bool is_home;
+    tm_role role;
     bool is_known; /* false: a free place */
 } tm_claimant;
 
@@ -28,9 +30,9 @@ typedef struct tm_claimants {
     tm_idset set;  /* of places + 1 */
 } tm_claimants;
 
-tm_claimant *tm_claimants_find(const tm_claimants *claimants, uint64_t id, bool is_home); /* NULL: unknown */
+tm_claimant *tm_claimants_find(const tm_claimants *claimants, uint64_t id, tm_role role); /* NULL: unknown */
 /* Find or add; what is before `first` is done for a new one. NULL: no memory. */
-tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, bool is_home, uint64_t first);
+tm_claimant *tm_claimants_take(tm_claimants *claimants, uint64_t id, tm_role role, uint64_t first);
 void tm_claimants_forget(tm_claimants *claimants, tm_claimant *claimant);
 /* The numbers of a range are done. Without memory for it they are not, which keeps what may be wanted: false. */
 bool tm_claimant_done(tm_claimants *claimants, tm_claimant *claimant, uint64_t first, uint64_t last);

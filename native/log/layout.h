@@ -76,11 +76,14 @@ typedef struct tm_footer_tail {
     uint32_t bytes;
 } tm_footer_tail;
 
+/* What a claimant is. Terms of a keep are kept for themselves: what the keep has done with does not touch them. */
+typedef enum { TM_KEEP, TM_HOME, TM_TERMS } tm_role;
+
 /* A row: what one claimant has in one segment, of numbers with one high half. */
 typedef struct tm_row {
     uint64_t claimant;
     uint32_t high;
-    uint32_t is_home;
+    tm_role role;
     uint32_t count;
     uint32_t start; /* its first entry in the footer */
     uint32_t low_min;
@@ -112,6 +115,24 @@ static inline const tm_log_home *tm_record_homes(const tm_log_record *record) {
 }
 static inline const uint8_t *tm_record_body(const tm_log_record *record) {
     return (const uint8_t *)(tm_record_homes(record) + record->homes);
+}
+
+/* For whom a record is kept: `i` is less than tm_record_claims. */
+typedef struct tm_claim {
+    uint64_t claimant;
+    tm_role role;
+} tm_claim;
+static inline tm_claim tm_claim_of(uint64_t claimant, uint32_t is_home) {
+    return (tm_claim){claimant, is_home != 0 ? TM_HOME : TM_KEEP};
+}
+static inline uint32_t tm_record_claims(const tm_log_record *record) {
+    return (uint32_t)record->keeps + record->homes;
+}
+static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) {
+    if (i < record->keeps) {
+        return (tm_claim){tm_record_keeps(record)[i], record->kind == TM_LOG_KEEP ? TM_TERMS : TM_KEEP};
+    }
+    return (tm_claim){tm_record_homes(record)[i - record->keeps].router, TM_HOME};
 }
 
 /* ---- layout.c ---- */

@@ -57,6 +57,7 @@ int tm_log_open_on(const tm_log_options *options, tm_disk *disk, tm_log **made) 
         return TM_NO_MEMORY;
     }
     log->memory = memory;
+    tm_asks_begin(&log->asks);
     log->descriptor = log->wakes[0] = log->wakes[1] = -1;
     int result = tm_store_open(options, disk, &log->store);
     result = result == TM_OK ? begin(log, options) : result;
@@ -93,6 +94,7 @@ void tm_log_close(tm_log *log) {
             tm_checkpoint_write(log->store); /* one that fails is made up for by the next opening */
         }
     }
+    tm_asks_free(&log->asks);
     tm_store_close(log->store);
     for (unsigned i = 0; i < 2; i++) {
         if (log->wakes[i] >= 0) {
@@ -149,7 +151,8 @@ static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, 
 
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     uint64_t size = tm_record_bytes(entry->keep_count, entry->home_count, entry->body_size);
-    if (entry->kind == 0 || entry->home_count > TM_LOG_HOMES_MAX) {
+    bool is_odd_keep = entry->kind == TM_LOG_KEEP && (entry->keep_count != 1 || entry->home_count != 0);
+    if (entry->kind == 0 || entry->home_count > TM_LOG_HOMES_MAX || is_odd_keep) {
         return TM_MISUSED;
     }
     if (size > log->record_bytes_max || log->next_n >> COUNTER_BITS != log->store->life) {

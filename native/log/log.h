@@ -11,10 +11,12 @@
 
 #include <stdatomic.h>
 
+#include "log/ask.h"
 #include "log/store.h"
 
 #define RECORD_BYTES_MAX (2U << 20) /* less where segments or the ring are small */
 #define BATCH_BYTES_MAX (16U << 20)
+#define THREADS 3U              /* the committer, the one that tends, the one that reads */
 #define RING_FILLER 0x80000000U /* bit of a size: nothing stands here */
 
 struct tm_log {
@@ -28,7 +30,8 @@ struct tm_log {
     int descriptor; /* owned: an eventfd, raised after a commit */
     int wakes[2];   /* owned: eventfds of the committer and of the one that tends */
     bool has_threads;
-    pthread_t threads[2];
+    pthread_t threads[THREADS];
+    tm_asks asks;
     atomic_bool is_ending;
 
     uint8_t apart[64];             /* in cache lines of their own */

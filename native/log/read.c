@@ -1,16 +1,20 @@
 /* read.c - records that are kept for a claimant, from the files.
  *
  * Law: they come in the order of their numbers, each once, though copies lie elsewhere; what cannot be read is told as
- * missing, and passed. No lock is held while a file is read.
+ * missing, and passed. No lock is held while a file is read. Files are read a window at a time where records lie close
+ * together; what the window shows and is not sound is read once more by itself, as it may have been written since.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "log/store.h"
+#include "log/cursor.h"
 
-#define PINNED_MAX 64U /* segments looked at in one call: a call that saw so many ends there */
+#define PINNED_MAX 64U            /* rows looked at in one call: a call that saw so many ends there */
+#define WINDOW_BYTES (256U << 10) /* read at once */
+#define GAP_BYTES 8192U           /* between records that one window spans */
 
-bool tm_store_is_open(const tm_store *store, uint64_t claimant, bool is_home, uint64_t n) {
-    const tm_claimant *known = tm_claimants_find(&store->claimants, claimant, is_home);
+bool tm_store_is_open(const tm_store *store, uint64_t claimant, tm_role role, uint64_t n) {
+    const tm_claimant *known = tm_claimants_find(&store->claimants, claimant, role);
     return known != NULL && !tm_claimant_is_done(known, n);
 }
 
@@ -31,177 +35,172 @@ int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting 
     return is_read && tm_record_is_sound(tm_salt(segment->serial), out, head.size) ? TM_OK : TM_LOG_DISK;
 }
 
-/* The row as it is now: a segment may have been sealed since it was looked at, or have got more. */
-static void refresh(const tm_segment *segment, tm_row *row) {
-    for (uint32_t i = 0; i < segment->row_count; i++) {
-        const tm_row *now = &segment->rows[i];
-        if (now->claimant == row->claimant && now->is_home == row->is_home && now->high == row->high) {
-            *row = *now;
-            return;
-        }
-    }
-}
-
-tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory) {
-    pthread_mutex_lock(&store->state);
-    refresh(segment, row);
-    tm_posting *postings = TM_NEW(&store->memory, TM_COLD, tm_posting, row->count);
-    bool is_there = postings != NULL && segment->state != SEGMENT_SEALED;
-    if (is_there) {
-        tm_segment_postings(segment, store->disk, row, postings);
-    }
-    pthread_mutex_unlock(&store->state);
-    *is_memory = postings == NULL;
-    if (postings != NULL && !is_there && !tm_segment_postings(segment, store->disk, row, postings)) {
-        pthread_mutex_lock(&store->state);
-        TM_DELETE(&store->memory, TM_COLD, postings, tm_posting, row->count);
-        pthread_mutex_unlock(&store->state);
-        return NULL;
-    }
-    return postings;
-}
-
-/* ---- the next numbers of a claimant ---- */
-
-/* A row of a pinned segment, and where in it the reading is. */
-typedef struct source {
-    tm_segment *segment; /* pinned */
-    tm_row row;
-    tm_posting *postings; /* owned */
-    uint32_t at;
-} source;
-
 typedef struct reading {
     tm_store *store;
-    source sources[PINNED_MAX];
+    tm_claim of;
+    tm_cursor cursors[PINNED_MAX];
     uint32_t count;
-    uint64_t end_n; /* numbers past it are in segments that were not looked at */
+    uint64_t end_n;            /* numbers past it are in rows that were not looked at */
+    uint8_t *window;           /* owned */
+    const tm_segment *segment; /* that the window shows; NULL: none */
+    uint64_t window_at;
+    uint64_t window_end;
 } reading;
 
-static bool may_have(const tm_row *row, uint64_t claimant, bool is_home, uint64_t after) {
-    return row->claimant == claimant && row->is_home == is_home && tm_row_n(row, row->low_max) > after;
+/* ---- rows ---- */
+
+/* Hold the row; where there are many, those with the least numbers are held. */
+static void hold(reading *r, tm_segment *segment, const tm_row *row) {
+    tm_cursor found = {.segment = segment, .row = *row};
+    if (r->count < PINNED_MAX) {
+        r->cursors[r->count++] = found;
+        return;
+    }
+    uint32_t worst = 0;
+    for (uint32_t i = 1; i < r->count; i++) {
+        worst = tm_cursor_n(&r->cursors[i], 0) > tm_cursor_n(&r->cursors[worst], 0) ? i : worst;
+    }
+    uint64_t out = tm_cursor_n(&r->cursors[worst], 0);
+    uint64_t in = tm_cursor_n(&found, 0);
+    if (in < out) {
+        r->cursors[worst] = found;
+    }
+    uint64_t left_out = in < out ? out : in;
+    r->end_n = left_out < r->end_n ? left_out : r->end_n;
 }
 
-/* Pin the rows of the claimant that may have numbers past `after`: those with the least numbers, if they are many. */
-static void pin(reading *r, uint64_t claimant, bool is_home, uint64_t after) {
+/* Pin the rows of the claimant that may have numbers past `after`. */
+static void pin(reading *r, uint64_t after) {
     tm_store *store = r->store;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         tm_segment *segment = store->segments[i];
-        for (uint32_t row = 0; row < segment->row_count && !segment->is_leaving; row++) {
-            if (!may_have(&segment->rows[row], claimant, is_home, after)) {
-                continue;
+        tm_row_walk walk = tm_segment_rows_of(segment, r->of);
+        const tm_row *row;
+        while (!segment->is_leaving && (row = tm_segment_next_row(&walk)) != NULL) {
+            if (tm_row_n(row, row->low_max) > after) {
+                hold(r, segment, row);
             }
-            source found = {.segment = segment, .row = segment->rows[row]};
-            if (r->count < PINNED_MAX) {
-                r->sources[r->count++] = found;
-                continue;
-            }
-            uint32_t worst = 0;
-            for (uint32_t j = 1; j < r->count; j++) {
-                worst = tm_row_n(&r->sources[j].row, r->sources[j].row.low_min) >
-                                tm_row_n(&r->sources[worst].row, r->sources[worst].row.low_min)
-                            ? j
-                            : worst;
-            }
-            uint64_t out = tm_row_n(&r->sources[worst].row, r->sources[worst].row.low_min);
-            uint64_t in = tm_row_n(&found.row, found.row.low_min);
-            if (in < out) {
-                r->sources[worst] = found;
-            }
-            uint64_t left_out = in < out ? out : in;
-            r->end_n = left_out < r->end_n ? left_out : r->end_n;
         }
     }
     for (uint32_t i = 0; i < r->count; i++) {
-        r->sources[i].segment->pins++;
+        r->cursors[i].segment->pins++;
     }
 }
 
-static void unpin(reading *r) {
+static void begin(reading *r, uint64_t after) {
     pthread_mutex_lock(&r->store->state);
-    for (uint32_t i = 0; i < r->count; i++) {
-        source *s = &r->sources[i];
-        s->segment->pins--;
-        if (s->postings != NULL) {
-            TM_DELETE(&r->store->memory, TM_COLD, s->postings, tm_posting, s->row.count);
-        }
+    const tm_claimant *known = tm_claimants_find(&r->store->claimants, r->of.claimant, r->of.role);
+    if (known != NULL) {
+        pin(r, known->done > after ? known->done : after);
     }
     pthread_mutex_unlock(&r->store->state);
 }
 
-/* The entries of a row are wanted as soon as its least number may be the next. */
-static int fill(reading *r, source *s, uint64_t after) {
-    bool is_memory;
-    s->postings = tm_store_postings(r->store, s->segment, &s->row, &is_memory);
-    if (s->postings == NULL) {
-        return is_memory ? TM_NO_MEMORY : TM_LOG_DISK;
+static void end(reading *r) {
+    pthread_mutex_lock(&r->store->state);
+    for (uint32_t i = 0; i < r->count; i++) {
+        r->cursors[i].segment->pins--;
+        tm_cursor_free(r->store, &r->cursors[i]);
     }
-    uint32_t low = 0;
-    for (uint32_t high = s->row.count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (tm_row_n(&s->row, s->postings[middle].low) <= after) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    s->at = low;
-    return TM_OK;
+    TM_DELETE(&r->store->memory, TM_COLD, r->window, uint8_t, r->window != NULL ? WINDOW_BYTES : 0);
+    pthread_mutex_unlock(&r->store->state);
 }
 
-static uint64_t next_of(const source *s, uint64_t after) {
-    if (s->postings == NULL) {
-        uint64_t least = tm_row_n(&s->row, s->row.low_min);
-        return least > after ? least : after + 1;
-    }
-    return s->at < s->row.count ? tm_row_n(&s->row, s->postings[s->at].low) : UINT64_MAX;
+/* Its entries cannot be read: which numbers are lost with it is told by the scrubber. */
+static void give_up(reading *r, tm_cursor *cursor) {
+    pthread_mutex_lock(&r->store->state);
+    cursor->segment->is_damaged = true;
+    cursor->segment->pins--;
+    tm_cursor_free(r->store, cursor);
+    pthread_mutex_unlock(&r->store->state);
+    *cursor = r->cursors[--r->count];
 }
 
-/* The source with the least number past `after`, with its entries; NULL and TM_OK: there is none. */
-static int next_source(reading *r, uint64_t after, source **next) {
+/* The least number past `after` that a row has; UINT64_MAX: none. */
+static int next_number(reading *r, uint64_t after, uint64_t *least) {
     for (;;) {
-        uint64_t least = UINT64_MAX;
-        *next = NULL;
+        tm_cursor *dry = NULL;
+        *least = UINT64_MAX;
         for (uint32_t i = 0; i < r->count; i++) {
-            uint64_t n = next_of(&r->sources[i], after);
-            if (n < least) {
-                least = n;
-                *next = &r->sources[i];
+            tm_cursor *cursor = &r->cursors[i];
+            uint64_t n = tm_cursor_n(cursor, after);
+            bool is_dry = tm_cursor_is_dry(cursor);
+            if (n < *least || (n == *least && is_dry)) { /* one that may have the same number, too, is filled first */
+                *least = n;
+                dry = is_dry ? cursor : NULL;
             }
         }
-        if (*next == NULL || (*next)->postings != NULL) {
+        if (dry == NULL) {
             return TM_OK;
         }
-        int result = fill(r, *next, after);
-        if (result == TM_LOG_DISK) { /* which numbers are lost with it is told by the scrubber */
-            (*next)->segment->is_damaged = true;
-            (*next)->row.low_max = (*next)->row.low_min = 0;
-            pthread_mutex_lock(&r->store->state);
-            (*next)->segment->pins--;
-            pthread_mutex_unlock(&r->store->state);
-            **next = r->sources[--r->count];
+        int result = tm_cursor_fill(r->store, dry, after);
+        if (result == TM_LOG_DISK) {
+            give_up(r, dry);
         } else if (result != TM_OK) {
             return result;
         }
     }
 }
 
-/* All that have this number: it may stand twice while it is copied. The first one that can be read is taken. */
+/* ---- records ---- */
+
+/* Have the window begin at a record, and span what lies close behind it. */
+static bool slide(reading *r, const tm_cursor *cursor, uint64_t at) {
+    const tm_segment *segment = cursor->segment;
+    uint64_t bytes = segment->bytes - at < WINDOW_BYTES ? segment->bytes - at : WINDOW_BYTES;
+    uint64_t spanned = at;
+    for (uint32_t i = cursor->at + 1; i < cursor->count && spanned < at + bytes; i++) {
+        uint64_t place = (uint64_t)cursor->postings[i].place * 8;
+        if (place < spanned || place - spanned > GAP_BYTES) {
+            break;
+        }
+        spanned = place;
+    }
+    bytes = spanned + GAP_BYTES < at + bytes ? spanned + GAP_BYTES - at : bytes;
+    if (r->window == NULL) {
+        pthread_mutex_lock(&r->store->state);
+        r->window = TM_NEW(&r->store->memory, TM_COLD, uint8_t, WINDOW_BYTES);
+        pthread_mutex_unlock(&r->store->state);
+    }
+    bool is_read = r->window != NULL && tm_disk_read_whole(r->store->disk, segment->file, r->window, bytes, at) == 0;
+    r->segment = is_read ? segment : NULL;
+    r->window_at = at;
+    r->window_end = at + bytes;
+    return is_read;
+}
+
+/* The record that a cursor stands at. */
+static int fetch(reading *r, const tm_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
+    const tm_segment *segment = cursor->segment;
+    const tm_posting *posting = &cursor->postings[cursor->at];
+    uint64_t at = (uint64_t)posting->place * 8;
+    bool is_seen = r->segment == segment && at >= r->window_at && at + sizeof(tm_log_record) <= r->window_end;
+    if (at + sizeof(tm_log_record) <= segment->bytes && (is_seen || slide(r, cursor, at))) {
+        const tm_log_record *record = (const tm_log_record *)(r->window + (at - r->window_at));
+        if (record->n == n && record->size <= r->window_end - at && record->size <= capacity &&
+            tm_record_is_sound(tm_salt(segment->serial), (const uint8_t *)record, record->size)) {
+            memcpy(out, record, record->size);
+            *size = record->size;
+            return TM_OK;
+        }
+    }
+    return tm_store_fetch(r->store, segment, posting, n, out, capacity, size);
+}
+
+/* Of all that have this number, as it may stand twice while it is copied, the first one that can be read. */
 static int take(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     int result = TM_LOG_DISK;
-    for (uint32_t i = 0; i < r->count; i++) {
-        source *s = &r->sources[i];
-        if (s->postings == NULL || next_of(s, 0) != n) {
+    for (uint32_t i = 0; i < r->count && result == TM_LOG_DISK; i++) {
+        const tm_cursor *cursor = &r->cursors[i];
+        if (cursor->at == cursor->count || tm_cursor_n(cursor, 0) != n) {
             continue;
         }
+        result = fetch(r, cursor, n, out, capacity, size);
         if (result == TM_LOG_DISK) {
-            result = tm_store_fetch(r->store, s->segment, &s->postings[s->at], n, out, capacity, size);
-            if (result == TM_LOG_DISK) {
-                pthread_mutex_lock(&r->store->state);
-                r->store->damaged += !s->segment->is_damaged;
-                s->segment->is_damaged = true;
-                pthread_mutex_unlock(&r->store->state);
-            }
+            pthread_mutex_lock(&r->store->state);
+            r->store->damaged += !cursor->segment->is_damaged;
+            cursor->segment->is_damaged = true;
+            pthread_mutex_unlock(&r->store->state);
         }
     }
     return result;
@@ -209,30 +208,43 @@ static int take(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *s
 
 static void pass(reading *r, uint64_t n) {
     for (uint32_t i = 0; i < r->count; i++) {
-        source *s = &r->sources[i];
-        while (s->postings != NULL && s->at < s->row.count && tm_row_n(&s->row, s->postings[s->at].low) <= n) {
-            s->at++;
-        }
+        tm_cursor_pass(&r->cursors[i], n);
     }
 }
 
-static int read_on(reading *r, uint64_t claimant, bool is_home, uint64_t after, uint8_t *out, size_t capacity,
-                   size_t *size) {
-    for (;;) {
-        source *next;
-        int result = next_source(r, after, &next);
-        if (result != TM_OK || next == NULL) {
+static bool is_open(const reading *r, uint64_t n) {
+    pthread_mutex_lock(&r->store->state);
+    bool is_open = tm_store_is_open(r->store, r->of.claimant, r->of.role, n);
+    pthread_mutex_unlock(&r->store->state);
+    return is_open;
+}
+
+/* The next open number past `*after`, which moves to it; UINT64_MAX: there is none in what is looked at. */
+static int next_open(reading *r, uint64_t *after) {
+    uint64_t n;
+    int result;
+    do {
+        result = next_number(r, *after, &n);
+        if (result != TM_OK || n == UINT64_MAX || n >= r->end_n) {
+            *after = UINT64_MAX;
             return result;
         }
-        uint64_t n = next_of(next, after);
-        if (n == UINT64_MAX || n >= r->end_n) {
+        *after = n;
+        if (is_open(r, n)) {
             return TM_OK;
         }
-        pthread_mutex_lock(&r->store->state);
-        bool is_open = tm_store_is_open(r->store, claimant, is_home, n);
-        pthread_mutex_unlock(&r->store->state);
+        pass(r, n);
+    } while (true);
+}
+
+static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
+    for (;;) {
+        int result = next_open(r, &after);
+        if (result != TM_OK || after == UINT64_MAX) {
+            return result;
+        }
         size_t bytes = 0;
-        result = is_open ? take(r, n, out + *size, capacity - *size, &bytes) : TM_OK;
+        result = take(r, after, out + *size, capacity - *size, &bytes);
         if (result == TM_TOO_MANY) {
             bool is_first = *size == 0;
             *size = is_first ? bytes : *size;
@@ -240,23 +252,49 @@ static int read_on(reading *r, uint64_t claimant, bool is_home, uint64_t after, 
         }
         if (result == TM_LOG_DISK) {
             pthread_mutex_lock(&r->store->state);
-            tm_store_add_missing(r->store, n, n);
+            tm_store_add_missing(r->store, after, after);
             pthread_mutex_unlock(&r->store->state);
         }
         *size += result == TM_OK ? bytes : 0;
-        pass(r, n);
-        after = n;
+        pass(r, after);
     }
 }
 
-int tm_store_read(tm_store *store, uint64_t claimant, bool is_home, uint64_t after, uint8_t *out, size_t capacity,
-                  size_t *size) {
-    reading r = {.store = store, .end_n = UINT64_MAX};
+/* A call that holds too many rows ends with the last of them: it goes on from there while it has found nothing. */
+int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
+    int result;
     *size = 0;
-    pthread_mutex_lock(&store->state);
-    pin(&r, claimant, is_home, after);
-    pthread_mutex_unlock(&store->state);
-    int result = read_on(&r, claimant, is_home, after, out, capacity, size);
-    unpin(&r);
+    do {
+        reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
+        begin(&r, after);
+        result = read_on(&r, after, out, capacity, size);
+        end(&r);
+        after = r.end_n - 1;
+    } while (result == TM_OK && *size == 0 && after != UINT64_MAX - 1);
+    return result;
+}
+
+static int count_on(reading *r, uint64_t after, uint64_t *out, size_t capacity, size_t *count) {
+    while (*count < capacity) {
+        int result = next_open(r, &after);
+        if (result != TM_OK || after == UINT64_MAX) {
+            return result;
+        }
+        out[(*count)++] = after;
+        pass(r, after);
+    }
+    return TM_OK;
+}
+
+int tm_store_numbers(tm_store *store, tm_claim of, uint64_t after, uint64_t *out, size_t capacity, size_t *count) {
+    int result;
+    *count = 0;
+    do {
+        reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
+        begin(&r, after);
+        result = count_on(&r, after, out, capacity, count);
+        end(&r);
+        after = r.end_n - 1;
+    } while (result == TM_OK && *count < capacity && after != UINT64_MAX - 1);
     return result;
 }

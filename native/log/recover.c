@@ -152,14 +152,8 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
         return;
     }
     uint64_t first = r->checkpoint.is_found ? record->n : 1; /* else nobody knows since when it is named */
-    for (uint32_t i = 0; i < record->keeps; i++) {
-        r->is_short_of_memory |= tm_claimants_take(&store->claimants, tm_record_keeps(record)[i], false, first) == NULL;
-    }
-    for (uint32_t i = 0; i < record->homes; i++) {
-        r->is_short_of_memory |=
-            tm_claimants_take(&store->claimants, tm_record_homes(record)[i].router, true, first) == NULL;
-    }
-    if (!is_copy) {
+    r->is_short_of_memory |= !tm_store_take_claimants(store, record, first);
+    if (!is_copy || record->kind == TM_LOG_KEEP) {
         tm_store_apply(store, record);
     }
 }

@@ -36,17 +36,18 @@ typedef struct tm_segment {
     uint64_t last_fresh_n; /* of records in it that are no copies; 0: none */
     int file;              /* owned */
     tm_segment_state state;
-    uint64_t judged_at; /* seq + 1 of the store when it was last looked at what is open in it; 0: at once */
-    uint64_t left_at;   /* change of the store with which it began to leave */
+    uint64_t judge_at; /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
+    uint64_t left_at;  /* change of the store with which it began to leave */
     uint32_t pins;
     bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
     bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
     bool is_leaving; /* is in no checkpoint from now on */
-    tm_row *rows;    /* owned; sorted when sealed, with `start` as in the footer; else `start` is a link + 1 */
+    tm_row *rows; /* owned; sorted by claimant when sealed, with `start` as in the footer; else `start` is a link + 1 */
     uint32_t row_count;
     uint32_t row_capacity;
-    tm_idset row_set; /* of rows + 1, while not sealed */
-    tm_link *links;   /* owned; while not sealed */
+    uint32_t last_row; /* that was found or made last */
+    tm_idset row_set;  /* of rows + 1, while not sealed */
+    tm_link *links;    /* owned; while not sealed */
     uint32_t link_count;
     uint32_t link_capacity;
 } tm_segment;
@@ -61,6 +62,17 @@ void tm_segment_free(tm_segment *segment);
 bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs);
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
 
+/* The rows of one claimant: a walk over them, in no order; NULL after the last. A row is borrowed until the segment's
+ * index changes. */
+typedef struct tm_row_walk {
+    const tm_segment *segment; /* borrowed */
+    tm_claim of;
+    tm_idset_search search; /* of an index in memory */
+    uint32_t next;          /* row, of a sealed segment */
+} tm_row_walk;
+tm_row_walk tm_segment_rows_of(const tm_segment *segment, tm_claim of);
+tm_row *tm_segment_next_row(tm_row_walk *walk);
+
 /* The footer of a segment whose index is in memory: as many bytes, and what they are (`scratch` has room for them). */
 uint64_t tm_segment_footer_bytes(const tm_segment *segment);
 void tm_segment_footer(const tm_segment *segment, uint8_t *out);
@@ -70,7 +82,9 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer);
 /* Back to an index in memory, which is empty. */
 void tm_segment_unseal(tm_segment *segment);
 
-/* The entries of one row, by number, into `out` (room for the row's count). false: the disk does not give them. */
-bool tm_segment_postings(const tm_segment *segment, tm_disk *disk, const tm_row *row, tm_posting *out);
+/* Entries of one row, by number, into `out`: `count` of them from the one at `from` on; of a segment that is not
+ * sealed, all. false: the disk does not give them. */
+bool tm_segment_postings(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
+                         tm_posting *out);
 
 #endif

@@ -45,6 +45,7 @@ typedef struct tm_store {
     uint64_t checkpoint_seq;   /* of the checkpoint on disk */
     uint64_t checkpoint_count; /* of changes that it holds */
     uint64_t changes;          /* of which segments there are */
+    uint64_t done;             /* numbers that claimants were told to be done with, each as often as it was; rises */
     tm_segment *copied;        /* the one that copies are made from; NULL: none */
     uint64_t copied_to;        /* number up to which that is done */
     uint32_t copy_bytes;       /* of one batch of copies */
@@ -84,6 +85,9 @@ uint64_t tm_store_room(tm_store *store);
 int tm_store_append(tm_store *store, const tm_batch *batch);
 /* As that, for who holds `writing`. */
 int tm_store_write(tm_store *store, const tm_batch *batch);
+/* Have those for whom a record is kept known, with what is before `first` done where they were not. false: no memory.
+ */
+bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint64_t first);
 /* What a record says of others. */
 void tm_store_apply(tm_store *store, const tm_log_record *record);
 
@@ -142,19 +146,13 @@ int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through);
 
 /* ---- read.c ---- */
 
-int tm_store_read(tm_store *store, uint64_t claimant, bool is_home, uint64_t after, uint8_t *out, size_t capacity,
-                  size_t *size);
+int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, size_t capacity, size_t *size);
+int tm_store_numbers(tm_store *store, tm_claim of, uint64_t after, uint64_t *out, size_t capacity, size_t *count);
 /* Read the record that stands at a place and is number `n`. TM_OK; TM_TOO_MANY: `*size` bytes would do; TM_LOG_DISK:
  * it cannot be read. */
 int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting *posting, uint64_t n, uint8_t *out,
                    size_t capacity, size_t *size);
 /* Is a row's number open? `state` is held. */
-bool tm_store_is_open(const tm_store *store, uint64_t claimant, bool is_home, uint64_t n);
-/* Entries of a row, which is brought up to date, in a block of its own (free by TM_DELETE with the row's count); NULL:
- * no memory or no disk. The segment is pinned by the caller. */
-tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory);
-static inline uint64_t tm_row_n(const tm_row *row, uint32_t low) {
-    return (uint64_t)row->high << 32 | low;
-}
+bool tm_store_is_open(const tm_store *store, uint64_t claimant, tm_role role, uint64_t n);
 
 #endif

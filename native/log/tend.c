@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "log/cursor.h"
 #include "log/scan.h"
-#include "log/store.h"
 #include "log/tested.h"
 
 /* ---- what is open in a segment ---- */
@@ -27,7 +27,7 @@ typedef struct open_records {
 } open_records;
 
 static bool is_row_done(const tm_store *store, const tm_row *row) {
-    const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->is_home != 0);
+    const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->role);
     return claimant == NULL || claimant->done >= tm_row_n(row, row->low_max);
 }
 
@@ -45,7 +45,7 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
         tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
     for (uint32_t i = 0; i < row->count && is_kept; i++) {
         uint64_t n = tm_row_n(row, postings[i].low);
-        if (n > after && tm_store_is_open(store, row->claimant, row->is_home != 0, n)) {
+        if (n > after && tm_store_is_open(store, row->claimant, row->role, n)) {
             open->all[open->count++] = (open_record){.n = n, .place = postings[i].place};
         }
     }
@@ -174,22 +174,52 @@ static void begin_copy(tm_store *store, tm_segment *segment) {
     store->copied_to = 0;
 }
 
-/* A segment that nobody has looked at since something was committed; NULL: there is none. */
+/* A segment of which enough may have been done with since it was looked at; NULL: there is none. */
 static tm_segment *next_to_judge(tm_store *store) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&store->state);
     for (uint32_t i = 0; i < store->segment_count; i++) {
         tm_segment *segment = store->segments[i];
-        bool is_asked = segment->state != SEGMENT_OPEN && !segment->is_leaving && segment->judged_at != store->seq + 1;
-        if (is_asked && (next == NULL || segment->judged_at < next->judged_at)) {
+        bool is_asked = segment->judge_at <= store->done || segment->is_damaged || segment->is_failed;
+        is_asked = is_asked && segment->state != SEGMENT_OPEN && !segment->is_leaving;
+        if (is_asked && (next == NULL || segment->judge_at < next->judge_at)) {
             next = segment;
         }
     }
     if (next != NULL) {
-        next->judged_at = store->seq + 1;
+        next->judge_at = store->done + 1;
     }
     pthread_mutex_unlock(&store->state);
     return next;
+}
+
+/* How many records of the segment are open at least, by its rows alone, and how many entries these have. */
+static uint64_t open_at_least(tm_store *store, const tm_segment *segment, uint64_t *refs) {
+    uint64_t most = 0;
+    *refs = 0;
+    pthread_mutex_lock(&store->state);
+    for (uint32_t i = 0; i < segment->row_count; i++) {
+        const tm_row *row = &segment->rows[i];
+        const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->role);
+        bool is_all_open =
+            claimant != NULL && claimant->done < tm_row_n(row, row->low_min) && claimant->above.count == 0;
+        most = is_all_open && row->count > most ? row->count : most; /* a record may stand in many rows */
+        *refs += row->count;
+    }
+    pthread_mutex_unlock(&store->state);
+    return most;
+}
+
+/* With so many open records of so many entries? Then it is looked at again when enough may have been done with. */
+static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t open, uint64_t refs) {
+    uint64_t enough = refs * COPY_PERCENT_MAX / 100;
+    if (open <= enough) {
+        return false;
+    }
+    pthread_mutex_lock(&store->state);
+    segment->judge_at = store->done + (open - enough);
+    pthread_mutex_unlock(&store->state);
+    return true;
 }
 
 static int judge(tm_store *store, tm_segment *segment) {
@@ -201,7 +231,7 @@ static int judge(tm_store *store, tm_segment *segment) {
     if (segment->is_damaged && segment->state == SEGMENT_SEALED) {
         int result = tm_store_rescan(store, segment);
         if (result != TM_OK) {
-            segment->judged_at = 0;
+            segment->judge_at = 0;
             return result;
         }
     }
@@ -209,13 +239,19 @@ static int judge(tm_store *store, tm_segment *segment) {
         begin_copy(store, segment);
         return TM_OK;
     }
-    open_records open = {0};
     uint64_t refs;
+    uint64_t least = open_at_least(store, segment, &refs);
+    if (is_worth_keeping(store, segment, least, refs)) {
+        return TM_OK;
+    }
+    open_records open = {0};
     int result = gather(store, segment, 0, &open, &refs) ? TM_OK : TM_NO_MEMORY;
     if (result == TM_OK && open.count == 0) {
         leave(store, segment);
-    } else if (result == TM_OK && (uint64_t)open.count * 100 <= refs * COPY_PERCENT_MAX) {
+    } else if (result == TM_OK && !is_worth_keeping(store, segment, open.count, refs)) {
         begin_copy(store, segment);
+    } else if (result != TM_OK) {
+        segment->judge_at = 0;
     }
     free_open(store, &open);
     return result;
@@ -306,7 +342,7 @@ int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through) {
         store->scrubbed_bytes += segment->bytes;
         store->damaged += !is_sound && !segment->is_damaged;
         segment->is_damaged = segment->is_damaged || !is_sound;
-        segment->judged_at = is_sound ? segment->judged_at : 0;
+        segment->judge_at = is_sound ? segment->judge_at : 0;
         pthread_mutex_unlock(&store->state);
         if (result != TM_OK) {
             return result;

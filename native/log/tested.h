@@ -21,6 +21,7 @@ typedef enum {
     TM_BREAK_COPY_UNSYNCED,    /* a segment goes before what was copied from it is on disk */
     TM_BREAK_SHORT_WRITE,      /* the rest of a short write is forgotten */
     TM_BREAK_HOLES_ARE_DONE,   /* the end of a range of acks counts for everything before it */
+    TM_BREAK_TERMS_ARE_ACKED,  /* what a keep has done with counts for its terms, too */
     TM_BREAK_END,
 } tm_log_fault;
 

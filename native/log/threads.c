@@ -1,7 +1,8 @@
-/* threads.c - the two threads of a log, and what others ask of it.
+/* threads.c - the threads of a log, and what others ask of it.
  *
  * Law: the committer knows no time: it writes what came while it wrote, and sleeps when nothing did. The one that
- * tends works a piece at a time, and waits between them for a while or until it is called.
+ * tends works a piece at a time, and waits between them for a while or until it is called. The one that reads answers
+ * who asks, one after another.
  */
 #include <poll.h>
 #include <string.h>
@@ -102,32 +103,82 @@ static void *tend_all(void *given) {
     return NULL;
 }
 
-bool tm_log_start_threads(tm_log *log) {
-    if (pthread_create(&log->threads[0], NULL, commit_all, log) != 0) {
-        return false;
+/* ---- the one that reads ---- */
+
+static void *answer_all(void *given) {
+    tm_log *log = given;
+    tm_asks *asks = &log->asks;
+    for (;;) {
+        pthread_mutex_lock(&asks->lock);
+        while (asks->waiting.count == 0 && !asks->is_ending) {
+            pthread_cond_wait(&asks->is_called, &asks->lock);
+        }
+        bool is_ending = asks->is_ending;
+        pthread_mutex_unlock(&asks->lock);
+        if (is_ending) {
+            return NULL;
+        }
+        tm_log_serve(log);
     }
-    if (pthread_create(&log->threads[1], NULL, tend_all, log) != 0) {
-        atomic_store(&log->is_ending, true);
-        tm_log_wake(log, 0);
-        pthread_join(log->threads[0], NULL);
-        return false;
+}
+
+/* ---- all of them ---- */
+
+static void *(*const WORK[])(void *) = {commit_all, tend_all, answer_all};
+
+/* End the first `count` threads. */
+static void end_some(tm_log *log, unsigned count) {
+    atomic_store(&log->is_ending, true);
+    tm_log_wake(log, 0);
+    tm_log_wake(log, 1);
+    pthread_mutex_lock(&log->asks.lock);
+    log->asks.is_ending = true;
+    pthread_cond_signal(&log->asks.is_called);
+    pthread_mutex_unlock(&log->asks.lock);
+    for (unsigned i = 0; i < count; i++) {
+        pthread_join(log->threads[i], NULL);
+    }
+}
+
+bool tm_log_start_threads(tm_log *log) {
+    for (unsigned i = 0; i < THREADS; i++) {
+        if (pthread_create(&log->threads[i], NULL, WORK[i], log) != 0) {
+            end_some(log, i);
+            return false;
+        }
     }
     return true;
 }
 
 void tm_log_end_threads(tm_log *log) {
-    atomic_store(&log->is_ending, true);
-    for (unsigned i = 0; i < 2; i++) {
-        tm_log_wake(log, i);
-        pthread_join(log->threads[i], NULL);
-    }
+    end_some(log, THREADS);
 }
 
 /* ---- what others ask ---- */
 
 int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size) {
-    return tm_store_read(log->store, claimant, is_home != 0, after, out, capacity, size);
+    return tm_store_read(log->store, tm_claim_of(claimant, is_home), after, out, capacity, size);
+}
+
+int tm_log_numbers(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint64_t *out, size_t capacity,
+                   size_t *count) {
+    return tm_store_numbers(log->store, tm_claim_of(claimant, is_home), after, out, capacity, count);
+}
+
+size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,
+                        size_t capacity) {
+    tm_store *store = log->store;
+    tm_claim of = tm_claim_of(claimant, is_home);
+    pthread_mutex_lock(&store->state);
+    const tm_claimant *known = tm_claimants_find(&store->claimants, of.claimant, of.role);
+    size_t count = known != NULL ? known->above.count : 0;
+    *done = known != NULL ? known->done : 0;
+    for (size_t i = 0; i < count && i < capacity; i++) {
+        out[i] = (tm_log_range){known->above.spans[i].first, known->above.spans[i].last};
+    }
+    pthread_mutex_unlock(&store->state);
+    return count;
 }
 
 size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity) {
@@ -139,6 +190,13 @@ size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity) {
     }
     pthread_mutex_unlock(&store->state);
     return count;
+}
+
+static uint64_t asked_bytes(tm_log *log) {
+    pthread_mutex_lock(&log->asks.lock);
+    uint64_t bytes = log->asks.memory.bytes;
+    pthread_mutex_unlock(&log->asks.lock);
+    return bytes;
 }
 
 void tm_log_state_of(tm_log *log, tm_log_state *state) {
@@ -158,7 +216,7 @@ void tm_log_state_of(tm_log *log, tm_log_state *state) {
                             .copied = store->copied_records,
                             .scrubbed_bytes = store->scrubbed_bytes,
                             .damaged = store->damaged,
-                            .memory_bytes = store->memory.bytes + log->memory.bytes,
+                            .memory_bytes = store->memory.bytes + log->memory.bytes + asked_bytes(log),
                             .commit_ns = atomic_load(&log->commit_ns),
                             .is_full = store->is_full,
                             .is_failed = store->is_failed};

@@ -16,8 +16,28 @@ static bool is_home(uint32_t claimant) {
 void model_begin(model *m) {
     memset(m, 0, sizeof *m);
     for (uint32_t i = 0; i < MODEL_CLAIMANTS; i++) {
-        m->ids[i] = i + 1;
+        m->ids[i] = ++m->last_id;
     }
+}
+
+/* Was the claimant with this id forgotten by then? */
+static bool has_ended(const model *m, uint64_t id, uint64_t committed) {
+    for (uint32_t i = 0; i < m->ends.count; i++) {
+        if (m->ends.all[i].id == id && m->ends.all[i].n <= committed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The id that a claimant had then. */
+static uint64_t id_at(const model *m, uint32_t claimant, uint64_t committed) {
+    for (uint32_t i = 0; i < m->ends.count; i++) {
+        if (m->ends.all[i].claimant == claimant && m->ends.all[i].n > committed) {
+            return m->ends.all[i].id;
+        }
+    }
+    return m->ids[claimant];
 }
 
 /* ---- bodies ---- */
@@ -97,8 +117,76 @@ void model_ack(model *m, uint32_t claimant, const tm_log_done *done, uint64_t n)
     }
 }
 
+/* ---- terms, and the end of a claimant ---- */
+
+bool model_draw_terms(model *m, dice *d, tm_log_entry *entry, model_event *terms) {
+    static uint8_t body[1 << 10];
+    static uint32_t keep;
+    uint32_t claimant = below(d, MODEL_CLAIMANTS - MODEL_HOMES);
+    *terms = (model_event){.claimant = claimant, .id = m->ids[claimant], .seed = roll(d)};
+    terms->body_size = m->body_bytes > 0 ? m->body_bytes : below(d, sizeof body);
+    fill(body, terms->body_size, terms->seed);
+    keep = (uint32_t)terms->id;
+    *entry = (tm_log_entry){
+        .keeps = &keep, .keep_count = 1, .body = body, .body_size = terms->body_size, .kind = TM_LOG_KEEP};
+    return m->terms.count < MODEL_EVENTS;
+}
+
+void model_set_terms(model *m, const model_event *terms, uint64_t n) {
+    CHECK(n > m->highest, "number %lx is given again, or goes back", (unsigned long)n);
+    m->highest = n;
+    m->terms.all[m->terms.count] = *terms;
+    m->terms.all[m->terms.count++].n = n;
+}
+
+bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *claimant) {
+    *claimant = below(d, MODEL_CLAIMANTS);
+    *done = (tm_log_done){.claimant = m->ids[*claimant], .is_home = is_home(*claimant)};
+    return m->ends.count < MODEL_EVENTS;
+}
+
+void model_end(model *m, uint32_t claimant, uint64_t n) {
+    m->highest = n > m->highest ? n : m->highest;
+    m->ends.all[m->ends.count++] = (model_event){.n = n, .id = m->ids[claimant], .claimant = claimant};
+    m->ids[claimant] = ++m->last_id;
+}
+
+/* The terms that were committed last of a keep; NULL: none. */
+static const model_event *terms_of(const model *m, uint64_t id, uint64_t committed) {
+    const model_event *last = NULL;
+    for (uint32_t i = 0; i < m->terms.count; i++) {
+        const model_event *terms = &m->terms.all[i];
+        last = terms->id == id && terms->n <= committed ? terms : last;
+    }
+    return last;
+}
+
+static void lose_events(model *m, uint64_t committed) {
+    while (m->ends.count > 0 && m->ends.all[m->ends.count - 1].n > committed) {
+        const model_event *end = &m->ends.all[--m->ends.count];
+        m->ids[end->claimant] = end->id;
+    }
+    while (m->terms.count > 0 && m->terms.all[m->terms.count - 1].n > committed) {
+        m->terms.count--;
+    }
+}
+
+static void cut_events(model *m, uint64_t committed) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->terms.count; i++) {
+        const model_event *terms = &m->terms.all[i];
+        bool is_over =
+            terms->n <= committed && (has_ended(m, terms->id, committed) || terms_of(m, terms->id, committed) != terms);
+        if (!is_over) {
+            m->terms.all[kept++] = *terms;
+        }
+    }
+    m->terms.count = kept;
+}
+
 void model_lose(model *m, uint64_t committed) {
     uint32_t kept = 0;
+    lose_events(m, committed);
     for (uint32_t i = 0; i < m->count; i++) {
         for (uint32_t c = 0; c < MODEL_CLAIMANTS; c++) {
             m->all[i].done_at[c] = m->all[i].done_at[c] > committed ? NEVER : m->all[i].done_at[c];
@@ -116,13 +204,18 @@ void model_cut(model *m, uint64_t committed) {
         model_record *record = &m->all[i];
         bool is_open = false;
         for (uint32_t c = 0; c < MODEL_CLAIMANTS; c++) {
-            is_open = is_open || (record->named >> c & 1 && record->done_at[c] > committed);
+            is_open = is_open || (record->named >> c & 1 && record->done_at[c] > committed &&
+                                  !has_ended(m, record->ids[c], committed));
         }
         if (is_open) {
             m->all[kept++] = *record;
         }
     }
     m->count = kept;
+    cut_events(m, committed);
+    while (m->ends.count > 64 && m->ends.all[0].n <= committed) { /* what they said is in no record any more */
+        memmove(m->ends.all, m->ends.all + 1, --m->ends.count * sizeof m->ends.all[0]);
+    }
 }
 
 /* ---- judging ---- */
@@ -156,6 +249,7 @@ typedef struct comparison {
     uint64_t committed;
     bool may_return;
     uint32_t claimant;
+    uint64_t id;
     uint32_t next; /* record of the model */
     uint64_t n;
 } comparison;
@@ -165,7 +259,7 @@ static const char *pass(comparison *c, uint64_t n) {
     for (; c->next < c->m->count && c->m->all[c->next].n < n; c->next++) {
         const model_record *record = &c->m->all[c->next];
         bool is_due = record->named >> c->claimant & 1 && record->n <= c->committed &&
-                      record->ids[c->claimant] == c->m->ids[c->claimant] && record->done_at[c->claimant] > c->committed;
+                      record->ids[c->claimant] == c->id && record->done_at[c->claimant] > c->committed;
         if (is_due && !is_told(c->log, record->n)) {
             c->n = record->n;
             return "a record that was committed and is open is not there";
@@ -187,7 +281,7 @@ static const char *judge(comparison *c, const tm_log_record *record) {
     if (expected->n > c->committed) {
         return "a record that is past what the log says is committed";
     }
-    if (!(expected->named >> c->claimant & 1)) {
+    if (!(expected->named >> c->claimant & 1) || expected->ids[c->claimant] != c->id) {
         return "a record that is for another";
     }
     if (expected->done_at[c->claimant] <= c->committed && !c->may_return) {
@@ -196,16 +290,77 @@ static const char *judge(comparison *c, const tm_log_record *record) {
     return is_same(expected, record) ? NULL : "a record with other contents";
 }
 
+/* Terms of all keeps: those that were committed last, each once, and no others. */
+static const char *compare_terms(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
+    static uint64_t buffer[READ_BYTES / 8];
+    static uint8_t body[1 << 10];
+    bool is_seen[MODEL_CLAIMANTS] = {0};
+    uint32_t after = 0;
+    size_t size;
+    do {
+        int result = tm_log_keeps(log, after, buffer, sizeof buffer, &size);
+        result = result == TM_NO_MEMORY ? tm_log_keeps(log, after, buffer, sizeof buffer, &size) : result;
+        CHECK(result == TM_OK, "listing keeps: %d", result);
+        for (size_t at = 0; at < size;) {
+            const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
+            uint32_t keep = *(const uint32_t *)(record + 1);
+            CHECK(keep > after && record->kind == TM_LOG_KEEP, "keep %u comes again", keep);
+            after = keep;
+            at += record->size;
+            *n = record->n;
+            const model_event *terms = terms_of(m, keep, committed);
+            bool is_last = terms != NULL && terms->n == record->n;
+            if (has_ended(m, keep, committed) || !is_last) {
+                if (!may_return) {
+                    return "terms that were replaced, or of a keep that was forgotten";
+                }
+                continue;
+            }
+            is_seen[terms->claimant] = true;
+            fill(body, terms->body_size, terms->seed);
+            if (record->body_size != terms->body_size || memcmp(record + 1, &keep, sizeof keep) != 0 ||
+                memcmp((const uint8_t *)(record + 1) + 8, body, terms->body_size) != 0) {
+                return "terms with other contents";
+            }
+        }
+    } while (size > 0);
+    for (uint32_t claimant = 0; claimant < MODEL_CLAIMANTS - MODEL_HOMES; claimant++) {
+        const model_event *terms = terms_of(m, id_at(m, claimant, committed), committed);
+        if (terms != NULL && !is_seen[claimant] && !is_told(log, terms->n)) {
+            *n = terms->n;
+            return "terms that were committed are not there";
+        }
+    }
+    return NULL;
+}
+
+/* Nothing is kept for who was forgotten. */
+static const char *compare_ended(const model *m, tm_log *log, uint64_t committed, uint64_t *n) {
+    for (uint32_t i = 0; i < m->ends.count; i++) {
+        const model_event *end = &m->ends.all[i];
+        size_t count;
+        if (end->n <= committed) {
+            int result = tm_log_numbers(log, end->id, is_home(end->claimant), 0, n, 1, &count);
+            CHECK(result == TM_OK || result == TM_NO_MEMORY, "reading numbers: %d", result);
+            if (count > 0) {
+                return "something is kept for who was forgotten";
+            }
+        }
+    }
+    return NULL;
+}
+
 const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
     for (uint32_t claimant = 0; claimant < MODEL_CLAIMANTS; claimant++) {
-        comparison c = {m, log, committed, may_return, claimant, 0, 0};
+        uint64_t id = id_at(m, claimant, committed);
+        comparison c = {m, log, committed, may_return, claimant, id, 0, 0};
         uint64_t after = 0;
         size_t size;
         do {
-            int result = tm_log_read(log, m->ids[claimant], is_home(claimant), after, buffer, sizeof buffer, &size);
+            int result = tm_log_read(log, id, is_home(claimant), after, buffer, sizeof buffer, &size);
             if (result == TM_NO_MEMORY) { /* a test let an allocation fail, once */
-                result = tm_log_read(log, m->ids[claimant], is_home(claimant), after, buffer, sizeof buffer, &size);
+                result = tm_log_read(log, id, is_home(claimant), after, buffer, sizeof buffer, &size);
             }
             CHECK(result == TM_OK, "reading: %d", result);
             for (size_t at = 0; at < size;) {
@@ -225,5 +380,6 @@ const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool 
             return reason;
         }
     }
-    return NULL;
+    const char *reason = may_return ? NULL : compare_ended(m, log, committed, n);
+    return reason != NULL ? reason : compare_terms(m, log, committed, may_return, n);
 }

@@ -13,6 +13,7 @@
 #define MODEL_RECORDS 6000U
 #define MODEL_CLAIMANTS 6U /* the last two are homes */
 #define MODEL_HOMES 2U
+#define MODEL_EVENTS 512U
 #define NEVER UINT64_MAX
 
 typedef struct model_record {
@@ -25,12 +26,29 @@ typedef struct model_record {
     uint16_t kind;
 } model_record;
 
+/* Terms of a keep, or the end of a claimant. */
+typedef struct model_event {
+    uint64_t n;
+    uint64_t id;
+    uint64_t seed; /* of the body */
+    uint32_t body_size;
+    uint32_t claimant;
+} model_event;
+
+typedef struct model_events {
+    model_event all[MODEL_EVENTS];
+    uint32_t count;
+} model_events;
+
 typedef struct model {
     model_record all[MODEL_RECORDS];
     uint32_t count;
     uint32_t body_bytes; /* of each record, for one claimant then; 0: by the dice */
     uint64_t highest;    /* number that was ever given */
     uint64_t ids[MODEL_CLAIMANTS];
+    uint64_t last_id; /* that any claimant ever had */
+    model_events terms;
+    model_events ends; /* claimants that were forgotten, in the order of their numbers */
 } model;
 
 void model_begin(model *m);
@@ -40,6 +58,12 @@ void model_add(model *m, const model_record *record, uint64_t n);
 /* A random ack: of one number, a range, or everything up to one. false: there is nothing to be done with. */
 bool model_draw_ack(model *m, dice *d, tm_log_done *done, uint32_t *claimant);
 void model_ack(model *m, uint32_t claimant, const tm_log_done *done, uint64_t n);
+/* Terms of some keep as an entry, whose parts are borrowed until the next one. false: the model has no room. */
+bool model_draw_terms(model *m, dice *d, tm_log_entry *entry, model_event *terms);
+void model_set_terms(model *m, const model_event *terms, uint64_t n);
+/* Some claimant is to be forgotten, and comes again with another id. */
+bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *claimant);
+void model_end(model *m, uint32_t claimant, uint64_t n);
 /* The log is asked for everything; numbers past `committed` are gone. `missing` ones may be absent, and with
  * `may_return` what was done with may come again. `reason` says what is wrong; NULL: nothing. */
 const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n);

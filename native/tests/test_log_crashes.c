@@ -177,6 +177,27 @@ static void append(void) {
     }
 }
 
+static void set_terms(void) {
+    tm_log_entry entry;
+    model_event terms;
+    uint64_t n;
+    if (model_draw_terms(&w.model, &w.dice, &entry, &terms) && tm_log_append(w.log, &entry, &n) == TM_OK) {
+        model_set_terms(&w.model, &terms, n);
+    }
+}
+
+static void forget(void) {
+    tm_log_done done;
+    uint32_t claimant;
+    uint64_t n;
+    if (model_draw_end(&w.model, &w.dice, &done, &claimant)) {
+        tm_log_entry entry = {.kind = TM_LOG_FORGET, .body = &done, .body_size = sizeof done};
+        if (tm_log_append(w.log, &entry, &n) == TM_OK) {
+            model_end(&w.model, claimant, n);
+        }
+    }
+}
+
 static void acknowledge(void) {
     tm_log_done done;
     uint32_t claimant;
@@ -228,8 +249,12 @@ static void end_life(crash_kind kind) {
 static void step(void) {
     uint32_t what = below(&w.dice, 100);
     uint32_t is_idle;
-    if (what < 50) {
+    if (what < 48) {
         append();
+    } else if (what < 50) {
+        set_terms();
+    } else if (what < 70 && below(&w.dice, 150) == 0) {
+        forget();
     } else if (what < 70) {
         acknowledge();
     } else if (what < 84) {

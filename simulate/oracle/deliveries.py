@@ -69,6 +69,8 @@ class Patience:
     """Time for which a message may still go the way that was right before a change."""
     changes_max: int
     """Number of changes of the topology for which it may."""
+    wait_us: int
+    """How long a message by the new way waits for those by the old one (R5c)."""
     gone_us: int = 10_000_000
     """Time until no router takes a filter for wanted that has gone."""
 
@@ -163,6 +165,12 @@ class Deliveries:
         return calm_us
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
+        # The clock of such a router had gone back. Until it has heard of its former life and gone on in a higher epoch,
+        # those who remember that life take what it says now for old.
+        until_us = message.last_us + self._patience.known_us
+        if any(self._truth.has_renewed(router, calm_us, until_us) for router in (source, want.router)):
+            self.counts["excused"] += 1
+            return
         if not self.ways_stayed(source, want.router, calm_us, message.last_us, message.content):
             return
         self.counts["required in motion"] += 1

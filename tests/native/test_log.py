@@ -7,6 +7,8 @@ few dictionaries.
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import subprocess
 import sys
@@ -19,12 +21,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.native import Table
-from tamis.native.log import Log, LogFailed, LogFull
+from tamis.native._tm import lib
+from tamis.native.log import Log, LogBusy, LogFailed, LogFull, LogRecord
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.language import parse
 from tamis.protocol.wire.data_frames import encode_publish
 
 SMALL = {"bytes_max": 1 << 20, "segment_bytes": 1 << 16, "ring_bytes": 1 << 15}
+WIDE = {**SMALL, "ring_bytes": 1 << 20}  # nothing waits for a commit
 KEEPS = (1, 2, 3)
 STEPS = st.lists(
     st.one_of(
@@ -147,3 +151,73 @@ def test_what_a_killed_process_had_committed_is_there(tmp_path: Path) -> None:
             acks = {n for n in range(end - 100, end + 1) if (n - end) % 51 == 1}
             assert set(range(end - 100, end + 1)) - acks <= read
             highest = max(log.state()["committed"], *numbers)
+
+
+def wait_for_answer(log: Log) -> tuple[int, list[LogRecord]]:
+    """The next answer; the descriptor says when."""
+    while (answer := log.answer()) is None:
+        assert select.select([log.descriptor()], [], [], 10)[0], "no answer"
+        os.eventfd_read(log.descriptor())
+    return answer
+
+
+def test_an_answer_is_what_a_read_gives(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", **WIDE) as log:
+        for i in range(2000):
+            last = log.append(i.to_bytes(4, "big") * (i % 50), [i % 3 + 1])
+        log.wait(last)
+        log.wait(log.ack(2, 0, last // 2))
+        for keep in KEEPS:
+            whole, found, after = list(log.read(keep)), [], 0
+            while records := wait_for_answer_of(log, log.ask(keep, after, 5000)):
+                assert len(records) > 1
+                found += records
+                after = records[-1].n
+            assert found == whole
+            assert list(log.numbers(keep)) == [record.n for record in whole]
+
+
+def wait_for_answer_of(log: Log, ticket: int) -> list[LogRecord]:
+    """The records of the one ticket that waits."""
+    answered, records = wait_for_answer(log)
+    assert answered == ticket
+    return records
+
+
+def test_no_more_is_asked_for_than_the_bounds_allow(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", **SMALL) as log:
+        log.wait(log.append(b"x" * 9000, [1]))
+        tickets = [log.ask(1, 0, 100) for _ in range(lib.TM_LOG_ASKED_MAX)]
+        with pytest.raises(LogBusy, match="asked for"):
+            log.ask(1, 0, 100)
+        for ticket in tickets:
+            answered, (record,) = wait_for_answer(log)
+            assert (answered, record.body) == (ticket, b"x" * 9000)
+        log.ask(1, 0, lib.TM_LOG_ASKED_BYTES_MAX)
+        with pytest.raises(LogBusy, match="asked for"):
+            log.ask(1, 0, 100)
+
+
+def test_terms_stay_until_later_ones_come_or_the_keep_is_forgotten(tmp_path: Path) -> None:
+    with Log(tmp_path / "log", **WIDE) as log:
+        for keep in range(1, 200):
+            log.append(b"terms %d" % keep, [keep], kind=lib.TM_LOG_KEEP)
+            log.append_messages([b"message"] * 12, [keep])
+        last = log.append(b"later terms", [7], kind=lib.TM_LOG_KEEP)
+        for keep in range(1, 200):
+            last = log.ack(keep, 0, last)
+        last = log.forget(9)
+        for _ in range(200):  # so that the first segments go
+            log.wait(log.append(b"x" * 5000, [500]))
+            last = log.ack(500, 0, log.committed)
+        assert log.state()["copied"] >= 100
+        log.wait(last)
+        with pytest.raises(RuntimeError, match="misused"):
+            log.append(b"", [1, 2], kind=lib.TM_LOG_KEEP)
+    with Log(tmp_path / "log", **SMALL) as log:
+        terms = {record.keeps[0]: record.body for record in log.keeps()}
+        assert list(terms) == [keep for keep in range(1, 200) if keep != 9]
+        assert all(body == (b"later terms" if keep == 7 else b"terms %d" % keep) for keep, body in terms.items())
+        assert not list(log.read(7))
+        assert log.done_with(7)[0] > 0
+        assert log.done_with(9) == (0, [])

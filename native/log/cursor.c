@@ -1,0 +1,133 @@
+/* cursor.c - see cursor.h. */
+#include "log/cursor.h"
+
+#define STRETCH 4096U /* entries of a sealed row that are read at once */
+
+/* The row as it is now: a segment may have been sealed since it was looked at, or have got more. */
+static void refresh(const tm_segment *segment, tm_row *row) {
+    tm_row_walk walk = tm_segment_rows_of(segment, (tm_claim){row->claimant, row->role});
+    const tm_row *now;
+    while ((now = tm_segment_next_row(&walk)) != NULL) {
+        if (now->high == row->high) {
+            *row = *now;
+            return;
+        }
+    }
+}
+
+tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory) {
+    pthread_mutex_lock(&store->state);
+    refresh(segment, row);
+    tm_posting *postings = TM_NEW(&store->memory, TM_COLD, tm_posting, row->count);
+    bool is_there = postings != NULL && segment->state != SEGMENT_SEALED;
+    if (is_there) {
+        tm_segment_postings(segment, store->disk, row, 0, row->count, postings);
+    }
+    pthread_mutex_unlock(&store->state);
+    *is_memory = postings == NULL;
+    if (postings != NULL && !is_there && !tm_segment_postings(segment, store->disk, row, 0, row->count, postings)) {
+        pthread_mutex_lock(&store->state);
+        TM_DELETE(&store->memory, TM_COLD, postings, tm_posting, row->count);
+        pthread_mutex_unlock(&store->state);
+        return NULL;
+    }
+    return postings;
+}
+
+/* ---- where it is ---- */
+
+uint64_t tm_cursor_n(const tm_cursor *cursor, uint64_t after) {
+    if (cursor->at < cursor->count) {
+        return tm_row_n(&cursor->row, cursor->postings[cursor->at].low);
+    }
+    if (!cursor->is_begun) {
+        uint64_t least = tm_row_n(&cursor->row, cursor->row.low_min);
+        return least > after ? least : after + 1;
+    }
+    return cursor->next < cursor->row.count ? cursor->last_n + 1 : UINT64_MAX;
+}
+
+void tm_cursor_pass(tm_cursor *cursor, uint64_t n) {
+    while (cursor->at < cursor->count && tm_row_n(&cursor->row, cursor->postings[cursor->at].low) <= n) {
+        cursor->at++;
+    }
+}
+
+/* ---- stretches ---- */
+
+/* Room for so many entries, `state` held. */
+static bool has_room(tm_store *store, tm_cursor *cursor, uint32_t count) {
+    if (count > cursor->room) {
+        tm_cursor_free(store, cursor);
+        cursor->postings = TM_NEW(&store->memory, TM_COLD, tm_posting, count);
+        cursor->room = cursor->postings != NULL ? count : 0;
+    }
+    return cursor->postings != NULL || count == 0;
+}
+
+/* The first entry of a sealed row whose number is past `after`; false: the disk does not give them. */
+static bool find_in_footer(tm_store *store, const tm_cursor *cursor, uint64_t after, uint32_t *first) {
+    uint32_t low = 0;
+    for (uint32_t high = cursor->row.count; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        tm_posting posting;
+        if (!tm_segment_postings(cursor->segment, store->disk, &cursor->row, middle, 1, &posting)) {
+            return false;
+        }
+        if (tm_row_n(&cursor->row, posting.low) <= after) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *first = low;
+    return true;
+}
+
+static int read_stretch(tm_store *store, tm_cursor *cursor, uint64_t after) {
+    uint32_t first = cursor->next;
+    bool is_later = tm_row_n(&cursor->row, cursor->row.low_min) <= after && !cursor->is_begun;
+    if (is_later && !find_in_footer(store, cursor, after, &first)) {
+        return TM_LOG_DISK;
+    }
+    uint32_t count = cursor->row.count - first < STRETCH ? cursor->row.count - first : STRETCH;
+    if (!tm_segment_postings(cursor->segment, store->disk, &cursor->row, first, count, cursor->postings)) {
+        return TM_LOG_DISK;
+    }
+    cursor->count = count;
+    cursor->next = first + count;
+    return TM_OK;
+}
+
+int tm_cursor_fill(tm_store *store, tm_cursor *cursor, uint64_t after) {
+    pthread_mutex_lock(&store->state);
+    bool was_begun = cursor->is_begun;
+    if (!was_begun) {
+        refresh(cursor->segment, &cursor->row);
+    }
+    bool is_sealed = cursor->segment->state == SEGMENT_SEALED;
+    uint32_t wanted = is_sealed && cursor->row.count > STRETCH ? STRETCH : cursor->row.count;
+    bool has_memory = has_room(store, cursor, wanted);
+    cursor->at = cursor->count = 0;
+    if (has_memory && !is_sealed) {
+        tm_segment_postings(cursor->segment, store->disk, &cursor->row, 0, wanted, cursor->postings);
+        cursor->count = cursor->next = wanted;
+    }
+    pthread_mutex_unlock(&store->state);
+    int result = !has_memory ? TM_NO_MEMORY : is_sealed ? read_stretch(store, cursor, after) : TM_OK;
+    if (result == TM_OK) {
+        cursor->is_begun = true;
+        cursor->last_n =
+            cursor->count > 0 ? tm_row_n(&cursor->row, cursor->postings[cursor->count - 1].low) : cursor->last_n;
+        tm_cursor_pass(cursor, after);
+    }
+    return result;
+}
+
+void tm_cursor_free(tm_store *store, tm_cursor *cursor) {
+    if (cursor->postings != NULL) {
+        TM_DELETE(&store->memory, TM_COLD, cursor->postings, tm_posting, cursor->room);
+    }
+    cursor->postings = NULL;
+    cursor->room = 0;
+}

@@ -1,0 +1,68 @@
+/* terms.c - what keeps there are, for who starts with what a log has.
+ *
+ * Law: of each keep the terms that were committed last are listed, once, in order of keeps.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/log.h"
+
+static int by_number(const void *one, const void *other) {
+    uint32_t first = *(const uint32_t *)one;
+    uint32_t second = *(const uint32_t *)other;
+    return (first > second) - (first < second);
+}
+
+/* Numbers past `after` of keeps that have terms, in order, in a block of its own (of `*room`); NULL: no memory. */
+static uint32_t *list(tm_store *store, uint32_t after, uint32_t *room, uint32_t *count) {
+    pthread_mutex_lock(&store->state);
+    const tm_claimants *claimants = &store->claimants;
+    *room = claimants->known + 1;
+    *count = 0;
+    uint32_t *keeps = TM_NEW(&store->memory, TM_COLD, uint32_t, *room);
+    for (uint32_t i = 0; i < claimants->count && keeps != NULL; i++) {
+        const tm_claimant *claimant = &claimants->all[i];
+        if (claimant->is_known && claimant->role == TM_TERMS && claimant->id > after) {
+            keeps[(*count)++] = (uint32_t)claimant->id;
+        }
+    }
+    pthread_mutex_unlock(&store->state);
+    if (keeps != NULL) {
+        qsort(keeps, *count, sizeof *keeps, by_number);
+    }
+    return keeps;
+}
+
+/* Leave the last of some records alone, and return its size. */
+static size_t leave_last(uint8_t *records, size_t size) {
+    size_t at = 0;
+    for (size_t next = 0; next < size; next += ((const tm_log_record *)(records + next))->size) {
+        at = next;
+    }
+    memmove(records, records + at, size - at);
+    return size - at;
+}
+
+int tm_log_keeps(tm_log *log, uint32_t after, void *out, size_t capacity, size_t *size) {
+    tm_store *store = log->store;
+    uint32_t room;
+    uint32_t count;
+    uint32_t *keeps = list(store, after, &room, &count);
+    int result = keeps != NULL ? TM_OK : TM_NO_MEMORY;
+    *size = 0;
+    for (uint32_t i = 0; i < count && result == TM_OK; i++) {
+        size_t bytes;
+        uint8_t *at = (uint8_t *)out + *size;
+        result = tm_store_read(store, (tm_claim){keeps[i], TM_TERMS}, 0, at, capacity - *size, &bytes);
+        if (result == TM_TOO_MANY && *size == 0) {
+            *size = bytes;
+        } else if (result == TM_OK) {
+            *size += leave_last(at, bytes);
+        }
+    }
+    pthread_mutex_lock(&store->state);
+    TM_DELETE(&store->memory, TM_COLD, keeps, uint32_t, room);
+    pthread_mutex_unlock(&store->state);
+    bool has_some = result == TM_TOO_MANY && count > 0 && *size > 0 && *size <= capacity;
+    return has_some ? TM_OK : result;
+}
