@@ -26,7 +26,12 @@ STRATEGIES = [
     {"name": "profile", "storing": "preventive"},
     {"name": "rendezvous"},
     {"name": "rendezvous", "others": ["r1", "r3"]},
-    {"name": "rendezvous", "classes": {"even": "even = true"}, "roots": {"even": ["r2", "r0"]}, "storing": "preventive"},
+    {
+        "name": "rendezvous",
+        "classes": {"even": "even = true"},
+        "roots": {"even": ["r2", "r0"]},
+        "storing": "preventive",
+    },
 ]
 
 
