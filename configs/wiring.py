@@ -43,6 +43,7 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
         yield from _layers(topology)
     routers = _part(topology, "routers")
     routers = routers if isinstance(routers, Mapping) else {}
+    yield from _roots(topology, list(routers))
     links = _wires(_part(topology, "links"))
     yield from _clashes(routers, _part(topology, "data"), folder)
     wrong = list(_link_problems(routers, links.wires))
@@ -58,6 +59,25 @@ def _layers(topology: Mapping[object, object]) -> Iterator[Problem]:
     layer = next((facts.layer for facts in STRATEGIES if facts.key == name), None)
     if layer is not None and isinstance(broadcast, str) and broadcast != layer:
         yield Problem(("broadcast",), other_layer(str(name), broadcast))
+
+
+def _roots(topology: object, router_ids: list[str]) -> Iterator[Problem]:
+    """Yield what is wrong about the roots of classes: routers and spaces that there are not."""
+    strategy = _part(topology, "strategy")
+    lists, others, classes = (_part(strategy, key) for key in ("roots", "others", "classes"))
+    named: list[tuple[Path, object]] = [(("others",), others)]
+    named += [(("roots", name), ids) for name, ids in (lists.items() if isinstance(lists, Mapping) else ())]
+    for where, ids in named:
+        for index, router in enumerate(ids if _is_list(ids) else ()):
+            if isinstance(router, str) and router not in router_ids:
+                yield Problem(
+                    ("strategy", *where, index), f"no router is called {quoted(router)}", word=router, known=router_ids
+                )
+    spaces = _part(topology, "spaces")
+    for name, predicate in classes.items() if isinstance(classes, Mapping) else ():
+        if predicate == "space" and not (isinstance(spaces, Mapping) and name in spaces):
+            what = f"there is no space {quoted(str(name))}: declare it under spaces, or give a predicate"
+            yield Problem(("strategy", "classes", str(name)), what)
 
 
 def other_layer(strategy: str, broadcast: str) -> str:

@@ -121,6 +121,12 @@ ACK_ITEMS_MAX = 10_000
 LINKS_MAX = 1_024
 """Links of one router. Its topology advertisement is one short frame."""
 
+ROOTS_MAX = 64
+"""Routers that one class of messages lists as its roots."""
+
+CLASSES_MAX = 64
+"""Classes of messages that have roots of their own, besides that of all others: a bit for each in the switch."""
+
 LAYOUT_BYTES_MAX = 256
 """What a router states beside its links of how it routes: two names, and room for those of later versions."""
 

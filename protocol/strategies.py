@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.protocol.limits import ROUTE_ROUTERS
-
 Option = str | bool
 
 
@@ -38,8 +36,8 @@ class StrategyFacts:
     recorded: str
     """The name in the records of routers."""
     sentence: str
-    bounds: Mapping[str, int] = field(default_factory=dict, kw_only=True)
-    """Other keys of `strategy` in a topology file that it takes, with their defaults. They choose no strategy."""
+    keys: tuple[str, ...] = field(default=(), kw_only=True)
+    """Other keys of `strategy` in a topology file that it takes. They choose no strategy."""
     asks: Asks = field(default=Asks.WANTED, kw_only=True)
     loses_nothing: bool = True
     """Every message reaches every subscriber it concerns while the network is at rest, and what routers hold can be
@@ -50,9 +48,13 @@ class StrategyFacts:
     """The broadcast layer that the strategy brings with it; None: that of the topology file."""
     states_all: bool = field(default=False, kw_only=True)
     """A router states every distinct filter of its clients, those that others cover included."""
+    has_roots: bool = field(default=False, kw_only=True)
+    """Messages go by way of the root of their class, whether or not anybody behind it wants them."""
     carries_groups: bool = True
     """Every router knows the members of worker groups at every other one, by which entry routers choose."""
 
+
+ROOT_KEYS: Final = ("classes", "roots", "others")
 
 STRATEGIES: Final = (
     StrategyFacts(
@@ -114,7 +116,7 @@ STRATEGIES: Final = (
         "match-first",
         "A message is matched where it enters, and lists the routers it goes to; with more than `destinations_max` "
         "each on the way matches.",
-        bounds={"destinations_max": ROUTE_ROUTERS},
+        keys=("destinations_max",),
     ),
     StrategyFacts(
         "advertise-destinations",
@@ -153,9 +155,35 @@ STRATEGIES: Final = (
         asks=Asks.BY_EDGES,
         layer="shared-tree",
     ),
+    StrategyFacts(
+        "rendezvous",
+        "rendezvous",
+        {"storing": "optimistic"},
+        "rendezvous",
+        "Messages of a class go to one router, its root, and from there and on the way to those who want them: "
+        "rendezvous nodes of paper 003, guarded.",
+        asks=Asks.BY_EDGES,
+        goes_where_wanted=False,
+        layer="source-trees",
+        keys=ROOT_KEYS,
+        has_roots=True,
+    ),
+    StrategyFacts(
+        "rendezvous-preventive",
+        "rendezvous",
+        {"storing": "preventive"},
+        "rendezvous (preventive)",
+        "As `rendezvous`, but covered filters are said, too, so that the end of the filter that covers them brings "
+        "back none.",
+        asks=Asks.BY_EDGES,
+        goes_where_wanted=False,
+        layer="source-trees",
+        keys=ROOT_KEYS,
+        has_roots=True,
+    ),
 )
 BY_NAME: Final = {strategy.name: strategy for strategy in STRATEGIES}
-PLANNED: Final = ("rendezvous", "adaptive")
+PLANNED: Final = ("adaptive",)
 """Names that a topology file may use one day."""
 DEFAULT: Final = STRATEGIES[0]
 
@@ -168,7 +196,7 @@ def options_of(key: str) -> Mapping[str, Option]:
 
 def takes(key: str, option: str) -> bool:
     """Whether `strategy.name: key` of a topology file has this option, of either kind."""
-    return any(strategy.key == key and option in (*strategy.options, *strategy.bounds) for strategy in STRATEGIES)
+    return any(strategy.key == key and option in (*strategy.options, *strategy.keys) for strategy in STRATEGIES)
 
 
 def exists(key: str, options: Mapping[str, object]) -> bool:

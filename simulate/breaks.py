@@ -39,6 +39,7 @@ from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.forwarder import Forwarder, TransitId
 from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
+from tamis.router.core.ways.roots import Roots
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
 from tamis.simulate.direction import Direction, Frame
@@ -46,6 +47,8 @@ from tamis.simulate.run_parts import RunParts
 
 SLOW_US: Final = 3_000 * MS
 """How long an edge takes that is slow to say the whole: longer than trees are in force beside the next ones (R5b)."""
+
+SLOW_TREES_US: Final = 1_000 * MS
 
 
 class Undamped(Advertiser):
@@ -346,6 +349,23 @@ class RemovingEdges(Edges):
     said_of = RemovingFirst
 
 
+class SelfWilled(Roots):
+    """E9: each router is the root of every class, whatever the others take for it."""
+
+    def _choose(self, reach: Collection[int]) -> tuple[int, ...]:
+        return tuple(self._me for _ in super()._choose(reach))
+
+
+class Hurried(Roots):
+    """E10: messages name a root as soon as it is chosen, whether or not others know of it."""
+
+    def named(self, now_us: int) -> tuple[int, ...]:  # noqa: ARG002 - the signature is that of the part
+        return self.chosen
+
+    def next_us(self, now_us: int) -> int | None:  # noqa: ARG002 - as above
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Break:
     apply: Callable[[RunParts], RunParts]
@@ -364,6 +384,16 @@ def _part(**parts: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the
 
 def _piece(**pieces: Any) -> Callable[[RunParts], RunParts]:  # noqa: ANN401 - the fields of RunParts have their types
     return lambda kit: replace(kit, **pieces)
+
+
+def slow_to_reroute(kit: RunParts) -> RunParts:
+    """Let routers be slow to make trees of a second change of the topology: a second, and still within the hold."""
+    times = replace(kit.settings.times, reroute_every_us=SLOW_TREES_US)
+    return replace(kit, settings=replace(kit.settings, times=times))
+
+
+def hurried_and_slow(kit: RunParts) -> RunParts:
+    return slow_to_reroute(_part(roots=Hurried)(kit))
 
 
 BREAKS: Final[dict[str, Break]] = {
@@ -391,6 +421,8 @@ BREAKS: Final[dict[str, Break]] = {
     "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),
     "E6": Break(_part(edges=Settled), frozenset({1, 4}), "ring:6", 200, "cut,crash", "profile"),
     "E7": Break(_part(edges=RemovingEdges), frozenset({1}), "line:6", 300, "none", "profile"),
+    "E9": Break(_part(roots=SelfWilled), frozenset({1, 4}), "ring:6", 100, "none", "rendezvous"),
+    "E10": Break(hurried_and_slow, frozenset({1, 13}), "ring:6", 300, "leave,add", "rendezvous"),
     "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
 OF_THE_USUAL: Final = frozenset(rule for rule, how in BREAKS.items() if how.strategy == DEFAULT.name)

@@ -77,6 +77,8 @@ class Packet(NamedTuple):
     """The routers that the message goes to; None: those that want it, as each router on its way knows it."""
     stated: RouterSet | None = None
     """R13: the routers that want it, as the router that it entered matched it."""
+    root: int | None = None
+    """The root along whose tree it goes; None: it goes by the tree of its source."""
 
     @property
     def entry(self) -> TransitId:

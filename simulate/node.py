@@ -21,6 +21,7 @@ from tamis.router.core.commands import (
     Command,
     Forget,
     Install,
+    NameRoots,
     NeighbourSession,
     RaiseEpoch,
     Reached,
@@ -50,6 +51,7 @@ from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
 from tamis.simulate.message import Packet, SimulatedMessage, Try
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.run_parts import AnyCore, RunParts
 from tamis.simulate.schemas import NAMING
 from tamis.simulate.sharing import Sharing, Unshared
@@ -155,6 +157,7 @@ class Node:
         self.clients: dict[int, int] = {}
         self._clock = clock
         self._kit = kit
+        self.lanes = Lanes(kit.classes.truths)
         self._matches = matches
         self._paths = paths
         self._observer = observer
@@ -259,13 +262,13 @@ class Node:
                     has_moved = True
 
     def _must_wait(self, neighbour: int, packet: Packet) -> bool:
-        return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us)
+        return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us, packet.root)
 
     def _arrive(self, neighbour: int, packet: Packet) -> None:
         transit, hops_left = packet.transit, packet.hops_left
         if transit.epoch > self.forwarder.epoch_max:
             self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
-        refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us)
+        refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us, packet.root)
         if refusal is None:
             message = packet.message
             is_new = packet.passed_on is None and self._publishers.fresh(message.publisher, message.counter)
@@ -306,7 +309,8 @@ class Node:
         message.tries.append(Try(self.number, self._clock.now_us, entered))
         if entered:
             transit, hop_limit = self.forwarder.enter(self._clock.now_us)
-            self._take(Packet(transit, hop_limit, message), None, entry is EntryVerdict.NEW)
+            root = self.forwarder.root_of(self._kit.classes.of(message.content), self._clock.now_us)
+            self._take(Packet(transit, hop_limit, message, root=root), None, entry is EntryVerdict.NEW)
 
     def _listen(self, client: int, contents: int) -> None:
         self._listeners.clear()
@@ -330,10 +334,10 @@ class Node:
         if choices:
             matched = {*matched, *choices.values()} - {self.number}
         departures: tuple[int, ...] = ()
-        if matched:
-            departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from)
+        if matched or packet.root is not None:
+            departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from, packet.root)
         hops_left = self.forwarder.onward(hops_left, came_from)
-        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated, packet.root)
         went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
         neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
         dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
@@ -435,9 +439,12 @@ class Node:
         self.table.install(command.issuer, command.added, command.removed)
 
     def _reroute(self, command: Reroute) -> None:
-        self.forwarder.reroute(command.trees, self._clock.now_us, command.is_whole)
+        self.forwarder.reroute(command.trees, self._clock.now_us, command.is_whole, command.forest)
         self._clock.at(max(self.forwarder.waits_until_us, self._clock.now_us), self._go_on, self.life)
         self._observer.rerouted(self.number, command.trees)
+
+    def _name_roots(self, command: NameRoots) -> None:
+        self.forwarder.name_roots(command.roots)
 
     def _ways_changed(self, command: WaysChanged) -> None:
         self._observer.ways_changed(self.number, command)
@@ -474,6 +481,7 @@ _CARRY_OUT: Final = cast(
         Send: Node._send,
         Install: Node._install,
         Reroute: Node._reroute,
+        NameRoots: Node._name_roots,
         WaysChanged: Node._ways_changed,
         Forget: Node._forget,
         BoundSource: Node._bound_source,

@@ -36,7 +36,7 @@ from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.order import EnteredAt, Order
-from tamis.simulate.oracle.paths import edges_between, edges_by_root
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.schemas import Schemas
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
@@ -61,16 +61,15 @@ VIOLATIONS_MAX = 100
 
 
 class RunRecorder(Observer, Watcher):
-    def __init__(self, clock: Clock, patience: Patience, broadcast: str, records: RunRecords | None = None) -> None:
+    def __init__(self, clock: Clock, patience: Patience, lanes: Lanes, records: RunRecords | None = None) -> None:
         self._clock = clock
         self._records = records
         self.patience = patience
         self.trace = Transcript()
         self.truth = Truth(lambda: clock.now_us)
-        ways = edges_by_root if broadcast == "shared-tree" else edges_between
-        self.deliveries = Deliveries(self.truth, patience, self.report, ways)
-        self.gaps = Gaps(self.truth, patience, self.report, ways)
-        self.order = Order(self.truth, patience, self.report)
+        self.deliveries = Deliveries(self.truth, patience, self.report, lanes)
+        self.gaps = Gaps(self.truth, patience, self.report, lanes)
+        self.order = Order(self.truth, patience, self.report, lanes)
         self.groups = Groups(self.truth, patience, self.report, self.deliveries)
         self.schemas = Schemas(self.report)
         self.violations: list[Violation] = []

@@ -15,6 +15,7 @@ from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills, faults, schemas, topologies
+from tamis.simulate.classes import NO_CLASSES, classes_of_run
 from tamis.simulate.faults import Operation
 from tamis.simulate.log_files import LogFiles
 from tamis.simulate.oracle.violation import Violation
@@ -120,9 +121,11 @@ def _kit(scenario: Scenario, network: NetworkPlan) -> RunParts:
         raise ValueError(f"strategy {scenario.strategy} has no worker groups")
     layer = cast("Broadcast | None", BY_NAME[scenario.strategy].layer)
     broadcast = layer or scenario.broadcast or network.broadcast
-    settings = CoreSettings(broadcast=broadcast, coarse=scenario.coarse and layer is None)
+    classes = classes_of_run(network.names) if BY_NAME[scenario.strategy].has_roots else NO_CLASSES
+    settings = CoreSettings(broadcast, scenario.coarse and layer is None, classes=classes.choices)
     has_spaces = "spaces" in faults.kinds_of(scenario.faults)
-    kit = RunParts(scenario.strategy, settings, declared=schemas.DECLARED if has_spaces else ())
+    declared = schemas.DECLARED if has_spaces else ()
+    kit = RunParts(scenario.strategy, settings, classes=classes, declared=declared)
     return kit if scenario.without is None else breaks.without(scenario.without, kit)
 
 

@@ -20,6 +20,7 @@ from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.windows import PublisherWindows
+from tamis.simulate.classes import NO_CLASSES, RunClasses
 from tamis.simulate.direction import Direction
 from tamis.simulate.table import PureTable
 
@@ -59,6 +60,7 @@ class RunParts:
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
+    classes: RunClasses = NO_CLASSES
     declared: tuple[SpaceStatement, ...] = ()
     """What the topology file of each router says of spaces."""
 

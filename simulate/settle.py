@@ -19,7 +19,7 @@ from tamis.simulate.link import HOLD_US
 from tamis.simulate.node import Node
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
-from tamis.simulate.oracle.edges import compare_edges
+from tamis.simulate.oracle.edges import OfRoot, compare_edges
 from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
@@ -156,10 +156,39 @@ class Rest:
         sources = {*sources_of((node.number for node in living), PROBE_SOURCES), *self._first_of_components(living)}
         ways = {node.number: view.ways(node, sources) for node in living}
         self._tables.compare_ways(ways)
+        if world.kit.facts.has_roots:
+            return self._look_at_roots(living)
         if self._is_by_edges:
             held = {node.number: view.edge_holding(node) for node in living}
-            compare_edges(held, ways, world.recorder.truth, lambda packed: world.meaning(packed)[1], report)
+            compare_edges(held, ways, world.recorder.truth, self._contents_of, report)
         return ways
+
+    def _look_at_roots(self, living: list[Node]) -> dict[int, dict[int, TreePlace]]:
+        """Invariant 4 of strategies that have roots: routers make the trees of the roots that follow from the truth,
+        and hold what lies behind the edges of each. Returns the ways of messages by these roots."""
+        world, report = self._world, self._world.recorder.report
+        ways = {node.number: view.root_ways(node) for node in living}
+        by_number = {node.number: node for node in living}
+        left = set(by_number)
+        while left:
+            together = sorted(world.reachable(by_number[min(left)]))
+            left.difference_update(together)
+            contents_by_root = world.lanes.contents_by_root(together)
+            differing = [router for router in together if ways[router].keys() != contents_by_root.keys()]
+            for router in differing:
+                report(4, f"{router:x} has the trees of other roots than it should")
+            if differing:
+                continue
+            self._tables.compare_ways({router: ways[router] for router in together})
+            for root, contents in contents_by_root.items():
+                held = {router: view.edge_holding(by_number[router], root) for router in together}
+                of_root = {router: {root: ways[router][root]} for router in together}
+                truth = world.recorder.truth
+                compare_edges(held, of_root, truth, self._contents_of, report, OfRoot(root, contents))
+        return ways
+
+    def _contents_of(self, packed: bytes) -> int:
+        return self._world.meaning(packed)[1]
 
     def _first_of_components(self, living: list[Node]) -> set[int]:
         """Return a router of each part of the network, where something is judged that all sources there share."""
@@ -220,7 +249,13 @@ class Rest:
             recorder.deliveries.at_rest(message, source)
             recorder.groups.at_rest(message, source)
             if ways:
-                self._tables.went(message, source, ways)
+                self._tables.went(message, source, ways, self._root_of(source, message.content))
+
+    def _root_of(self, source: int, content: int) -> int | None:
+        """Return the root by way of which a content goes from a router; None: it goes by the tree of its source."""
+        world = self._world
+        contents_by_root = world.lanes.contents_by_root(world.reachable(world.by_number[source]))
+        return next((root for root, contents in contents_by_root.items() if contents >> content & 1), None)
 
     # The end.
 

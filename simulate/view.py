@@ -36,13 +36,14 @@ def _stated(node: Node) -> dict[int, dict[int, bytes]]:
     return found
 
 
-def edge_holding(node: Node) -> EdgeHolding:
-    """Return what `node` holds of the edges of the tree that messages go by."""
+def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
+    """Return what `node` holds of the edges of the tree that messages go by; of several, that of `root`."""
     core = cast("EdgeCore", _core(node))
-    held = {each.place.neighbour: each for each in core.held_edges}
+    held = {each.place.neighbour: each for each in core.held_edges if root in (None, each.place.root)}
     numbers = {each.number: neighbour for neighbour, each in held.items()}
+    others = {each.number for each in core.held_edges} - numbers.keys()
     routers = core.core_state.rib.entries
-    known = {*routers, *map(everything_of, routers)}
+    known = {*routers, *map(everything_of, routers), *others}
     table = {number: filters.values() for number, filters in node.table.filters.items() if number not in known}
     return EdgeHolding(
         node.number,
@@ -58,10 +59,31 @@ def wanted_towards(node: Node, router: int) -> int:
     core = _core(node)
     if not isinstance(core, EdgeCore):
         return node.table.wanted_by(router)
+    if core.core_state.forest.trees:
+        return _wanted_by_roots(node, core, router)
     number = core.number_towards(router)
     if number is not None:
         return node.table.wanted_by(number)
     return node.table.wanted_by(router) | node.table.wanted_by(everything_of(router))
+
+
+def _wanted_by_roots(node: Node, core: EdgeCore, router: int) -> int:
+    """Return the contents for which `node` sends messages towards `router` along the trees of their roots: all where
+    the way leads up."""
+    wanted = -1
+    contents = node.lanes.contents_by_root(core.core_state.trees.routers)
+    held = {(each.place.root, each.place.neighbour): each.number for each in core.held_edges}
+    for root, tree in core.core_state.forest.trees.items():
+        number = held.get((root, tree.next_hop(router) or 0))
+        if number is not None:
+            wanted &= node.table.wanted_by(number) | ~contents.get(root, 0)
+    return wanted
+
+
+def root_ways(node: Node) -> dict[int, TreePlace]:
+    """Return what `node` does with messages of each root, by its newest trees."""
+    trees = _core(node).core_state.forest.trees
+    return {root: TreePlace(tree.parent(root), tree.children(root), _below(tree, root)) for root, tree in trees.items()}
 
 
 def versions(node: Node) -> dict[int, tuple[int, int]]:

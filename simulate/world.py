@@ -32,6 +32,7 @@ from tamis.simulate.node import Node
 from tamis.simulate.oracle.deliveries import Patience
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
+from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
 from tamis.simulate.paths import SharedPaths
 from tamis.simulate.recorder import RunRecorder, RunRecords
 from tamis.simulate.run_parts import RunParts
@@ -68,7 +69,7 @@ def patience(times: Times) -> Patience:
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     gone_us = asked_us + times.narrow_hold_us + times.damp_narrow_max_us
-    return Patience(known_us, asked_us, times.tree_hold_us, changes_max=3, gone_us=gone_us)
+    return Patience(known_us, asked_us, times.tree_hold_us, 3, times.way_wait_us, gone_us)
 
 
 class World:
@@ -79,7 +80,9 @@ class World:
         self._seed = seed
         self.clock = Clock()
         self.records = None if lines is None else self._records(lines, seed)
-        self.recorder = RunRecorder(self.clock, patience(kit.settings.times), kit.settings.broadcast, self.records)
+        is_shared = kit.settings.broadcast == "shared-tree"
+        self.lanes = SharedTreeLanes() if is_shared else Lanes(kit.classes.truths)
+        self.recorder = RunRecorder(self.clock, patience(kit.settings.times), self.lanes, self.records)
         self.wishes = wishes(WISHES, Random(f"{seed}/wishes"))
         self.contents = [contents_of(wish.plain, CONTENTS) for wish in self.wishes]
         self._meanings = {wish.packed: bits for wish, bits in zip(self.wishes, self.contents, strict=True)}

@@ -33,7 +33,7 @@ def _read_share(value: object) -> object:
     return float(value)
 
 
-def _read_predicate(value: object) -> object:
+def read_predicate(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("must be a predicate")
     from tamis.protocol.language import parse
@@ -59,7 +59,7 @@ def _read_sampling(value: object) -> object:
 _WrittenShare = Annotated[float, Field(ge=0, le=1)]
 _WrittenPredicate = Annotated[str, Field(json_schema_extra={"format": PREDICATE_FORMAT})]
 Share = Annotated[float, BeforeValidator(_read_share, json_schema_input_type=_WrittenShare)]
-_Predicate = Annotated[str, BeforeValidator(_read_predicate, json_schema_input_type=_WrittenPredicate)]
+_Predicate = Annotated[str, BeforeValidator(read_predicate, json_schema_input_type=_WrittenPredicate)]
 
 
 class Sampling(ConfigSection):

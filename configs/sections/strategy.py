@@ -5,17 +5,44 @@ Law: an option stands beside its strategy; beside another one it is refused, wit
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic import field_validator as check_field
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import named
+from tamis.configs.fields import Id, IdText, named
+from tamis.configs.sections.records import read_predicate
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol import limits as bounds
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts, chosen, exists, options_of, takes
+
+OF_A_SPACE: Final = "space"
+"""In the place of a class's predicate: its messages are those of the declared space of its name."""
+BY_HASH: Final = "hash"
+"""In the place of a list of roots: each part of the network chooses by a hash."""
+
+
+def _read_class(value: object) -> object:
+    return value if value == OF_A_SPACE else read_predicate(value)
+
+
+def _read_roots(value: object) -> object:
+    if value == BY_HASH:
+        return ()
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"must be {BY_HASH} or a list of router ids")
+    return value
+
+
+ClassName = Annotated[str, Field(min_length=1, max_length=bounds.NAME_BYTES_MAX)]
+ClassPredicate = Annotated[str, BeforeValidator(_read_class)]
+RootIds = Annotated[
+    tuple[Id, ...],
+    Field(max_length=bounds.ROOTS_MAX),
+    BeforeValidator(_read_roots, json_schema_input_type=Literal["hash"] | list[IdText]),
+]
 
 
 class StrategySettings(ConfigSection):
@@ -47,8 +74,8 @@ class StrategySettings(ConfigSection):
     )
     storing: Annotated[str, OneOf(choices.STORINGS)] = Field(
         default="optimistic",
-        description="Strategy `profile`: filters that another one covers are not said to a neighbour until that one "
-        "goes; `preventive`: they are said, too.",
+        description="Strategies `profile` and `rendezvous`: filters that another one covers are not said to a "
+        "neighbour until that one goes; `preventive`: they are said, too.",
     )
     destinations_max: int = Field(
         default=bounds.ROUTE_ROUTERS,
@@ -58,9 +85,26 @@ class StrategySettings(ConfigSection):
         "router on its way. A router takes lists of any length.",
     )
 
-    @check_field("mode", "reuse", "prune", "storing", "destinations_max")
+    classes: dict[ClassName, ClassPredicate] = Field(
+        default={},
+        max_length=bounds.CLASSES_MAX,
+        description="Strategy `rendezvous`: kinds of messages that have a root of their own, by name: a predicate, or "
+        "`space` for the messages of the declared space of that name. A message is in the first class that it "
+        "satisfies.",
+    )
+    roots: dict[ClassName, RootIds] = Field(
+        default={},
+        description="Strategy `rendezvous`: by class, which routers are to be its root, the preferred first; `hash`, "
+        "and a class that is not named: the routers in reach choose one by a hash of its name.",
+    )
+    others: RootIds = Field(
+        default=(),
+        description="Strategy `rendezvous`: the same for messages that are in no class.",
+    )
+
+    @check_field("mode", "reuse", "prune", "storing", "destinations_max", "classes", "roots", "others")
     @classmethod
-    def _is_an_option_of_the_strategy(cls, value: str | bool | int, info: ValidationInfo) -> str | bool | int:
+    def _is_an_option_of_the_strategy(cls, value: object, info: ValidationInfo) -> object:
         """`value`, unless the strategy that is named has no such option."""
         name, option = info.data.get("name"), str(info.field_name)
         if name is not None and not takes(name, option):
@@ -70,6 +114,17 @@ class StrategySettings(ConfigSection):
         if given.keys() == options_of(str(name)).keys() and not exists(str(name), given):
             others = ", ".join(f"{each}: {what}" for each, what in given.items() if each != option)
             raise ValueError(f"{value} does not go with {others}")
+        return value
+
+    @check_field("roots")
+    @classmethod
+    def _are_of_classes(cls, value: dict[str, object], info: ValidationInfo) -> dict[str, object]:
+        """`value`, unless it names a class that there is not."""
+        classes = info.data.get("classes", {})
+        unknown = [name for name in value if name not in classes]
+        if unknown and "classes" in info.data:
+            known = ", ".join(classes) or "none"
+            raise ValueError(f"names {unknown[0]}, which is no class; classes are: {known}")
         return value
 
     @property

@@ -21,19 +21,19 @@
 #include "base/memory.h"
 #include "log/tested.h"
 
-#define DIRECT_BYTES_MIN (64U << 10)  /* of a write that goes past the page cache */
-#define DIRECT_BYTES_MAX (4U << 20)   /* of it that is written at once */
-#define DIRECT_UNIT 512U              /* places and sizes are multiples of it */
-#define DIRECT_ALIGNED 4096U          /* the buffer is */
+#define DIRECT_BYTES_MIN (64U << 10) /* of a write that goes past the page cache */
+#define DIRECT_BYTES_MAX (4U << 20)  /* of it that is written at once */
+#define DIRECT_UNIT 512U             /* places and sizes are multiples of it */
+#define DIRECT_ALIGNED 4096U         /* the buffer is */
 
 typedef struct real_disk {
     tm_disk base;
     tm_memory memory;
-    int folder;            /* owned */
-    int damaged;           /* owned */
-    uint8_t *buffer;       /* owned, of the thread that writes batches; NULL: no long write yet */
-    atomic_int written;    /* the file that `direct` is of; -1: none */
-    int direct;            /* owned: past the page cache */
+    int folder;         /* owned */
+    int damaged;        /* owned */
+    uint8_t *buffer;    /* owned, of the thread that writes batches; NULL: no long write yet */
+    atomic_int written; /* the file that `direct` is of; -1: none */
+    int direct;         /* owned: past the page cache */
     bool is_direct_refused;
 } real_disk;
 

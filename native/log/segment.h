@@ -37,7 +37,7 @@ typedef struct tm_segment {
     int file;              /* owned */
     tm_segment_state state;
     uint64_t judge_at; /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
-    uint64_t left_at;   /* change of the store with which it began to leave */
+    uint64_t left_at;  /* change of the store with which it began to leave */
     uint32_t pins;
     bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
     bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
@@ -46,8 +46,8 @@ typedef struct tm_segment {
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t last_row; /* that was found or made last */
-    tm_idset row_set; /* of rows + 1, while not sealed */
-    tm_link *links;   /* owned; while not sealed */
+    tm_idset row_set;  /* of rows + 1, while not sealed */
+    tm_link *links;    /* owned; while not sealed */
     uint32_t link_count;
     uint32_t link_capacity;
 } tm_segment;

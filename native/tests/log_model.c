@@ -175,8 +175,8 @@ static void cut_events(model *m, uint64_t committed) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < m->terms.count; i++) {
         const model_event *terms = &m->terms.all[i];
-        bool is_over = terms->n <= committed &&
-                       (has_ended(m, terms->id, committed) || terms_of(m, terms->id, committed) != terms);
+        bool is_over =
+            terms->n <= committed && (has_ended(m, terms->id, committed) || terms_of(m, terms->id, committed) != terms);
         if (!is_over) {
             m->terms.all[kept++] = *terms;
         }

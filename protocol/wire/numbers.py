@@ -58,6 +58,12 @@ def routers_digest(routers: Iterable[int]) -> bytes:
     return _digest(b"behind" + b"".join(_ID.pack(router) for router in sorted(routers)))
 
 
+def of_classes_digest(behind: bytes, classes: int) -> bytes:
+    """Return the digest of what an edge is about in a tree that some classes of messages go by: the routers of the
+    digest `behind`, and the classes, as bits, of which there are at most 128."""
+    return _digest(b"classes" + behind + classes.to_bytes(16, "little"))
+
+
 def edge_number(root: int, neighbour: int, behind: bytes) -> int:
     """Return the number by which a table names what lies behind a neighbour: the routers of the digest `behind`, in the
     tree of `root`."""

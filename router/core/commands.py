@@ -59,6 +59,14 @@ class Reroute:
 
 
 @dataclass(frozen=True, slots=True)
+class NameRoots:
+    """E10: let messages that enter here name these roots from now on: one for each class, 0 for none (`Forest.roots`).
+    The newest forest has the tree of each."""
+
+    roots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WaysChanged:
     """Tell clients of a loss: ways of messages to this router have broken. Clients that had a subscription `ago_us`
     before now are told. The missing messages were published within `span_us`. `goes_on`: some routers have gone out of
@@ -132,6 +140,7 @@ Command = (
     Send
     | Install
     | Reroute
+    | NameRoots
     | WaysChanged
     | Forget
     | BoundSource

@@ -61,6 +61,7 @@ from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.reuse import HeldTables
+from tamis.router.core.ways.roots import RootChoice, Roots, agreed_text
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
@@ -71,6 +72,8 @@ class CoreSettings:
     broadcast: Broadcast = "source-trees"
     coarse: bool = False
     times: Times = field(default_factory=Times)
+    classes: tuple[RootChoice, ...] = ()
+    """The classes of messages that have roots of their own, and as the last one REST; none: there are no roots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class CoreParts:
     audits: type[Audits] = Audits
     spaces: type[SpaceTalks] = SpaceTalks
     edges: type[Edges] = Edges
+    roots: type[Roots] = Roots
     make_trees: Callable[[Broadcast, Graph, int, PathCache, bool], Trees] = make_trees
 
 
@@ -112,13 +116,14 @@ class Core:
         unix_ms: Callable[[], int] = no_clock,
     ) -> None:
         times = settings.times
-        cache = PathCache() if paths is None else paths
+        self._paths = cache = PathCache() if paths is None else paths
         identity = parts.identity(name, epoch)
         me = identity.number
 
         def trees_of(graph: Graph, is_by_layout: bool) -> Trees:
             broadcast = settings.broadcast if is_by_layout else FALLBACK
-            return self._take_trees(parts.make_trees(broadcast, graph, me, cache, settings.coarse), is_by_layout)
+            made = parts.make_trees(broadcast, graph, me, cache, settings.coarse)
+            return self._take_trees(made, graph, is_by_layout)
 
         trees = trees_of(Graph.of((), (me,)), True)
         core_state = CoreState(
@@ -129,7 +134,7 @@ class Core:
         core_state.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(core_state.rib, core_state.topology)
         self._exchange.is_plausible = core_state.is_plausible
-        layout = layout_of(self.family, settings.broadcast)
+        layout = layout_of(self.family, settings.broadcast, agreed_text(settings.classes) if settings.classes else "")
         self._states = parts.link_states(core_state, layout, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(core_state, parts.flood(), self._states.keep_for_a_while)
         self._advertiser = parts.advertiser(core_state, own)
@@ -137,9 +142,9 @@ class Core:
         self._audits = parts.audits(core_state, self._exchange, self._neighbours)
         self._spaces = parts.spaces(core_state)
 
-    def _take_trees(self, trees: Trees, is_by_layout: bool) -> Trees:  # noqa: ARG002 - a family may need to know
-        """Return the trees that messages go by, as `trees` come into force: those of this router's layout, or those
-        that all fall back to."""
+    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:  # noqa: ARG002 - families may need all
+        """Return the trees that messages go by, as `trees` of `graph` come into force: those of this router's layout,
+        or those that all fall back to."""
         return trees
 
     # --- what a shell needs

@@ -45,6 +45,7 @@ class Due(enum.IntEnum):
     EDGE_ASK = enum.auto()  # edges: ask a neighbour again for the whole
     EDGE_FORGET = enum.auto()  # edges: drop what was held of edges of earlier trees
     EDGE_CONFIRM = enum.auto()  # edges: ask again for confirmations
+    ROOTS = enum.auto()  # let messages name roots that all routers know by now
     COLLECTED = enum.auto()  # mode paper: pass on the answers to a request that have come
 
 

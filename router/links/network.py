@@ -41,6 +41,7 @@ from tamis.router.core.commands import (
     Command,
     Forget,
     Install,
+    NameRoots,
     NeighbourSession,
     RaiseEpoch,
     Reached,
@@ -66,10 +67,12 @@ from tamis.router.core.events import (
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
+from tamis.router.core.ways.roots import RootChoice
 from tamis.router.core.ways.trees import Broadcast, Trees
 from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.happenings import TopologyChanged
 from tamis.router.daemon.settings import CannotStart, new_tables_of_others
+from tamis.router.links.classes import classes_of, classify
 from tamis.router.links.covering import NativeCover
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.holding import SwitchTables
@@ -105,11 +108,13 @@ class Network:
 
     def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
         self.connections, self._clients, self._epoch = connections, clients, epoch
-        self.core = _core(settings, connections.epoch)
+        classes = classes_of(settings)
+        self.core = _core(settings, connections.epoch, classes)
         tables = new_tables_of_others(settings)
         self.table = tables[0]
         policy = STRATEGIES[settings.strategy.facts.name].policy
         connections.join(self, tables, SOURCES_MAX, policy.name, settings.strategy.destinations_max)
+        connections.tables += filter(None, [classify(connections.switch, classes)])
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)
@@ -407,6 +412,7 @@ _CARRY_OUT: Final = cast(
         Send: Network._send,
         Install: lambda network, command: network.installer.add(command),
         Reroute: Network._reroute,
+        NameRoots: lambda network, command: network.routes.name(command.roots),
         WaysChanged: lambda network, command: network.losses.ways_changed(command),
         Forget: Network._forget,
         BoundSource: Network._bound_source,
@@ -423,11 +429,11 @@ def _now_us() -> int:
     return time.monotonic_ns() // 1_000
 
 
-def _core(settings: RouterSettings, epoch: int) -> Core:
+def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...]) -> Core:
     strategy = settings.strategy
     hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
-    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times)
+    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes)
     followed = STRATEGIES[strategy.facts.name]
     instead = CoreParts(cover=NativeCover) if followed.parts.cover is Cover else None
     return followed.core(settings.id, epoch, routing, instead=instead, unix_ms=unix_ms)

@@ -43,12 +43,16 @@ class Routes:
         for root in forest.trees:
             self._set_tree(number, generation, root)
         self._switch.commit(self._hold_ms, self._wait_ms if is_whole else 0)
-        if forest.roots != self._roots:
-            self._switch.send_by(forest.roots)
-            self._roots = forest.roots
+        self.name(forest.roots)
         self._generations[number] = generation
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.popitem(last=False)
+
+    def name(self, roots: tuple[int, ...]) -> None:
+        """E10: let messages that enter here name these roots from now on."""
+        if roots != self._roots:
+            self._switch.send_by(roots)
+            self._roots = roots
 
     def unrouted(self, connection: int, frame: bytes) -> None:
         """Give the switch the routes that it lacks for a message, of its source or of the root that it names, and take

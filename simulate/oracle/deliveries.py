@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
+from tamis.simulate.oracle.paths import Edge, Graph, component, graph_of
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.truth import Truth, Want
 
 
@@ -68,6 +69,8 @@ class Patience:
     """Time for which a message may still go the way that was right before a change."""
     changes_max: int
     """Number of changes of the topology for which it may."""
+    wait_us: int
+    """How long a message by the new way waits for those by the old one (R5c)."""
     gone_us: int = 10_000_000
     """Time until no router takes a filter for wanted that has gone."""
 
@@ -83,16 +86,16 @@ class Deliveries:
         truth: Truth,
         patience: Patience,
         report: Report,
-        ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
+        lanes: Lanes | None = None,
     ) -> None:
+        """`lanes` gives the edges by which a message may have to go."""
         self.counts: Counter[str] = Counter()
         self._truth = truth
         self._patience = patience
         self._report = report
-        self._ways = ways
-        """Gives the edges by which a message may have to go."""
+        self._lanes = lanes or Lanes()
         self._graphs: dict[int, Graph] = {}
-        self._known_ways: dict[tuple[int, int, int], set[Edge] | None] = {}
+        self._known_ways: dict[tuple[int, int, int, int], set[Edge] | None] = {}
 
     # As it happens.
 
@@ -162,32 +165,38 @@ class Deliveries:
         return calm_us
 
     def _one_client(self, message: Judged, source: int, want: Want, calm_us: int) -> None:
-        if not self.ways_stayed(source, want.router, calm_us, message.last_us):
+        # The clock of such a router had gone back. Until it has heard of its former life and gone on in a higher epoch,
+        # those who remember that life take what it says now for old.
+        until_us = message.last_us + self._patience.known_us
+        if any(self._truth.has_renewed(router, calm_us, until_us) for router in (source, want.router)):
+            self.counts["excused"] += 1
+            return
+        if not self.ways_stayed(source, want.router, calm_us, message.last_us, message.content):
             return
         self.counts["required in motion"] += 1
         if want.client not in message.received:
             self._missing(message, want, f"though its ways stayed up since {calm_us / 1e6:.3f} s")
 
-    def ways_stayed(self, source: int, end: int, calm_us: int, until_us: int) -> bool:
-        """Return whether all shortest ways between two routers at `calm_us` carried until `until_us`."""
+    def ways_stayed(self, source: int, end: int, calm_us: int, until_us: int, content: int) -> bool:
+        """Return whether all ways of a content between two routers at `calm_us` carried until `until_us`."""
         truth = self._truth
         for moment_us in (
             calm_us,
             *truth.leaves_between(calm_us, until_us),
         ):  # ways go around a router that leaves
-            ways = self._ways_between(source, end, moment_us)
+            ways = self._ways_between(source, end, moment_us, self._lanes.of(content))
             if ways is None or not all(truth.stayed_whole(edge, calm_us, until_us) for edge in ways):
                 return False
         return True
 
-    def _ways_between(self, source: int, end: int, at_us: int) -> set[Edge] | None:
+    def _ways_between(self, source: int, end: int, at_us: int, lane: int) -> set[Edge] | None:
         truth = self._truth
         peace = truth.epoch_of_peace(at_us)
-        key = (peace, source, end)
+        key = (peace, source, end, lane)
         if key not in self._known_ways:
             if peace not in self._graphs:
                 self._graphs[peace] = graph_of(truth.edges(at_us), list(truth.lives))
-            self._known_ways[key] = self._ways(self._graphs[peace], source, end)
+            self._known_ways[key] = self._lanes.ways(self._graphs[peace], source, end, lane)
         return self._known_ways[key]
 
     def forget(self) -> None:

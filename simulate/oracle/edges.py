@@ -29,17 +29,31 @@ class EdgeHolding:
     """Numbers that the table has besides, of which no neighbour is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class OfRoot:
+    """A root, and the contents that go by way of it."""
+
+    root: int
+    contents: int
+
+
 def compare_edges(
     holdings: Mapping[int, EdgeHolding],
     ways: Mapping[int, Mapping[int, TreePlace]],
     truth: Truth,
     contents_of: Callable[[bytes], int],
     report: Report,
+    by_root: OfRoot | None = None,
 ) -> None:
-    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source."""
+    """Judge what routers hold of edges. `ways`: router -> source -> what it does with messages of that source. With
+    `by_root`, messages go by its root and only routers farther from it speak, of what they want of its contents."""
     neighbours = _trees(ways)
     for router, holding in holdings.items():
-        there = neighbours.get(router, set())
+        there = set(neighbours.get(router, ()))
+        contents = -1
+        if by_root is not None:
+            there.discard(ways[router][by_root.root].parent or 0)
+            contents = by_root.contents
         if holding.stray:
             report(4, f"the table of {router:x} has {len(holding.stray)} numbers that belong to no neighbour")
         if extra := (holding.said.keys() | holding.table.keys()) - there:
@@ -48,17 +62,22 @@ def compare_edges(
             wanted = 0
             for other in _behind(neighbours, neighbour, router):
                 wanted |= truth.contents_wanted_at(other)
-            _compare_edge(holding, neighbour, wanted, contents_of, report)
+            _compare_edge(holding, neighbour, wanted, contents, contents_of, report)
 
 
 def _compare_edge(
-    holding: EdgeHolding, neighbour: int, wanted: int, contents_of: Callable[[bytes], int], report: Report
+    holding: EdgeHolding,
+    neighbour: int,
+    wanted: int,
+    concerned: int,
+    contents_of: Callable[[bytes], int],
+    report: Report,
 ) -> None:
     who, said = f"{holding.router:x} of what lies behind {neighbour:x}", holding.said.get(neighbour, ())
     if neighbour not in holding.complete:
         report(4, f"what {who} holds is not complete")
     contents = _union(said, contents_of)
-    if contents != wanted:
+    if contents & ~wanted or (contents ^ wanted) & concerned:
         report(4, f"{who} holds contents {contents:x}, and they want {wanted:x}")
     if sorted(holding.table.get(neighbour, ())) != sorted(said):
         report(4, f"the table of {who} is not what was said")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tamis.simulate.oracle.deliveries import NOT_JUDGED, Judged, Patience, Report, Trial
-from tamis.simulate.oracle.paths import Edge, Graph, component, edges_between, graph_of
+from tamis.simulate.oracle.paths import Graph, component, graph_of
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.truth import FOREVER, Truth, Want, WantedSpan
 
 TOLD_AFTER_US = 15_000_000
@@ -43,9 +44,9 @@ class Gaps:
         truth: Truth,
         patience: Patience,
         report: Report,
-        ways: Callable[[Graph, int, int], set[Edge] | None] = edges_between,
+        lanes: Lanes | None = None,
     ) -> None:
-        self._truth, self._patience, self._report, self._ways = truth, patience, report, ways
+        self._truth, self._patience, self._report, self._lanes = truth, patience, report, lanes or Lanes()
         self._counts: Counter[str] = Counter()
         self._told: dict[Stream, list[ToldGap]] = {}
         self._lost: dict[Stream, list[int]] = {}
@@ -138,7 +139,12 @@ class Gaps:
         )  # ways move away from a leaving router before any session ends
         if not ended or is_new or is_leaving or any(_changes(truth.lives, since_us, at_us)):
             return
-        ways = [self._ways(graph, source, router) or set() for source in graph if source != router]
+        ways = [
+            self._lanes.ways(graph, source, router, lane) or set()
+            for source in graph
+            if source != router
+            for lane in self._lanes.all
+        ]
         if not any(ended & edges for edges in ways):
             self._report(13, f"{router:x} tells of a gap, and no way to it was cut")
 

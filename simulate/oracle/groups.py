@@ -157,7 +157,7 @@ class Groups:
         calm_us, until_us = self._deliveries.calm_before(first, message.last_us), message.last_us
         if calm_us is None or self._truth.has_ended(calm_us, until_us + self._patience.hold_us):
             return False
-        return self._deliveries.ways_stayed(first.router, first.choices[group], calm_us, until_us)
+        return self._deliveries.ways_stayed(first.router, first.choices[group], calm_us, until_us, message.content)
 
     def _is_required(self, message: SharedMessage, group: int, trial: Entrance) -> bool:
         """Must a member have got the message?"""
@@ -172,7 +172,7 @@ class Groups:
         if not known or len(gone) > 1:
             return False
         ways = [(trial.router, router) for router in staying | gone] + [(old, new) for old in gone for new in staying]
-        return all(self._deliveries.ways_stayed(start, end, calm_us, until_us) for start, end in ways)
+        return all(self._deliveries.ways_stayed(start, end, calm_us, until_us, message.content) for start, end in ways)
 
     def _candidates(self, message: SharedMessage, group: int, calm_us: int, until_us: int) -> Iterable[Membership]:
         for member in self._history:

@@ -4,7 +4,9 @@ Law: what is promised follows from the truth alone. It holds where links and rou
 good order, once routers had known the topology and the filter, and where no link or router had ended within the hold.
 What got through before something ended may be overtaken, and so may what a link held back for longer than R5c waits,
 and a message of which a copy was lost that would have been in time. While two generations of trees are in force, a
-message for other routers of worker groups goes other ways, and may overtake: that is counted.
+message for other routers, of worker groups or, once the time of R5c is over, of subscribers, goes other ways, and may
+overtake: that is counted. Where messages go by roots, all this is promised of those of one class, and while its root is
+the same.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tamis.simulate.oracle.deliveries import NOT_JUDGED, Judged, Patience, Report
+from tamis.simulate.oracle.roots import Lanes
 from tamis.simulate.oracle.truth import Truth
 
 
@@ -25,31 +28,50 @@ class EnteredAt(NamedTuple):
     counter: int
 
 
-Stream = tuple[int, int, int, int]
-"""A client, which connection of it, and the source and epoch of the messages that it gets."""
+Stream = tuple[int, int, int, int, int]
+"""A client, which connection of it, and the source, epoch and lane of the messages that it gets."""
 Choices = Mapping[int, int]
 """Worker group -> the router that was chosen for a message."""
 
 
 class Order:
-    def __init__(self, truth: Truth, patience: Patience, report: Report) -> None:
+    def __init__(self, truth: Truth, patience: Patience, report: Report, lanes: Lanes | None = None) -> None:
+        self._lanes = lanes or Lanes()
         self.counts: Counter[str] = Counter()
         self._truth, self._patience, self._report = truth, patience, report
-        self._latest: dict[Stream, tuple[int, Choices]] = {}
+        self._latest: dict[Stream, tuple[int, Choices, int]] = {}
+        """What came last: its counter, its choices, its content."""
 
     def delivered(self, client: int, session: int, message: Judged, entry: EnteredAt, choices: Choices) -> None:
         """Judge a message that came to a client; `choices` went with it."""
-        stream = client, session, entry.source, entry.epoch
-        latest, its_choices = self._latest.get(stream, (0, choices))
+        lane = self._lanes.of(message.content)
+        stream = client, session, entry.source, entry.epoch, lane
+        latest, its_choices, its_content = self._latest.get(stream, (0, choices, message.content))
         if entry.counter > latest:
-            self._latest[stream] = entry.counter, choices
+            self._latest[stream] = entry.counter, choices, message.content
         elif message.lost.keys() & NOT_JUDGED or not self._is_promised(client, message.content):
             self.counts["overtaken where something ended"] += 1
         elif choices != its_choices:
             self.counts["overtaken by a message for other members"] += 1
+        elif self._goes_other_ways(its_content, message.content):
+            self.counts["overtaken by a message for more routers"] += 1
+        elif not self._lanes.stayed(self._truth, entry.source, lane, self._roots_since_us):
+            self.counts["overtaken where a root changed"] += 1
         else:
             what = f"message {entry.counter} of {entry.source:x} came to client {client} behind {latest}"
             self._report(14, what)
+
+    def _goes_other_ways(self, later: int, earlier: int) -> bool:
+        """Return whether routers that want only the later message may have sent it past the earlier one, by trees that
+        are still in force when nothing waits for them any more."""
+        truth = self._truth
+        is_over = truth.now_us - truth.last_change() >= self._patience.wait_us
+        return is_over and bool(truth.routers_wanting(later) - truth.routers_wanting(earlier))
+
+    @property
+    def _roots_since_us(self) -> int:
+        """Since when the root of a class must be the same: one that all know is named when it has been for the hold."""
+        return self._truth.now_us - 2 * self._patience.hold_us - self._patience.known_us
 
     def _is_promised(self, client: int, content: int) -> bool:
         truth, patience, now_us = self._truth, self._patience, self._truth.now_us

@@ -201,7 +201,10 @@ class Tables:
 
     # 6: where a message went.
 
-    def went(self, message: Went, source: int, ways: Mapping[int, Mapping[int, TreePlace]]) -> None:
+    def went(
+        self, message: Went, source: int, ways: Mapping[int, Mapping[int, TreePlace]], root: int | None = None
+    ) -> None:
+        """Judge where a message went, by the tree of its source or of the `root` of its class."""
         visits, refusals = message.visits, sum(message.refusals.values())
         if len(set(visits)) != len(visits):
             self._report(6, f"message {message.serial} was taken twice by a router")
@@ -209,12 +212,14 @@ class Tables:
             return
         asked = {router for router, contents in self._needed().items() if contents >> message.content & 1}
         asked.update(*(chosen.choices.values() for chosen in message.chosen.values()))
-        tree = {router: each[source] for router, each in ways.items()}
-        needed = {source}.union(
+        top = source if root is None else root
+        tree = {router: each[top] for router, each in ways.items() if top in each}
+        asked.add(source)
+        needed = {top}.union(
             *(
-                line_to(router, source, tree) or ()
-                for router in sorted(asked & ways.keys())
-                if self._reaches(tree[router], router, source)
+                line_to(router, top, tree) or ()
+                for router in sorted(asked & tree.keys())
+                if self._reaches(tree[router], router, top)
             )
         )
         if set(visits) != needed or refusals:

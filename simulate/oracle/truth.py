@@ -45,6 +45,8 @@ class Truth:
         self.lives: dict[int, list[WantedSpan]] = {}
         self.leaving: dict[int, list[WantedSpan]] = {}
         """Router -> the spans in which it had said that it is about to stop."""
+        self._renewed: list[tuple[int, int]] = []
+        """When a router went on in another epoch, and which one."""
         self.unsettled: list[int] = []
         self._changed: list[int] = []
         """The times at which edges came or went."""
@@ -92,6 +94,7 @@ class Truth:
     def renewed(self, router: int) -> None:
         """Note that `router` goes on in another epoch, which counts as another life. If it was about to stop, it still
         is."""
+        self._renewed.append((self.now_us, router))
         _end(self.lives.get(router), self.now_us)
         self.began(router)
 
@@ -127,6 +130,7 @@ class Truth:
         self.wants = [want for want in self.wants if want.until_us > before_us]
         del self.unsettled[: bisect_right(self.unsettled, before_us)]
         del self._changed[: bisect_right(self._changed, before_us)]
+        self._renewed = [(at_us, router) for at_us, router in self._renewed if at_us > before_us]
 
     # What is asked.
 
@@ -144,6 +148,11 @@ class Truth:
                 if want.router == router:
                     bits |= want.contents
         return bits
+
+    def routers_wanting(self, content: int) -> set[int]:
+        """Return the routers of which a client wants `content`."""
+        wants = (want for each in self.in_force.values() for want in each.values())
+        return {want.router for want in wants if want.contents >> content & 1}
 
     def edges(self, at_us: int) -> dict[Edge, int]:
         """Return the edges that were whole at `at_us` and not about to end, with their costs."""
@@ -165,6 +174,10 @@ class Truth:
     def lived(self, router: int, since_us: int, until_us: int) -> bool:
         span = _at(self.lives.get(router, []), since_us)
         return span is not None and span.until_us > until_us
+
+    def has_renewed(self, router: int, since_us: int, until_us: int) -> bool:
+        """Return whether `router` went on in another epoch between the two times."""
+        return any(each == router and since_us < at_us <= until_us for at_us, each in self._renewed)
 
     def has_ended(self, since_us: int, until_us: int) -> bool:
         """Return whether a link or router ended between the two times, or something happened that looks the same to
@@ -189,6 +202,10 @@ class Truth:
     def epoch_of_peace(self, at_us: int) -> int:
         """Return a number that is equal for two moments exactly if nothing was unsettled between them."""
         return bisect_right(self.unsettled, at_us)
+
+    def last_change(self) -> int:
+        """Return when an edge came or went last; 0: none has for long."""
+        return self._changed[-1] if self._changed else 0
 
     def changes(self, since_us: int, until_us: int) -> int:
         """Return how often an edge came or went after `since_us` and up to `until_us`."""

@@ -16,7 +16,7 @@ from tamis.simulate.oracle.paths import Edge
 from tamis.simulate.oracle.truth import Truth
 
 S: Final = 1_000_000
-PATIENCE: Final = Patience(known_us=2 * S, asked_us=3 * S, hold_us=2 * S, changes_max=32)
+PATIENCE: Final = Patience(known_us=2 * S, asked_us=3 * S, hold_us=2 * S, changes_max=32, wait_us=S // 4)
 """As the rules of routing allow, with room for a machine that lets routers wait. A router that dies takes all of its
 links along at once, which is one change to those who stay."""
 _SHOWN_MAX: Final = 20

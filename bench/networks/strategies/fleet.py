@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from tamis.bench.networks.strategies.control import Budget, trees_of
-from tamis.bench.networks.strategies.wants import SEED, Wants
+from tamis.bench.networks.strategies.wants import SEED, Event, Wants
 from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.protocol.strategies import StrategyFacts
 from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
@@ -145,7 +145,7 @@ class Fleet:
         self.routers = [Router(node, place, facts, engine, len(nodes)) for place, node in enumerate(nodes)]
         for router, filters in zip(self.routers, wants.filters, strict=True):
             router.subscribe(filters)
-        self._events = wants.events
+        self.events: Sequence[Event] = wants.events
         self._place = {node.number: place for place, node in enumerate(nodes)}
         self._number = [node.number for node in nodes]
         self._counter = 0
@@ -155,8 +155,7 @@ class Fleet:
 
     def run(self) -> Pass:
         """Publish every event once."""
-        found, base = Pass(), self._counter
-        self._counter += len(self._events)
+        found, base = Pass(), self.take_counters()
         wave = self._entering(base)
         while wave:
             following: dict[_Block, list[bytes]] = defaultdict(list)
@@ -170,9 +169,31 @@ class Fleet:
             wave = following
         return found
 
+    def publish(self, events: Sequence[Event]) -> None:
+        """Go on with other events, which pass once as `first`."""
+        self.events = events
+        self._onward.clear()
+        self.first = self.run()
+
+    def take_counters(self) -> int:
+        """Return the counter before that of the first event of a pass; no other pass has these."""
+        base = self._counter
+        self._counter += len(self.events)
+        return base
+
+    def waiting_on_links(self, place: int) -> Iterator[tuple[int, int, list[bytes]]]:
+        """Give (neighbour, its connection, messages) of each link of a router on which messages wait."""
+        for neighbour, connection in self.routers[place].links.items():
+            frames: list[bytes] = []
+            while data := self.routers[place].switch.output(connection, ROOM_BYTES):
+                frames += [frame for kind, _, frame in _frames(data, 0) if kind == _PUBLISH]
+            if frames:
+                to = self._place[neighbour]
+                yield to, self.routers[to].links[self._number[place]], frames
+
     def _entering(self, base: int) -> Mapping[_Block, list[bytes]]:
         wave: dict[_Block, list[bytes]] = defaultdict(list)
-        for number, event in enumerate(self._events):
+        for number, event in enumerate(self.events):
             router = self.routers[number % len(self.routers)]
             frame = encode_publish(PUBLISHER + router.place, base + number + 1, 0, event, PAYLOAD)
             wave[_Block(router.place, router.publisher, ENTRY)].append(frame)

@@ -77,12 +77,17 @@ class Brokers:
     names: list[str]
     trees: dict[str, SpanningTree]
     """By publisher."""
+    costs: dict[tuple[str, str], int]
+    """Of each link in both directions: its delay in milliseconds."""
 
 
-def brokers() -> Brokers:
+def brokers(publishers: Sequence[str] | None = PUBLISHERS) -> Brokers:
+    """The network, with the trees of some publishers; None: one at every broker."""
     topology = load_topology(TOPOLOGY)
     links = [(link.ends[0], link.ends[1], link.cost) for link in topology.links]
-    return Brokers(list(topology.routers), {root: SpanningTree(links, root) for root in PUBLISHERS})
+    roots = topology.routers if publishers is None else publishers
+    costs = {ends: cost for a, b, cost in links for ends in ((a, b), (b, a))}
+    return Brokers(list(topology.routers), {root: SpanningTree(links, root) for root in roots}, costs)
 
 
 def _turned(rng: random.Random, space: GryphonSpace, region: str) -> int:
@@ -102,10 +107,12 @@ def wishes(network: Brokers, space: GryphonSpace, count: int, seed: int) -> list
     return drawn
 
 
-def event(space: GryphonSpace, number: int, seed: int) -> tuple[str, tuple[int, ...]]:
-    """The publisher of an event, and its values."""
+def event(
+    space: GryphonSpace, number: int, seed: int, publishers: Sequence[str] = PUBLISHERS
+) -> tuple[str, tuple[int, ...]]:
+    """The publisher of an event, each in its turn, and its values."""
     rng = random.Random(f"event {number} {seed}")
-    publisher = PUBLISHERS[number % len(PUBLISHERS)]
+    publisher = publishers[number % len(publishers)]
     return publisher, tuple(_turned(rng, space, publisher[0]) for _ in range(ATTRIBUTES))
 
 
@@ -120,13 +127,17 @@ class Positions:
         keys += [("link", child, root) for root, tree in network.trees.items() for child in tree.parent]
         self._bit = {key: 1 << place for place, key in enumerate(keys)}
         self._network = network
+        self._above = {name: self._links_to(name) for name in network.names}
         self.clients = (1 << len(network.names) * self.clients_of_one) - 1
 
     def of(self, wish: GryphonWish) -> int:
         """The positions that lead to a subscription, in every tree."""
-        bits = self._bit["client", wish.home, wish.client % self.clients_of_one]
+        return self._above[wish.home] | self._bit["client", wish.home, wish.client % self.clients_of_one]
+
+    def _links_to(self, home: str) -> int:
+        bits = 0
         for root, tree in self._network.trees.items():
-            for _, child in pairwise(tree.way(wish.home)):
+            for _, child in pairwise(tree.way(home)):
                 bits |= self._bit["link", child, root]
         return bits
 

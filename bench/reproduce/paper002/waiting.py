@@ -12,26 +12,6 @@ def _nothing(_run: FigureRun) -> list[ResultRow]:
     return []
 
 
-CHART_1: Final = PaperFigure(
-    paper="002",
-    id="chart-1",
-    title="Chart 1: the rate at which the network is overloaded",
-    shows="the publish rate at which some broker's queue grows without end, over the number of subscriptions: flooding "
-    "is overloaded at much lower rates than link matching, less so where events go widely.",
-    chosen="",
-    settings={Scale.SMALL: {}, Scale.PAPER: {}},
-    measure=_nothing,
-    criteria=(
-        Criterion(
-            "002-chart-1",
-            "Flooding overloads the network at lower rates than link matching",
-            "at significantly lower rates, for any number of subscriptions",
-            missing("a simulator whose routers take time for what they do is not there yet"),
-        ),
-    ),
-    seconds={Scale.SMALL: 0.1, Scale.PAPER: 0.1},
-    is_exact=True,
-)
 EVENT_LOG: Final = PaperFigure(
     paper="002",
     id="event-log",

@@ -1,142 +1,185 @@
-"""Brokers of paper 003 as real switches with real cores, and what arithmetic says of them.
+"""Brokers of paper 003 as real switches with real cores, which must equal the paper's cost model.
 
     profiles    each broker's clients want values of their own, each asked for by sigma clients
     events      every publisher publishes alike; of the matching ones (share pe) each broker's profiles get as many, or
                 a share `locality` those of the publisher's own broker
 
 Law: events are laid out and not drawn, so that sums are exact. Deliveries are those of an oracle (`Wants.wanting`), and
-frames, loads and stored filters those of the arithmetic below, which knows a tree and nothing of routers; otherwise the
-run ends.
+frames, loads and stored filters those of the model (`load.py`), which knows a tree and nothing of routers; otherwise
+the run ends. RN joins as soon as `protocol/strategies.py` has a strategy `rendezvous`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from random import Random
 from typing import Final
 
 from tamis.bench.networks.strategies.control import Budget, Network
 from tamis.bench.networks.strategies.fleet import Fleet
 from tamis.bench.networks.strategies.wants import Event, Wants
 from tamis.bench.reproduce.figure import Disagreement
+from tamis.bench.reproduce.paper003.load import ROOT, BrokerNetwork, Load, asked, load_of
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.strategies import BY_NAME
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.router.core.ways.roots import REST, RootChoice, root_of
+from tamis.simulate.models.das import DasSetting
+from tamis.simulate.node import Node
 from tamis.simulate.topologies import NetworkPlan
 
-BUS4: Final = ((0, 1), (1, 2), (2, 3))
-DAS9: Final = ((0, 1), (1, 2), (1, 3), (1, 4), (0, 5), (3, 6), (2, 7), (4, 8))
-"""Links of configs/topologies/das9.yaml, in an order in which the first n - 1 join the first n brokers."""
-EF: Final = "flood-everywhere"
-ADVERTISE: Final = "advertise"
-STRATEGIES: Final = {EF: "EF", ADVERTISE: "advertise"}
+STRATEGIES: Final = {"EF": "flood-everywhere", "PF": "profile", "RN": "rendezvous", "advertise": "advertise"}
+"""Strategies by the paper's names; the last one, whose filters go to all routers, is ours and stands beside them."""
+MODELS: Final = {"EF": "EF", "PF": "PF8", "RN": "RN8", "advertise": "PF8"}
+"""The algorithm of the cost model that a strategy follows: the three that the paper measures."""
+ENGINE: Final = "interval"
 _BUDGET_S: Final = 600.0
-_VALUES: Final = 1_000
+_VALUES: Final = 1_000_000
 """Values of one broker's profiles; those beyond all brokers' nobody wants."""
+_EVERYTHING: Final = encode_filter(Filter(()))
 
-Links = Sequence[tuple[int, int]]
+
+def is_live(name: str) -> bool:
+    """Whether routers follow this strategy of the paper."""
+    return STRATEGIES[name] in BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
-class BrokersMeasured:
-    """An event on average, and filters stored for one filter of a client."""
+class BrokersAsked:
+    """One point of a figure: `pe` is the share of events that match, `sigma` how many profiles ask for one value,
+    `locality` the share of matching events that are wanted where they are published; None: all brokers alike. `kinds`
+    is the number of types of events, each with its root at another broker; None: one type, whose root is b2."""
 
-    frames: Fraction
-    bytes: float
-    duplication: Fraction
-    busiest: Fraction
-    """Share of the events that the busiest broker looks at."""
+    network: BrokerNetwork
+    strategy: str
+    pe: Fraction
+    sigma: int = 1
+    locality: Fraction | None = None
+    kinds: int | None = None
 
+    @property
+    def is_live(self) -> bool:
+        """Whether routers can follow it: roots of several types cannot be placed yet."""
+        return is_live(self.strategy) and (self.kinds is None or self.strategy != "RN")
 
-def far(links: Links, brokers: int) -> list[list[int]]:
-    """Hops between brokers."""
-    hops = [[0 if a == b else brokers * 2 for b in range(brokers)] for a in range(brokers)]
-    for a, b in links:
-        hops[a][b] = hops[b][a] = 1
-    for via in range(brokers):
-        for a in range(brokers):
-            for b in range(brokers):
-                hops[a][b] = min(hops[a][b], hops[a][via] + hops[via][b])
-    return hops
+    def __str__(self) -> str:
+        local = "" if self.locality is None else f", locality {float(self.locality):g}"
+        types = "" if self.kinds is None else f", {self.kinds} types"
+        return f"{self.strategy} on {self.network.name}, pe {float(self.pe):g}, sigma {self.sigma}{local}{types}"
 
+    @property
+    def setting(self) -> DasSetting:
+        """What the paper's cost model is given."""
+        return asked(self.network.tree, self.pe, kinds=self.kinds, equal=self.sigma, locality=self.locality)
 
-def expected(
-    links: Links, brokers: int, strategy: str, pe: Fraction, sigma: int, locality: Fraction
-) -> BrokersMeasured:
-    """What arithmetic says; `bytes` is not known to it."""
-    hops = far(links, brokers)
-    if strategy == EF:
-        return BrokersMeasured(Fraction(brokers - 1), 0.0, Fraction(1), Fraction(1))
-    share = {(p, h): _share(p, h, brokers, locality) for p in range(brokers) for h in range(brokers)}
-    frames = sum((each * hops[p][h] for (p, h), each in share.items()), Fraction(0)) / brokers
-    load = [
-        Fraction(1, brokers)
-        + pe
-        * sum(
-            (each for (p, h), each in share.items() if p != at and hops[p][at] + hops[at][h] == hops[p][h]), Fraction(0)
-        )
-        / brokers
-        for at in range(brokers)
-    ]
-    return BrokersMeasured(pe * frames, 0.0, 1 + Fraction(brokers - 1, sigma), max(load))
+    @property
+    def algorithm(self) -> str:
+        return MODELS[self.strategy]
+
+    def model(self) -> Load:
+        """What the paper's cost model says."""
+        return load_of(self.algorithm, self.setting)
 
 
-def _share(publisher: int, home: int, brokers: int, locality: Fraction) -> Fraction:
-    """Of the matching events of a publisher, those for a broker. Locality -1: all brokers alike."""
-    if locality < 0 or brokers == 1:
-        return Fraction(1, brokers)
-    return locality if publisher == home else (1 - locality) / (brokers - 1)
-
-
-def measured(
-    links: Links, brokers: int, strategy: str, profiles: int, pe: Fraction, sigma: int, locality: Fraction
-) -> BrokersMeasured:
-    """What the routers did; Disagreement if it is not what was expected."""
-    wants = _wants(brokers, profiles, pe, sigma, locality)
-    plan = NetworkPlan(tuple(f"b{n + 1}" for n in range(brokers)), tuple((a, b, 1) for a, b in links), "shared-tree")
-    budget = Budget(_BUDGET_S)
+def fleet_of(point: BrokersAsked, profiles: int) -> tuple[Fleet, Wants, int]:
+    """Routers with `profiles` of each broker, through which the events of `point` have gone; what their clients want;
+    and how many filters routers hold of others."""
+    count = len(point.network.tree.brokers)
+    wants = _wants(point, count, profiles)
+    plan = NetworkPlan(_names(count), point.network.links, "shared-tree")
+    budget, strategy = Budget(_BUDGET_S), STRATEGIES[point.strategy]
     with budget:
         network = Network(plan, strategy, budget)
         network.come_up()
         network.subscribe(wants)
-        fleet = Fleet(network.nodes, wants, BY_NAME[strategy], "interval", budget)
+        fleet = Fleet(network.nodes, wants, BY_NAME[strategy], ENGINE, budget)
+    return fleet, wants, sum(map(_known, network.nodes))
+
+
+def _names(count: int) -> tuple[str, ...]:
+    """Names of routers: the one that becomes the root where none is listed stands where the paper's root does."""
+    names = [f"b{place + 1}" for place in range(count)]
+    numbers = {stable_number(name): name for name in names}
+    elected = names.index(numbers[root_of(RootChoice(REST), numbers)])
+    place = min(ROOT, count - 1)
+    names[place], names[elected] = names[elected], names[place]
+    return tuple(names)
+
+
+def _known(node: Node) -> int:
+    """Filters of others that a router holds; not that another router wants everything."""
+    others = (filters for issuer, filters in node.table.filters.items() if issuer != node.number)
+    return sum(packed != _EVERYTHING for filters in others for packed in filters.values())
+
+
+def measured(point: BrokersAsked, profiles: int) -> tuple[Load, float]:
+    """What the routers did, and the bytes of frames of an event; Disagreement if it is not what the model says."""
+    fleet, wants, known = fleet_of(point, profiles)
     first, events = fleet.first, len(wants.events)
     if set(first.delivered) != {(event, home) for event, homes in enumerate(wants.wanting) for home in homes}:
-        raise Disagreement(f"{strategy} on {brokers} brokers delivers otherwise than the oracle says")
-    local = sum(router.local.stats().filters for router in fleet.routers)
-    remote = sum(router.network.stats().filters for router in fleet.routers)
-    if strategy == EF:
-        remote -= brokers * (brokers - 1)  # of each other broker the one filter that is everything
-    busiest = Fraction(max(first.arrived.values()), events)
-    found = BrokersMeasured(
-        Fraction(first.frames, events), first.bytes / events, Fraction(local + remote, local), busiest
+        raise Disagreement(f"{point}: routers deliver otherwise than the oracle says")
+    local = sum(map(len, wants.filters))
+    found = Load(
+        frames=Fraction(first.frames, events),
+        duplication=Fraction(local + known, local),
+        busiest_visits=Fraction(max(first.arrived.values()), events),
     )
-    known = expected(links, brokers, strategy, pe, sigma, locality)
-    for what in ("frames", "duplication", "busiest"):
-        ours, theirs = getattr(found, what), getattr(known, what)
-        if ours != theirs:
-            raise Disagreement(f"{strategy} on {brokers} brokers, pe {pe}: {what} {ours}, by arithmetic {theirs}")
-    return found
+    told = point.model()
+    if found != told:
+        raise Disagreement(f"{point}: routers {found}, the model {told}")
+    return found, first.bytes / events
 
 
-def _wants(brokers: int, profiles: int, pe: Fraction, sigma: int, locality: Fraction) -> Wants:
-    filters = [[_profile(home * _VALUES + number // sigma) for number in range(profiles)] for home in range(brokers)]
-    columns = [_events_of(publisher, brokers, profiles // sigma, pe, locality) for publisher in range(brokers)]
-    return Wants(filters, [], [event for of_each in zip(*columns, strict=True) for event in of_each])
+def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
+    unique = _unique(point, profiles)
+    filters = [
+        [
+            profile(kind, home * _VALUES + value)
+            for kind in range(point.kinds or 1)
+            for value in range(unique)
+            for _ in range(point.sigma)
+        ]
+        for home in range(brokers)
+    ]
+    return Wants(filters, [], events_of(point, profiles))
 
 
-def _profile(value: int) -> bytes:
-    return encode_filter(Filter((Constraint("a1", Op.EQ, (value,)), Constraint("type", Op.EQ, ("T1",)))))
+def _unique(point: BrokersAsked, profiles: int) -> int:
+    return profiles // (point.kinds or 1) // point.sigma
 
 
-def _events_of(publisher: int, brokers: int, unique: int, pe: Fraction, locality: Fraction) -> list[Event]:
-    """As few events as make every share a whole number of them."""
-    shares = [pe * _share(publisher, home, brokers, locality) for home in range(brokers)]
-    count = lcm(pe.denominator, *(share.denominator for share in shares))
+def profile(kind: int, value: int) -> bytes:
+    """A filter that wants one value of events of one type, packed."""
+    return encode_filter(Filter((Constraint("a1", Op.EQ, (value,)), Constraint("type", Op.EQ, (f"T{kind}",)))))
+
+
+def events_of(point: BrokersAsked, profiles: int, at_least: int = 0) -> list[Event]:
+    """Events that enter at one broker after the other, as few as make every share a whole number of them, and
+    `at_least` so many."""
+    brokers, unique = len(point.network.tree.brokers), _unique(point, profiles)
+    columns = [_published(point, publisher, unique) for publisher in range(brokers)]
+    once = [event for of_each in zip(*columns, strict=True) for event in of_each]
+    return once * -(-max(at_least, 1) // len(once))
+
+
+def _published(point: BrokersAsked, publisher: int, unique: int) -> list[Event]:
+    brokers = len(point.network.tree.brokers)
+    shares = [point.pe * _share(publisher, home, brokers, point.locality) for home in range(brokers)]
+    count = lcm(point.pe.denominator, *(share.denominator for share in shares))
     matching = [
         home * _VALUES + place % unique for home, share in enumerate(shares) for place in range(int(share * count))
     ]
     values = [*matching, *(brokers * _VALUES + place for place in range(count - len(matching)))]
-    return [{"type": "T1", "a1": value} for value in values]
+    drawn: list[Event] = [{"type": f"T{kind}", "a1": value} for kind in range(point.kinds or 1) for value in values]
+    Random(publisher).shuffle(drawn)
+    return drawn
+
+
+def _share(publisher: int, home: int, brokers: int, locality: Fraction | None) -> Fraction:
+    """Of the matching events of a publisher, those for a broker."""
+    if locality is None or brokers == 1:
+        return Fraction(1, brokers)
+    return locality if publisher == home else (1 - locality) / (brokers - 1)

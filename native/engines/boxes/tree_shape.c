@@ -180,7 +180,7 @@ static void sort_rows(const tm_box_node *node, uint32_t end, uint8_t order[LEAF_
 }
 
 uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound) {
-    uint8_t order[LEAF_ROWS];
+    uint8_t order[LEAF_ROWS] = {0};
     uint32_t end = widest_end(full);
     sort_rows(full, end, order);
     uint32_t half = full->count / 2;

@@ -7,7 +7,7 @@ way, nor a router that withdraws all of its links at once and lives on, so that 
 follow one another within the hold are told together, when the hold is over: only the new ways are in force from then
 on, and all that was lost was published before. A router that stood still, because it was stopped or its machine slept,
 notices afterwards what happened meanwhile, and takes it to have happened when it came to stand. The ways of all sources
-to this router make one tree, in which the edge is looked for.
+to this router make one tree, in which the edge is looked for; so they do in the tree of each root.
 
     whole --session ended, router back--> broken --hold over--> told: whole, or open while routers are out of reach
 """
@@ -15,17 +15,21 @@ to this router make one tree, in which the edge is looked for.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
 from tamis.router.core.timers import Due
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.forwarder import GENERATIONS_MAX as IN_FORCE_MAX
 
 if TYPE_CHECKING:
     from tamis.router.core.statements.core_state import CoreState
     from tamis.router.core.ways.trees import Trees
+
+    _Generation = Mapping[int | None, Trees]
+    """By root, the trees by which messages go that name it; None: those that name none."""
 
 Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
@@ -38,7 +42,7 @@ HOLDS_MAX: Final = 5
 class Ways:
     def __init__(self, core_state: CoreState) -> None:
         self._core_state = core_state
-        self._older: deque[tuple[Trees, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
+        self._older: deque[tuple[_Generation, int]] = deque(maxlen=GENERATIONS_MAX)  # and until when they are in force
         self._since_us: int | None = None  # what is missing was lost from then on; None: nothing is to be told
         self._last_us = 0
         self._began_us: int | None = None
@@ -58,9 +62,8 @@ class Ways:
         now_us = self._core_state.now_us
         while self._older and self._older[0][1] <= now_us:
             self._older.popleft()
-        if edges and any(
-            _carries(trees, edges) for trees in (self._core_state.trees, *[older for older, _ in self._older])
-        ):
+        generations = (self._newest, *[older for older, _ in self._older])
+        if edges and any(_carries(trees, edges) for each in generations for trees in each.values()):
             self._broke_us = self._core_state.now_us
             self._changed(self._happened_us(now_us))
 
@@ -75,11 +78,11 @@ class Ways:
             if gone_us >= since_us:
                 self._gone[router] = since_us
 
-    def rerouted(self, before: Trees, in_peace: Collection[int]) -> bool:
-        """Take in that other trees than `before` are in force; return whether no way has broken within the hold.
-        `in_peace`: routers that have withdrawn all of their links themselves."""
+    def rerouted(self, before: Trees, in_peace: Collection[int], forest: Forest = NO_FOREST) -> bool:
+        """Take in that other trees than `before` and `forest` are in force; return whether no way has broken within the
+        hold. `in_peace`: routers that have withdrawn all of their links themselves."""
         now_us, reach = self._core_state.now_us, self._core_state.trees.routers
-        self._older.append((before, now_us + self._core_state.times.tree_hold_us))
+        self._older.append((_by_root(before, forest), now_us + self._core_state.times.tree_hold_us))
         if self._gave_up_early(now_us):
             self._changed(self._happened_us(now_us))
         for router in before.routers - reach:
@@ -98,8 +101,15 @@ class Ways:
         held = [older for older, until_us in self._older if until_us > now_us]
         if len(held) < IN_FORCE_MAX:
             return False
-        given_up, in_force = held[-IN_FORCE_MAX], (*held[1 - IN_FORCE_MAX :], self._core_state.trees)
-        return not any(given_up.onward.items() <= trees.onward.items() for trees in in_force)
+        given_up, in_force = held[-IN_FORCE_MAX], (*held[1 - IN_FORCE_MAX :], self._newest)
+        return not all(
+            any(root in each and trees.onward.items() <= each[root].onward.items() for each in in_force)
+            for root, trees in given_up.items()
+        )
+
+    @property
+    def _newest(self) -> _Generation:
+        return _by_root(self._core_state.trees, self._core_state.forest)
 
     def forget(self, router: int) -> None:
         """Forget `router`, which has been out of reach for so long that nothing is known of it any more."""
@@ -142,6 +152,12 @@ class Ways:
             if ago_us < core_state.times.tree_hold_us:
                 self._since_us = self._began_us = core_state.now_us
                 core_state.timers.set((Due.WAYS, 0), self._last_us + core_state.times.tree_hold_us)
+
+
+def _by_root(trees: Trees, forest: Forest) -> _Generation:
+    generation: dict[int | None, Trees] = {None: trees}
+    generation.update(forest.trees.items())
+    return generation
 
 
 def _carries(trees: Trees, edges: Collection[Edge]) -> bool:

@@ -23,6 +23,7 @@ from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
+from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import Trees
 
 TimerName = tuple[Due, int]
@@ -47,6 +48,8 @@ class CoreState:
     refused: int = 0
     """Statements that were refused because of their epochs."""
     spaces: KnownSpaces = field(default_factory=KnownSpaces)
+    forest: Forest = NO_FOREST
+    """The trees of roots that go with `trees`."""
     placed: Callable[[Install], Iterable[Install]] = lambda install: (install,)
     """Says under which numbers the table holds what a router states."""
     timers: Timers[TimerName] = field(default_factory=Timers)

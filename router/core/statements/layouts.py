@@ -1,4 +1,5 @@
-"""What routers must agree on before any of them goes by it: the family of their strategy, and the broadcast layer.
+"""What routers must agree on before any of them goes by it: the family of their strategy, the broadcast layer,
+and the classes and roots of strategy `rendezvous`.
 
 Law: each router states its layout with its links. As long as all routers in reach state the same one, messages go by
 it; else all of them go by source trees, which each understands. A router that states none has the default layout, or a
@@ -24,9 +25,10 @@ NAMED_MAX: Final = 5
 """Routers named in one alarm."""
 
 
-def layout_of(family: str, broadcast: Broadcast) -> str:
-    """Return the layout as a link state has it."""
-    return DEFAULT if (family, broadcast) == (RIB, FALLBACK) else f"{family} {broadcast}"
+def layout_of(family: str, broadcast: Broadcast, options: str = "") -> str:
+    """Return the layout as a link state has it. `options`: a word for what else routers of the family must agree on;
+    empty: nothing."""
+    return DEFAULT if (family, broadcast) == (RIB, FALLBACK) else f"{family} {broadcast} {options}".rstrip()
 
 
 def disagreement(own: str, others: Iterable[tuple[str, str]]) -> str:

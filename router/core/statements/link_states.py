@@ -146,14 +146,14 @@ class LinkStates:
 
     def reroute(self) -> None:
         core_state = self._core_state
-        trees, graph = core_state.trees, core_state.topology.graph
+        trees, forest, graph = core_state.trees, core_state.forest, core_state.topology.graph
         is_own = self._is_agreed(graph) or self._layout == DEFAULT
         if (graph.digest, is_own) == self._made_of:
             return
         self._made_of, self._rerouted_us = (graph.digest, is_own), core_state.now_us
         core_state.trees = self._make_trees(graph, is_own)
-        is_whole = self.ways.rerouted(trees, core_state.topology.in_peace)
-        core_state.out.append(Reroute(core_state.trees, is_whole))
+        is_whole = self.ways.rerouted(trees, core_state.topology.in_peace, forest)
+        core_state.out.append(Reroute(core_state.trees, is_whole, core_state.forest))
         gained, lost = core_state.trees.routers - trees.routers, trees.routers - core_state.trees.routers
         for router in sorted(gained):
             core_state.timers.cancel((Due.AGE, router))

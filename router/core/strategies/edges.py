@@ -1,4 +1,5 @@
-"""The family `edges`: profile forwarding of paper 003, guarded so that it is right on any graph and through failures.
+"""The family `edges`, and of it `profile`: profile forwarding of paper 003, guarded so that it is right on any graph
+and through failures.
 
 Law: while all routers in reach have this layout, messages go by one tree and by what neighbours have said of its edges
 (`statements/edges/`). To routers of other families each router states that it wants everything, so where layouts
@@ -19,7 +20,7 @@ from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Await, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Unwanted
 from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import no_clock
-from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says
+from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says, every_class
 from tamis.router.core.statements.edges.held import HeldEdge
 from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll, everything_of
 from tamis.router.core.statements.edges.said import SaidEdge
@@ -30,7 +31,7 @@ from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.flood import AlwaysEverything
 from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.timers import Due
-from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import Trees
 
 USUAL_SETTINGS: Final = CoreSettings()
@@ -61,10 +62,11 @@ class EverythingApart:
 
 
 class EdgeCore(Core):
-    """A core that says what lies behind edges. `policy` says what is said up and down; with `is_preventive`, filters
-    that others cover are said, too (E7)."""
+    """A core that says what lies behind edges of one tree (`profile`). With `is_preventive`, filters that others cover
+    are said, too (E7). `policy` says what is said up and down."""
 
     family: ClassVar[str] = EDGES
+    policy: ClassVar[EdgePolicy] = PROFILE
 
     def __init__(
         self,
@@ -74,7 +76,6 @@ class EdgeCore(Core):
         paths: PathCache | None = None,
         parts: CoreParts = USUAL_PARTS,
         unix_ms: Callable[[], int] = no_clock,
-        policy: EdgePolicy = PROFILE,
         is_preventive: bool = False,
     ) -> None:
         self.edges: Edges | None = None
@@ -87,21 +88,28 @@ class EdgeCore(Core):
             return OwnPredicate(0, Marking(cover) if is_preventive else cover)
 
         own = parts.own(hold_us, NoCover())
-        self.edges = parts.edges(self.core_state, own, predicate, policy, self._reached_by_edges)
+        self.edges = parts.edges(
+            self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings)
+        )
         self._neighbours.known_edges = self.edges.known
         self._tickets: dict[int, int] = {}
         """Ticket -> how many answers it still needs: that of the edges, and that of the routers that choose members."""
         self._has_groups = False
 
-    def _take_trees(self, trees: Trees, is_by_layout: bool) -> Trees:
-        if not is_by_layout:
-            if self.edges is not None:
-                self.edges.follow(())
-            return TreesOfAll(trees)
-        taken = EdgeTrees(trees, min(trees.routers))
+    def _take_trees(self, trees: Trees, graph: Graph, is_by_layout: bool) -> Trees:
+        taken, followed = self._edge_trees(trees, graph) if is_by_layout else (TreesOfAll(trees), ())
         if self.edges is not None:
-            self.edges.follow((taken,))
+            self.edges.follow(followed)
         return taken
+
+    def _edge_trees(self, trees: Trees, graph: Graph) -> tuple[Trees, tuple[EdgeTrees, ...]]:  # noqa: ARG002 - as above
+        """Return by which trees messages go that name no root, and the trees of whose edges routers speak."""
+        taken = EdgeTrees(trees, min(trees.routers))
+        return taken, (taken,)
+
+    def _classes_of(self, settings: CoreSettings) -> Callable[[bytes], int]:  # noqa: ARG002 - a strategy may have some
+        """Return a function that says which classes of messages a filter concerns."""
+        return every_class
 
     @property
     def _edges(self) -> Edges:

@@ -19,9 +19,10 @@ from tamis.router.core.strategies.flood import AlwaysEverything, Everything
 from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
+from tamis.router.core.strategies.rendezvous import RendezvousCore
 from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.policies import DESTINATIONS, FLOOD, MATCH_FIRST, WANTED, Policy
+from tamis.router.core.ways.policies import BY_ROOT, DESTINATIONS, FLOOD, MATCH_FIRST, WANTED, Policy
 from tamis.router.core.ways.trees import Broadcast
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
@@ -79,5 +80,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
         Strategy(BY_NAME["profile"], EdgeCore),
         Strategy(BY_NAME["profile-preventive"], partial(EdgeCore, is_preventive=True)),
+        Strategy(BY_NAME["rendezvous"], RendezvousCore, policy=BY_ROOT),
+        Strategy(BY_NAME["rendezvous-preventive"], partial(RendezvousCore, is_preventive=True), policy=BY_ROOT),
     )
 }

@@ -24,12 +24,13 @@ class Forest:
     """root -> its tree: `parent(source)` is where messages of a source come from along it, `parent(root)` the way up,
     and `below(root)` has each issuer behind another link."""
     roots: tuple[int, ...] = ()
-    """The root of each class, and behind them that of messages in no class; none: messages go by the trees of their
-    sources."""
+    """The root that messages of each class name, and behind them that of messages in no class; 0: they name none yet;
+    no roots at all: as if each were 0."""
 
     def root_of(self, classes: Collection[int]) -> int | None:
-        """Return the root of a message that is in these classes: the first one's. None: there are no roots."""
-        return self.roots[min(classes, default=-1)] if self.roots else None
+        """Return the root that a message names which is in these classes: the first one's. None: it names none, and
+        goes by the tree of its source."""
+        return (self.roots[min(classes, default=-1)] or None) if self.roots else None
 
 
 NO_FOREST: Final = Forest()

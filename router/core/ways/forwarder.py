@@ -18,6 +18,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.messages import Message
@@ -111,6 +112,11 @@ class Forwarder:
         self._generations.appendleft(_Generation(trees, forest, None))
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.pop()
+
+    def name_roots(self, roots: tuple[int, ...]) -> None:
+        """E10: let messages that enter from now on name these roots, of which the newest forest has the trees."""
+        newest = self._generations[0]
+        self._generations[0] = newest._replace(forest=replace(newest.forest, roots=roots))
 
     def raise_epoch(self, epoch: int) -> None:
         """R9: give messages that enter from now on the new epoch, and count them from 1 again."""

@@ -9,6 +9,9 @@ its own.
               that comes or goes moves only the classes that it gets, or had
 
 A list of which nobody is in reach is as none at all.
+
+Messages *name* a root where they enter only once it has been chosen for the hold of trees (R5b): by then every router
+in reach has its tree. Until then they name none, and go by the trees of their sources (E10).
 """
 
 from __future__ import annotations
@@ -26,10 +29,13 @@ _ROUTER: Final = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class RootChoice:
-    """How the root of one class is chosen; `listed` are numbers of routers, the preferred first."""
+    """How the root of one class is chosen; `listed` are numbers of routers, the preferred first. Several make a
+    sequence of classes, the last of which is REST."""
 
     name: str
     listed: tuple[int, ...] = ()
+    filters: tuple[bytes, ...] = ()
+    """Packed: a message that satisfies one of them, and none of a class before, is in the class."""
 
 
 def weight(name: str, router: int) -> int:
@@ -47,3 +53,56 @@ def root_of(choice: RootChoice, reach: Collection[int]) -> int:
 def roots_of(choices: Sequence[RootChoice], reach: Collection[int]) -> tuple[int, ...]:
     """Return the root of each class, in their order."""
     return tuple(root_of(choice, reach) for choice in choices)
+
+
+def agreed_text(choices: Sequence[RootChoice]) -> str:
+    """Return what routers must agree on to choose alike: the names of classes, their filters and lists, as a digest."""
+    parts = [
+        part
+        for choice in choices
+        for part in (
+            choice.name.encode(),
+            b"".join(map(_ROUTER.pack, choice.listed)),
+            *(hashlib.blake2b(packed).digest() for packed in choice.filters),
+        )
+    ]
+    data = b"".join(_ROUTER.pack(len(part)) + part for part in (_ROUTER.pack(len(choices)), *parts))
+    return f"roots-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
+
+
+class Roots:
+    """The roots of all classes as routers come and go. `hold_us`: how long a root is chosen before messages name it."""
+
+    def __init__(self, choices: Sequence[RootChoice], me: int, hold_us: int) -> None:
+        self._choices, self._me, self._hold_us = choices, me, hold_us
+        self.chosen: tuple[int, ...] = ()
+        """The root of each class; none where messages do not go by roots."""
+        self._since_us: tuple[int, ...] = ()
+
+    def follow(self, reach: Collection[int], now_us: int) -> None:
+        """Choose the roots among the routers in `reach`; none if it is empty."""
+        before = dict(enumerate(zip(self.chosen, self._since_us, strict=True)))
+        self.chosen = self._choose(reach) if reach else ()
+        kept = [before.get(place, (None, now_us)) for place, _ in enumerate(self.chosen)]
+        self._since_us = tuple(
+            since_us if of == root else now_us for root, (of, since_us) in zip(self.chosen, kept, strict=True)
+        )
+
+    def _choose(self, reach: Collection[int]) -> tuple[int, ...]:
+        return roots_of(self._choices, reach)
+
+    def named(self, now_us: int) -> tuple[int, ...]:
+        """Return the root that messages of each class name; 0: none yet."""
+        dated = zip(self.chosen, self._since_us, strict=True)
+        return tuple(root if since_us + self._hold_us <= now_us else 0 for root, since_us in dated)
+
+    def next_us(self, now_us: int) -> int | None:
+        """Return when the next root may be named; None: all are."""
+        return min((due for since in self._since_us if (due := since + self._hold_us) > now_us), default=None)
+
+    def classes_by_root(self) -> dict[int, int]:
+        """Return each root with the classes that it is the root of, as bits."""
+        classes: dict[int, int] = {}
+        for place, root in enumerate(self.chosen):
+            classes[root] = classes.get(root, 0) | 1 << place
+        return classes

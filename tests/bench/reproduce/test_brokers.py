@@ -1,4 +1,4 @@
-"""Brokers of paper 003: the arithmetic by hand, and real switches that equal it."""
+"""Brokers of paper 003: the cost model by hand, and real switches that equal it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,86 @@ from fractions import Fraction
 
 import pytest
 
-from tamis.bench.reproduce.paper003.brokers import ADVERTISE, BUS4, DAS9, EF, expected, far, measured
+from tamis.bench.reproduce import clocked
+from tamis.bench.reproduce.figure import Disagreement, Judgement, ResultRow, ResultRows, Ruling
+from tamis.bench.reproduce.judging import ruled
+from tamis.bench.reproduce.paper003.brokers import STRATEGIES, BrokersAsked, events_of, fleet_of, is_live, measured
+from tamis.bench.reproduce.paper003.load import UnitCosts, asked, load_of, network, rate, work
+from tamis.bench.reproduce.paper003.points import of_routers
 
-ANYWHERE = Fraction(-1)
+HALF = Fraction(1, 2)
+LIVE = [name for name in STRATEGIES if is_live(name)]
 
 
-def test_hops_of_the_papers_networks() -> None:
-    assert far(BUS4, 4)[0] == [0, 1, 2, 3]
-    assert max(map(max, far(DAS9, 9))) == 4
-    for brokers in range(2, 10):
-        assert max(map(max, far(DAS9[: brokers - 1], brokers))) < brokers, "the first brokers hang together"
+def test_links_of_the_papers_networks() -> None:
+    assert network("bus4").links == ((0, 1, 1), (1, 2, 1), (2, 3, 1))
+    for brokers in range(1, 10):
+        assert len(network("das9", brokers).links) == brokers - 1, "the first brokers hang together"
 
 
-def test_frames_of_an_event_by_another_program() -> None:
-    """Sums over trees, made apart from this code, to two places."""
-    told = {2: 0.50, 3: 0.89, 4: 1.13, 5: 1.28, 6: 1.56, 7: 1.80, 8: 2.00, 9: 2.17}
-    for brokers, frames in told.items():
-        found = expected(DAS9[: brokers - 1], brokers, ADVERTISE, Fraction(1), 1, ANYWHERE)
-        assert float(found.frames) == pytest.approx(frames, abs=0.006)
-        assert found.duplication == brokers
-        assert expected(DAS9[: brokers - 1], brokers, EF, Fraction(1), 1, ANYWHERE).frames == brokers - 1
-    for pe in (Fraction(0), Fraction(3, 10), Fraction(1)):
-        found = expected(BUS4, 4, ADVERTISE, pe, 1, ANYWHERE)
-        assert (found.frames, found.busiest) == (Fraction(5, 4) * pe, Fraction(1, 4) + Fraction(7, 16) * pe)
+def test_loads_by_hand() -> None:
+    """One event in two matches, on two brokers: half of these are for the other one."""
+    pair = asked(network("das9", 2).tree, HALF)
+    assert load_of("EF", pair) == load_of("EF", asked(network("das9", 2).tree, Fraction(0)))
+    assert (load_of("EF", pair).frames, load_of("PF8", pair).frames) == (1, Fraction(1, 4))
+    assert load_of("RN8", pair).frames == HALF + Fraction(1, 8), "half for the root, and half of a half of a half back"
+    assert [load_of(name, pair).duplication for name in ("EF", "PF8", "RN8")] == [1, 2, Fraction(3, 2)]
+
+
+def test_work_by_hand() -> None:
+    """EF on two brokers: each takes both publishers' events, filters them, passes on its own, and notifies."""
+    pair = asked(network("das9", 2).tree, HALF, equal=3)
+    per_broker = {1 + 1 + HALF + Fraction(3, 4)}
+    assert set(work("EF", pair).values()) == per_broker
+    assert rate("EF", pair) == 1 / per_broker.pop()
+    dear = UnitCosts(receive=Fraction(2), filter=Fraction(3), send=Fraction(5), notify=Fraction(7))
+    assert set(work("EF", pair, dear).values()) == {2 + 3 + 5 * HALF + 7 * Fraction(3, 4)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", [EF, ADVERTISE])
+@pytest.mark.parametrize("strategy", LIVE)
 def test_events_that_cross_no_link_are_delivered(strategy: str) -> None:
     """Answers to subscriptions once came out in place of these deliveries."""
-    found = measured(BUS4, 4, strategy, 4, Fraction(3, 10), 1, Fraction(1))
-    assert found.frames == (3 if strategy == EF else 0)
+    found, _ = measured(BrokersAsked(network("bus4"), strategy, Fraction(3, 10), 1, Fraction(1)), 4)
+    by_hand = {"EF": 3, "RN": 1}
+    assert found.frames == by_hand.get(strategy, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", LIVE)
+def test_routers_equal_the_model_on_nine_brokers_and_three_types(strategy: str) -> None:
+    kinds = None if strategy == "RN" else 3
+    found, size = measured(BrokersAsked(network("das9"), strategy, HALF, 2, kinds=kinds), 12)
+    assert size > found.frames * 64
+
+
+def test_routers_with_clocks_of_their_own() -> None:
+    """A network that sends nothing over links works in all of its routers at once; one that floods does not."""
+    rates = {}
+    for strategy in ("EF", "advertise"):
+        point = BrokersAsked(network("bus4"), strategy, Fraction(0))
+        fleet, _, _ = fleet_of(point, 4)
+        fleet.publish(events_of(point, 4, 2_000))
+        rates[strategy] = clocked.rate(fleet)
+    assert 0.5 < rates["EF"].busiest_share <= 1
+    assert rates["advertise"].events_per_s > rates["EF"].events_per_s
+
+
+def test_a_fleet_with_clocks_that_sends_other_frames_ends_the_run() -> None:
+    fleet, _, _ = fleet_of(BrokersAsked(network("bus4"), "EF", HALF), 4)
+    fleet.first.frames += 1
+    with pytest.raises(Disagreement, match="in waves"):
+        clocked.rate(fleet, passes=1)
+
+
+def test_what_no_router_follows_is_never_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def holds(_rows: ResultRows) -> Judgement:
+        return ruled(True, "1 < 2", "")
+
+    rows: list[ResultRow] = [{"strategy": "RN", "by": "model", "frames": 1.0}]
+    judge = of_routers("RN")(holds)
+    assert judge(rows).ruling is Ruling.OPEN
+    assert "1 < 2" in judge(rows).ours
+    monkeypatch.setattr("tamis.bench.reproduce.paper003.points.is_live", lambda _name: True)
+    assert judge(rows).ruling is Ruling.OPEN, "frames were not counted by routers"
+    assert judge([{"strategy": "RN", "by": "routers", "frames": 1.0}]).ruling is Ruling.HOLDS

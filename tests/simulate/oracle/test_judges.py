@@ -19,7 +19,7 @@ from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import INVARIANTS, Violation
 
 S = 1_000_000
-PATIENCE = Patience(known_us=S, asked_us=S, hold_us=2 * S, changes_max=3)
+PATIENCE = Patience(known_us=S, asked_us=S, hold_us=2 * S, changes_max=3, wait_us=S // 4)
 A, B, C = 10, 20, 30
 FILTER = b"filter"
 GROUP = 7
@@ -96,6 +96,16 @@ def _cut(court: Court) -> None:
     court.truth.unsettle()
 
 
+def _renewed_soon(court: Court) -> None:
+    court.now_us = 10 * S + S // 2
+    court.truth.renewed(C)
+
+
+def _renewed_long_after(court: Court) -> None:
+    court.now_us = 12 * S
+    court.truth.renewed(C)
+
+
 def _restless(court: Court) -> None:
     for tenth in range(60, 100):
         court.now_us = tenth * S // 10
@@ -132,7 +142,8 @@ def _tainted(court: Court) -> None:
 
 
 @pytest.mark.parametrize(
-    "excuse", [_cut, _restless, _many_changes, _source_restarted, _asked_late, _left_early, _tainted]
+    "excuse",
+    [_cut, _restless, _many_changes, _source_restarted, _asked_late, _left_early, _renewed_soon, _tainted],
 )
 def test_in_motion_nothing_more_is_promised(court: Court, excuse: Callable[[Court], None]) -> None:
     message = court.message()
@@ -140,6 +151,14 @@ def test_in_motion_nothing_more_is_promised(court: Court, excuse: Callable[[Cour
     court.now_us = 15 * S
     court.deliveries.in_motion(message)
     assert court.found == []
+
+
+def test_a_router_that_is_renewed_long_after_misses_nothing_for_it(court: Court) -> None:
+    message = court.message()
+    _renewed_long_after(court)
+    court.now_us = 15 * S
+    court.deliveries.in_motion(message)
+    assert court.found == [1]
 
 
 def test_what_a_line_lost_is_nobodys_fault_and_what_did_not_enter_neither(court: Court) -> None:
@@ -484,6 +503,25 @@ def test_what_may_overtake(court: Court, choices: dict[int, int], lost: dict[str
     first.lost.update(lost)
     order.delivered(1, 1, second, EnteredAt(A, 7, 2), {GROUP: C})
     order.delivered(1, 1, first, EnteredAt(A, 7, 1), choices)
+    assert court.found == found
+
+
+@pytest.mark.parametrize(
+    ("since_us", "wanted_by_more", "found"),
+    [(S // 5, True, [14]), (S // 4, True, []), (S // 4, False, [14])],
+)
+def test_a_message_for_more_routers_may_overtake_when_nothing_waits(
+    court: Court, since_us: int, wanted_by_more: bool, found: list[int]
+) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    narrow, wide = court.message(content=0), court.message(content=1)
+    if wanted_by_more:
+        court.truth.wanted(2, 1, B, 0, 0b10)
+    court.truth.joined((A, C), 1)
+    court.truth.unsettle()
+    court.now_us += since_us
+    order.delivered(1, 1, wide, EnteredAt(A, 7, 2), {})
+    order.delivered(1, 1, narrow, EnteredAt(A, 7, 1), {})
     assert court.found == found
 
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from tamis.protocol.filters import EVERYTHING
-from tamis.protocol.limits import COLLECTED_BYTES_MAX
+from tamis.protocol.limits import CLASSES_MAX, COLLECTED_BYTES_MAX
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.edges.confirming import EdgeWait, EdgeWaits
 from tamis.router.core.statements.edges.held import IDS_END, EdgeChange, HeldEdge, Missed, TooMuch
-from tamis.router.core.statements.edges.places import EdgePlace, EdgeTrees
+from tamis.router.core.statements.edges.places import EVERY_CLASS, EdgePlace, EdgeTrees
 from tamis.router.core.statements.edges.said import EdgeFeed, SaidEdge
-from tamis.router.core.statements.edges.wishes import EdgeWishes
+from tamis.router.core.statements.edges.wishes import EdgeWishes, WishesOfClasses
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.timers import Due
@@ -32,8 +32,11 @@ from tamis.router.core.times import MS
 PACKED_EVERYTHING: Final = encode_filter(EVERYTHING)
 GENERATIONS_MAX: Final = 4
 """R5b: how many generations of trees are in force at most."""
-ASKED_MAX: Final = 64
+ASKED_MAX: Final = 2 * (CLASSES_MAX + 1)
 """Edges that one neighbour has asked for and that are not there yet; more of them are dropped, and asked for again."""
+TOLD_MAX: Final = 16
+"""Sets of routers of which one neighbour was told in the tree of one root, and which lie there no more, that are
+remembered."""
 DOUBLINGS_MAX: Final = 4
 """How often the wait for the whole doubles: it is asked for again after 1, 2, 4, 8 and then every 16 s."""
 FORGET_AFTER_US: Final = 100 * MS
@@ -44,18 +47,29 @@ class Says(enum.Enum):
     """What one end of an edge says to the other."""
 
     AGGREGATE = "what the routers behind it want, less what is covered"
-    EVERYTHING = "everything"
+    EVERYTHING = "everything: nothing is said, as all messages go there"
+
+
+SAID: Final = Says.AGGREGATE
 
 
 @dataclass(frozen=True, slots=True)
 class EdgePolicy:
     """What is said along a tree. Both ways what is wanted: profile forwarding. Everything down and what is wanted up:
-    rendezvous. Everything both ways: event forwarding (paper 003)."""
+    rendezvous, where all messages go up to the root (paper 003)."""
 
     up: Says = Says.AGGREGATE
     """What a child says to its parent."""
     down: Says = Says.AGGREGATE
     """What a parent says to its child."""
+
+    def of_neighbour(self, place: EdgePlace) -> Says:
+        """Return what the neighbour says of the edge."""
+        return self.down if place.is_up else self.up
+
+    def of_own(self, place: EdgePlace) -> Says:
+        """Return what this router says of the edge."""
+        return self.up if place.is_up else self.down
 
 
 class PastEdge(NamedTuple):
@@ -67,11 +81,9 @@ class PastEdge(NamedTuple):
     """Which new trees did without it."""
 
 
-class _Anything:
-    """What feeds a statement that says everything."""
-
-    filters: Final = {0: PACKED_EVERYTHING}
-    is_complete: Final = True
+def every_class(_: bytes) -> int:
+    """Return the classes that a filter concerns where there are none."""
+    return EVERY_CLASS
 
 
 Name = tuple[int, int]
@@ -79,7 +91,8 @@ Name = tuple[int, int]
 
 
 class Edges:
-    """`make_predicate` makes what is said of one edge; `reached` is called with the ticket of each wait that ended."""
+    """`make_predicate` makes what is said of one edge; `reached` is called with the ticket of each wait that ended;
+    `classes_of` says of a packed filter which classes of messages it concerns, as bits."""
 
     held_of: ClassVar[type[HeldEdge]] = HeldEdge
     said_of: ClassVar[type[SaidEdge]] = SaidEdge
@@ -91,6 +104,7 @@ class Edges:
         make_predicate: Callable[[], OwnPredicate],
         policy: EdgePolicy,
         reached: Callable[[int], None],
+        classes_of: Callable[[bytes], int] = every_class,
     ) -> None:
         self._core_state, self._make_predicate = core_state, make_predicate
         self._policy, self._reached = policy, reached
@@ -103,9 +117,15 @@ class Edges:
         """By number, the edges of earlier trees."""
         self._turn = 0
         """How often there were new trees."""
+        self._told: dict[Name, dict[bytes, CoreLink]] = {}
+        """What was said of edges of earlier trees, by the routers (and classes) that it was about, with the link in
+        whose session it was. A neighbour may rely on it still: one that hears of two changes at once sees no other edge
+        between, and asks for nothing."""
         self._asked: dict[Name, bytes] = {}
         """What neighbours have asked for and this router does not count behind its end."""
-        self._anything = _Anything()
+        self._classes_of = classes_of
+        self._parts: dict[int, WishesOfClasses] = {}
+        """By the classes of a tree, what feeds it of what clients want."""
         self._tickets: list[tuple[int, int]] = []
         """(ticket, the id below which all wishes are to be passed on before it waits)."""
         self._guards = itertools.count(IDS_END)
@@ -118,15 +138,22 @@ class Edges:
         self._turn += trees is not self.trees
         self.trees = trees
         places = {(tree.root, place.neighbour): place for tree in self.trees for place in tree.places.values()}
-        self._follow_held(places)
-        self._follow_said(places)
+        all_classes = {place.classes for place in places.values()}
+        self._parts = {
+            classes: self._parts.get(classes) or WishesOfClasses(self.wishes, self._classes_of, classes)
+            for classes in sorted(all_classes)
+        }
+        policy = self._policy
+        self._follow_held({name: place for name, place in places.items() if policy.of_neighbour(place) is SAID})
+        self._follow_said({name: place for name, place in places.items() if policy.of_own(place) is SAID})
         self.waits.anew(self.said.values())
         self._consider()
 
     def link_changed(self, neighbour: int) -> None:
         """Take in that the session with a neighbour began or ended."""
-        for name in [name for name in self._asked if name[1] == neighbour]:
-            del self._asked[name]
+        for kept in (self._asked, self._told):
+            for name in [name for name in kept if name[1] == neighbour]:
+                del kept[name]
         self.waits.forget(neighbour)
         self.follow(self.trees)
 
@@ -166,25 +193,34 @@ class Edges:
 
     def _follow_said(self, places: dict[Name, EdgePlace]) -> None:
         before, self.said = self.said, {}
+        links = self._core_state.links.by_neighbour
         for name, place in places.items():
-            link = self._core_state.links.by_neighbour.get(place.neighbour)
+            link = links.get(place.neighbour)
             if link is None:
                 continue
             said = before.get(name)
             if said is None or said.place.before != place.before or said.link is not link:
                 said = self.said_of(place, link, self._core_state, self._make_predicate(), self._seqs)
+            else:
+                del before[name]
             said.place = place
             self.said[name] = said
             said.feed_by(self._feeds(place))
-            if self._asked.get(name) == place.before:
+            is_told = self._told.get(name, {}).pop(place.before, None) is link
+            is_asked = self._asked.get(name) == place.before
+            if is_asked:
                 del self._asked[name]
+            if is_told or is_asked:
                 said.begin()
+        for name, said in before.items():
+            if said.is_begun and said.link in links.values():
+                told = self._told.setdefault(name, {})
+                told[said.place.before] = said.link
+                while len(told) > TOLD_MAX:
+                    del told[next(iter(told))]
 
     def _feeds(self, place: EdgePlace) -> Iterator[EdgeFeed]:
-        if (self._policy.up if place.is_up else self._policy.down) is Says.EVERYTHING:
-            yield self._anything
-            return
-        yield self.wishes
+        yield self._parts[place.classes]
         for (root, neighbour), held in self.held.items():
             if root == place.root and neighbour != place.neighbour:
                 yield held
@@ -307,9 +343,11 @@ class Edges:
     # --- what clients want
 
     def _issued(self, change: EdgeChange) -> None:
-        for said in self.said.values():
-            if said.is_fed_by(self.wishes):
-                said.changed(change.added.values(), change.removed.values())
+        for part in self._parts.values():
+            concerning = [list(filter(part.has, each.values())) for each in change]
+            for said in self.said.values():
+                if said.is_fed_by(part):
+                    said.changed(*concerning)
         self._begin_tickets()
         self._consider()
 

@@ -2,6 +2,7 @@
 
 Law: an edge is named by the root of its tree, the neighbour at its other end, and the set of routers behind that end.
 What is said of an edge is about this set and not about ways inside it: as long as the set is the same, so is the edge.
+In the tree of a root it is about the classes, too, of which that is the root: with another class the edges are others.
 The number of an edge follows from its name, so an edge that comes back has the number that it had.
 
 The trees of this file lay edges beside routers: below a child lie the routers behind it, by which members of worker
@@ -10,12 +11,15 @@ groups are found, and the number of its edge, under which the table holds what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from tamis.protocol.wire.numbers import NO_DIGEST, edge_number, routers_digest
+from tamis.protocol.wire.numbers import NO_DIGEST, edge_number, of_classes_digest, routers_digest
 from tamis.router.core.ways.trees import Trees
+
+EVERY_CLASS: Final = -1
+"""The classes of messages that go by a tree, as bits: those of the tree of a strategy that has no classes."""
 
 
 class EdgePlace(NamedTuple):
@@ -24,11 +28,14 @@ class EdgePlace(NamedTuple):
     root: int
     neighbour: int
     behind: bytes
-    """The digest of the routers behind the neighbour's end, which that one speaks for."""
+    """The digest of the routers behind the neighbour's end, which that one speaks for; in a tree of classes of messages
+    of these, too."""
     before: bytes
     """The digest of the routers behind this router's end, which this one speaks for."""
     is_up: bool
     """Whether the neighbour is nearer to the root."""
+    classes: int = EVERY_CLASS
+    """The classes of messages that go by the tree, as bits."""
 
     @property
     def number(self) -> int:
@@ -55,11 +62,13 @@ class _Wrapped:
 
 
 class EdgeTrees(_Wrapped):
-    """One tree for all sources, with its edges among what lies below. `root` is the router that it is made from."""
+    """One tree, with its edges among what lies below. `root` is the router that it is made from; `classes` are those of
+    the messages that go by it."""
 
-    def __init__(self, trees: Trees, root: int) -> None:
+    def __init__(self, trees: Trees, root: int, classes: int = EVERY_CLASS) -> None:
         super().__init__(trees)
         self.root: Final = root
+        self._classes: Final = classes
 
     @cached_property
     def places(self) -> Mapping[int, EdgePlace]:
@@ -74,12 +83,17 @@ class EdgeTrees(_Wrapped):
             neighbour: EdgePlace(
                 self.root,
                 neighbour,
-                routers_digest(there),
-                routers_digest(self.routers.difference(there)),
+                self._digest(there),
+                self._digest(self.routers.difference(there)),
                 neighbour == up,
+                self._classes,
             )
             for neighbour, there in sorted(behind.items())
         }
+
+    def _digest(self, routers: Iterable[int]) -> bytes:
+        digest = routers_digest(routers)
+        return digest if self._classes == EVERY_CLASS else of_classes_digest(digest, self._classes)
 
     @cached_property
     def numbers(self) -> Mapping[int, int]:

@@ -63,7 +63,7 @@ class SaidEdge:
         self._whole: Iterator[list[tuple[int, bytes]]] = iter(())
         self._ahead: list[tuple[int, bytes]] | None = None
         """The next slice of a whole that is being said, behind which `_whole` is left; None: none is."""
-        self._is_begun = self._is_full_due = False
+        self.is_begun = self._is_full_due = False
         self.is_complete = False
         """Whether what was said last is complete."""
         self.seq = 0
@@ -154,7 +154,7 @@ class SaidEdge:
         begin is not begun again: a neighbour that waits asks more than once."""
         if self._is_full_due:
             return
-        self._is_begun = self._is_full_due = True
+        self.is_begun = self._is_full_due = True
         self.is_complete = False
         self._whole = cut(list(self.wanted.issued.items()))
         self._ahead = next(self._whole, None)
@@ -162,7 +162,7 @@ class SaidEdge:
     @property
     def known(self) -> EdgeSaid | None:
         """What the neighbour must hold; None: it cannot be said just now."""
-        if not self._is_begun or self._is_full_due or self._ahead is not None or self.link.unsent:
+        if not self.is_begun or self._is_full_due or self._ahead is not None or self.link.unsent:
             return None
         return EdgeSaid(self.place.root, self.place.before, self.seq, self.digest)
 
@@ -172,7 +172,7 @@ class SaidEdge:
         self.wanted.expire(self._core_state.now_us)
         if self.wanted.has_work and not self._jobs:
             self.wanted.work()  # what is covered need not be said first
-        while self._is_begun and self.link.has_room and self._has_something():
+        while self.is_begun and self.link.has_room and self._has_something():
             if not self._may_go():
                 return
             self._say(self._next_change())
@@ -251,7 +251,7 @@ class SaidEdge:
     def ask_to_confirm(self) -> int | None:
         """Have the neighbour confirm all that feeds this now. Return the seq above which a confirmation says so; None:
         all is confirmed."""
-        if self._is_all_said and self._is_begun and self._widened_seq <= self._confirmed_seq:
+        if self._is_all_said and self.is_begun and self._widened_seq <= self._confirmed_seq:
             return None
         self._confirm_due = True
         return self.seq

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.edges.held import EdgeChange
+from tamis.router.core.statements.edges.places import EVERY_CLASS
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.timers import Due
 
@@ -67,3 +68,22 @@ class EdgeWishes:
             core_state.soon(Due.EDGE_ISSUE)
             self._damper = Damper(core_state.times.damp_first_us)
         self._issued(EdgeChange(change.added, change.removed))
+
+
+class WishesOfClasses:
+    """The part of the wishes that concerns some classes of messages, as bits, and so feeds a tree of these."""
+
+    is_complete = True
+
+    def __init__(self, wishes: EdgeWishes, classes_of: Callable[[bytes], int], classes: int) -> None:
+        self._wishes, self._classes_of, self._classes = wishes, classes_of, classes
+
+    def has(self, packed: bytes) -> bool:
+        return bool(self._classes_of(packed) & self._classes)
+
+    @property
+    def filters(self) -> Mapping[int, bytes]:
+        filters = self._wishes.filters
+        if self._classes == EVERY_CLASS:
+            return filters
+        return {id_: packed for id_, packed in filters.items() if self.has(packed)}

@@ -16,8 +16,11 @@ from tamis.router.core.events import Heard
 from tamis.router.core.statements.edges import held as held_module
 from tamis.router.core.statements.edges.edges import ASKED_MAX, GENERATIONS_MAX, PACKED_EVERYTHING
 from tamis.router.core.statements.edges.held import IDS_END, HeldEdge
+from tamis.router.core.statements.edges.places import EdgeTrees
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.times import MS, S
+from tamis.router.core.ways.paths import Graph, PathCache
+from tamis.router.core.ways.shared_tree import SharedTree
 from tests.router.core.bodies import less
 from tests.router.core.world import World
 
@@ -169,6 +172,24 @@ def test_where_an_edge_stays_the_same_nothing_is_restated_and_what_was_said_stay
         assert before.is_complete
     run(world)
     assert table(world, "a", "b") == {is_(1)}
+
+
+def test_one_end_that_follows_a_change_and_back_says_again_what_the_other_still_relies_on():
+    """b makes trees without c and with it again; a hears of both together, and asks for nothing."""
+    world = world_of("abc", "ab", "bc")
+    world.want("b", is_(1))
+    run(world)
+    core = world.cores["b"]
+    assert isinstance(core, EdgeCore)
+    trees, edges = core.core_state.trees, core.edges
+    assert isinstance(trees, EdgeTrees)
+    assert edges is not None
+    smaller = SharedTree(Graph.of(((A, B, 1),), (A, B)), B, PathCache())
+    for each in (EdgeTrees(smaller, trees.root), trees):
+        edges.follow((each,))
+    world.want("b", is_(2))
+    run(world)
+    assert filters(world, "a", "b") == table(world, "a", "b") == {is_(1), is_(2)}
 
 
 def test_edges_of_earlier_trees_leave_the_table_after_the_hold():

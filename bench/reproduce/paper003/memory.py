@@ -1,0 +1,138 @@
+"""Figure 21 of paper 003: how many profiles the brokers can keep, and what they take then.
+
+Law: bytes are those that C counts in the tables of one router, which hold what a broker of the strategy would: its own
+clients' profiles, and those of the others that the cost model says it stores. Nobody swaps here: a router has a limit
+of memory and refuses what is beyond it, so that capacity stands in the place of the paper's decline.
+"""
+
+from __future__ import annotations
+
+from array import array
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
+from tamis.bench.reproduce.judging import chosen, listed, number, points, ruled
+from tamis.bench.reproduce.paper003.brokers import ENGINE, MODELS, profile
+from tamis.bench.reproduce.paper003.load import asked, network, rate, stored
+from tamis.bench.reproduce.paper003.points import of_routers
+from tamis.native import Table
+from tamis.native.batch import Batch
+
+_PE: Final = Fraction(8, 10)
+_ALL: Final = ("EF", "RN", "PF")
+
+
+def _bytes(own: int, others: int) -> int:
+    """What a router's two tables take: its clients' profiles, and those of other routers."""
+    with Table(ENGINE, hash_seed=1) as local, Table(ENGINE, hash_seed=1) as remote:
+        for table, count, first in ((local, own, 0), (remote, others, own)):
+            if count:
+                table.add_many(Batch.of(profile(0, first + value) for value in range(count)), array("I", [1]) * count)
+        return local.stats().memory_bytes + remote.stats().memory_bytes
+
+
+def _busiest(strategy: str, total: int) -> tuple[int, int]:
+    """(own, of others) of the broker that stores most, with `total` unique profiles at all."""
+    setting = asked(network("bus4").tree, _PE)
+    count = len(setting.tree.brokers)
+    most = max(stored(MODELS[strategy], setting).values())
+    return total // count, total // count * (most - 1)
+
+
+def _measure(run: FigureRun) -> list[ResultRow]:
+    rows: list[ResultRow] = []
+    for name in _ALL:
+        events = float(rate(MODELS[name], asked(network("bus4").tree, _PE)))
+        for total in run.numbers("totals"):
+            size = run.cell(f"figure 21, {name}, {total}", partial(_bytes, *_busiest(name, total)))
+            rows.append({"strategy": name, "profiles": total, "memory_bytes": size, "rate": events})
+    limit = next(number(row, "memory_bytes") for row in chosen(rows, strategy="PF", profiles=run.whole("full")))
+    return [{**row, "taken": number(row, "rate") if number(row, "memory_bytes") <= limit else 0.0} for row in rows]
+
+
+def _capacity(rows: ResultRows, strategy: str) -> float:
+    """The profiles at which the memory of the limit is full, between the points that were built."""
+    limit = max(number(row, "memory_bytes") for row in chosen(rows, strategy="PF") if number(row, "taken"))
+    line = points(chosen(rows, strategy=strategy), "profiles", "memory_bytes")
+    below = [point for point in line if point[1] <= limit]
+    above = [point for point in line if point[1] > limit]
+    if not above:
+        return below[-1][0]
+    (x0, y0), (x1, y1) = below[-1], above[0]
+    return x0 + (x1 - x0) * (limit - y0) / (y1 - y0)
+
+
+def _ef_keeps_more(rows: ResultRows) -> Judgement:
+    pf, ef = (_capacity(rows, name) for name in ("PF", "EF"))
+    ours = f"with the memory that {pf:,.0f} profiles take with PF, EF keeps {ef:,.0f}: {ef / pf:.1f} times"
+    return ruled(3.3 <= ef / pf <= 4.2, ours, "what a table takes besides its profiles weighs more")
+
+
+def _pf_is_best_before(rows: ResultRows) -> Judgement:
+    ef, pf = (number(chosen(rows, strategy=name)[0], "rate") for name in ("EF", "PF"))
+    return ruled(pf > ef, f"{listed((pf, ef))} events a unit of work with PF and EF at pe = 0.8", "EF does less work")
+
+
+def _rn_is_last(rows: ResultRows) -> Judgement:
+    lines = [number(chosen(rows, strategy=name)[0], "rate") for name in ("PF", "EF", "RN")]
+    ours = f"{listed(lines)} events a unit of work with PF, EF and RN; RN keeps {_capacity(rows, 'RN'):,.0f} profiles"
+    why = (
+        "EF sends every event on from the middle, and RN a share; their root, which compares an event with all "
+        "profiles where EF compares it with a quarter, must have paid for that"
+    )
+    return ruled(lines[0] > lines[1] > lines[2], ours, why)
+
+
+FIGURE_21: Final = PaperFigure(
+    paper="003",
+    id="21",
+    title="events a second over the number of profiles",
+    shows="PF is best until memory is full at 100,000 profiles, then EF, which holds to 350,000; RN is below EF.",
+    chosen="a line of four brokers, unique profiles, pe = 0.8. The memory of a router ends at what 100,000 profiles "
+    "take with PF; a router refuses more, where the paper's swapped.",
+    settings={
+        Scale.SMALL: {"totals": (10_000, 20_000, 50_000, 100_000, 200_000), "full": 20_000},
+        Scale.PAPER: {"totals": (10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000), "full": 100_000},
+    },
+    measure=_measure,
+    criteria=(
+        Criterion(
+            "003-21-capacity", "EF keeps about four times the profiles of PF", "350,000 and 100,000", _ef_keeps_more
+        ),
+        Criterion("003-21-pf", "PF is best while memory lasts", "best", _pf_is_best_before),
+        Criterion(
+            "003-21-rn", "RN takes less than EF where most events match", "below EF", of_routers("RN")(_rn_is_last)
+        ),
+    ),
+    plots=(
+        PlotSpec(
+            *("Memory of the fullest router", "profiles", "memory_bytes", "strategy", "profiles", "bytes"),
+            log_x=True,
+            log_y=True,
+        ),
+        PlotSpec(
+            *(
+                "Events a unit of work, none where memory is full",
+                "profiles",
+                "taken",
+                "strategy",
+                "profiles",
+                "events",
+            ),
+            log_x=True,
+        ),
+    ),
+    seconds={Scale.SMALL: 4, Scale.PAPER: 20},
+    is_exact=True,
+)

@@ -1,0 +1,20 @@
+"""Whether two filters may meet: whether some message may satisfy both.
+
+Law: False is proven, attribute by attribute; True may be wrong where patterns exclude each other in ways that
+`_regions.py` does not look for. So whoever leaves something out by it leaves out nothing that is wanted.
+"""
+
+from __future__ import annotations
+
+from tamis.protocol._regions import region_of
+from tamis.protocol.filters import Filter
+
+
+def may_meet(a: Filter, b: Filter) -> bool:
+    """Return whether some message may satisfy both filters."""
+    names = {constraint.name for constraint in b.constraints}
+    for name in names:
+        constraints = [each for each in (*a.constraints, *b.constraints) if each.name == name]
+        if region_of(constraints) is None:
+            return False
+    return True

@@ -1,0 +1,115 @@
+"""Strategy rendezvous between real routers: messages of a class go to its root, and from there to who wants them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.configs import parse_topology
+from tamis.protocol.wire.client_bodies import Lost
+from tamis.router.core.strategies.rendezvous import RendezvousCore
+from tests.router.links.conftest import Node, in_touch, linked
+from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
+from tests.router.links.test_flood import visits
+from tests.router.links.test_network import subscribe
+from tests.router.wire_client import subscription
+
+RING = ("ab", "bc", "cd", "de", "ea")
+PLAIN = "\nstrategy: rendezvous"
+CLASSES = """
+strategy:
+  name: rendezvous
+  classes: {odd: 'x in {1, 3, 5}', quotes: 'type = "quote"'}
+  roots: {odd: [b, d], quotes: [c]}
+  others: [e]
+  storing: STORING
+"""
+
+
+def core_of(node: Node) -> RendezvousCore:
+    core = node.network.core
+    assert isinstance(core, RendezvousCore)
+    return core
+
+
+async def named(*nodes: Node) -> None:
+    """Wait until every edge of the nodes is complete, and messages name the root of every class."""
+    for node in nodes:
+        await node.until(
+            lambda node=node: (
+                all(each.is_complete for each in core_of(node).held_edges)
+                and all(core_of(node).core_state.forest.roots)
+                and len(core_of(node).core_state.forest.roots) > 0
+            )
+        )
+
+
+@pytest.mark.parametrize("storing", ["optimistic", "preventive"])
+async def test_messages_of_each_class_go_by_its_root_to_who_wants_them(nodes, storing):
+    made = await in_touch(nodes(linked(*RING) + CLASSES.replace("STORING", storing)))
+    clients = await all_subscribe(made)
+    await each_gets_what_it_wants(clients)  # before any root is named, and after
+    await named(*made.values())
+    for node in made.values():
+        roots = [node.network.core.core_state.topology.name_of(root) for root in core_of(node).roots.chosen]
+        assert roots == ["b", "c", "e"]
+    await each_gets_what_it_wants(clients)
+
+
+async def test_a_message_takes_the_way_to_the_root_and_to_who_wants_it_and_no_other(nodes):
+    """On a line a - b - c - d with root b: what d publishes goes up to b, whoever wants it, and down to a for x > 1."""
+    made = await in_touch(nodes(linked("ab", "bc", "cd") + "\nstrategy: {name: rendezvous, others: [b]}"))
+    alice, dora = await made["a"].client("alice"), await made["d"].client("dora")
+    await subscribe(alice, subscription(1, "x > 1"))
+    await named(*made.values())
+    before = visits(made)
+    for x in (1, 2, 3):
+        await dora.publish({"x": x})
+    assert [await alice.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
+    await made["b"].until(lambda: visits(made) == before + 3 * 3 + 2)
+    assert [len(core_of(made[name]).held_edges) for name in "abcd"] == [0, 2, 1, 0]
+
+
+async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
+    made = await in_touch(nodes(linked(*RING) + "\nstrategy: {name: rendezvous, others: [b, d]}"))
+    alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
+    await subscribe(carol, subscription(1, "x > 0"))
+    await named(*made.values())
+    await alice.publish({"x": 1})
+    assert await carol.delivered() == {"x": 1}
+    made["b"].kill()
+    rest = {name: node for name, node in made.items() if name != "b"}
+    for node in rest.values():
+        await node.knows(*(name for name in rest if name != node.name))
+    for x in (0, 2, 3):
+        await alice.publish({"x": x})
+    assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
+    await named(*rest.values())
+    assert {core_of(node).roots.chosen for node in rest.values()} == {(made["d"].network.core.me,)}
+    assert isinstance(await carol.next(), Lost)  # ways by b had broken
+    await alice.publish({"x": 4})
+    assert await carol.delivered() == {"x": 4}
+
+
+@pytest.mark.parametrize("others", ["b", "ad", "bce"])
+async def test_routers_of_both_families_make_one_ring(nodes, others):
+    text = linked(*RING)
+    made = nodes(text)
+    rendezvous = parse_topology(text.replace("{}", str(made["a"]._folder)) + PLAIN)
+    for name in others:
+        made[name].settings = rendezvous.router(name)
+    await in_touch(made)
+    clients = await all_subscribe(made)
+    await each_gets_what_it_wants(clients)
+
+
+async def test_routers_that_differ_about_roots_go_by_the_trees_of_sources(nodes):
+    text = linked(*RING) + PLAIN
+    made = nodes(text)
+    other = parse_topology(
+        linked(*RING).replace("{}", str(made["a"]._folder)) + "\nstrategy: {name: rendezvous, others: [c]}"
+    )
+    made["b"].settings = other.router("b")
+    await in_touch(made)
+    clients = await all_subscribe(made)
+    await each_gets_what_it_wants(clients)
+    assert all(core_of(node).roots.chosen == () for node in made.values())
