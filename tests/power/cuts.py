@@ -61,7 +61,7 @@ def live(folder: Path, mount: Path, record: Path, seed: int, environment: dict[s
 
 
 def mount_after_cut(image: Path, at: Path, found: Found) -> bool:
-    """Mount what a cut has left, after e2fsck where it must be: a tear within a block of ext4 can be past its mending."""
+    """Mount what a cut has left, after e2fsck where it must be: a tear in a block of ext4 can be past its mending."""
     for is_repaired in (False, True):
         try:
             run("mount", "-o", "loop", image, at)
