@@ -167,13 +167,19 @@ static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attr
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
+    const tm_net *net = sw->net;
     uint64_t unknown[SHAPE_TABLES] = {
-        sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
-        sw->net == NULL || sw->net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->net->network.table),
-        sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
-        sw->net == NULL || sw->net->shared.network.count == 0 ? SHAPE_NO_TABLE
-                                                              : tm_table_unknown(sw->net->shared.network.table),
+        [SHAPE_LOCAL] = sw->subscriptions.filters == 0 ? SHAPE_NO_TABLE : tm_table_unknown(sw->table),
+        [SHAPE_NETWORK] = SHAPE_NO_TABLE,
+        [SHAPE_RECORDED] =
+            sw->records == NULL || sw->records->wanted == NULL ? SHAPE_NO_TABLE : tm_table_unknown(sw->records->wanted),
+        [SHAPE_SHARED] = SHAPE_NO_TABLE,
     };
+    if (net != NULL) {
+        unknown[SHAPE_NETWORK] = net->network.count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(net->network.table);
+        const tm_network *shared = &net->shared.network;
+        unknown[SHAPE_SHARED] = shared->count == 0 ? SHAPE_NO_TABLE : tm_table_unknown(shared->table);
+    }
     message->form = form_of(sw, message, bytes);
     tm_shape *shape = &message->form->shape;
     if (unknown[SHAPE_LOCAL] != shape->unknown[SHAPE_LOCAL] ||
@@ -197,27 +203,34 @@ void switch_decode_all(tm_switch *sw, parts *message) {
                     &message->attribute_count);
 }
 
-static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
-    const uint8_t *area = message->frame + WIRE_HEADER_BYTES;
-    if (message->extension_size > 0 && !read_extensions(area, message->extension_size, found)) {
+/* Read the extension area, which is there, and take over what routers alone may write. */
+static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, parts *message, extensions *found) {
+    if (!read_extensions(message->frame + WIRE_HEADER_BYTES, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
-    if (found->choice_count > 0 || found->members_only) {
-        if (!switch_is_link(&sw->connections[message->from])) {
-            return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
-        }
-        message->choices = found->choices;
-        message->choice_count = found->choice_count;
-        message->members_only = found->members_only;
+    bool is_from_link = switch_is_link(&sw->connections[message->from]);
+    if (!is_from_link && (found->choice_count > 0 || found->members_only)) {
+        return (verdict){WIRE_BAD_EXTENSION, "a client chooses no member of a worker group"};
     }
-    if (found->has_keys && !switch_is_link(&sw->connections[message->from])) {
+    if (!is_from_link && found->has_keys) {
         return (verdict){WIRE_BAD_EXTENSION, "a client says of no message which subscriptions it matches"};
     }
-    if (found->route_bytes > 0) {
-        if (!switch_is_link(&sw->connections[message->from])) {
-            return (verdict){WIRE_BAD_EXTENSION, "a client says of no message where it goes"};
+    if (!is_from_link && found->route_bytes > 0) {
+        return (verdict){WIRE_BAD_EXTENSION, "a client says of no message where it goes"};
+    }
+    message->choices = found->choices;
+    message->choice_count = found->choice_count;
+    message->members_only = found->members_only;
+    message->route_bytes = found->route_bytes;
+    return (verdict){0, NULL};
+}
+
+static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
+    if (message->extension_size > 0) {
+        verdict taken = take_extensions(sw, message, found);
+        if (taken.code != 0) {
+            return taken;
         }
-        message->route_bytes = found->route_bytes;
     }
     bool says_traced = (message->frame[WIRE_FLAGS] & WIRE_FLAG_TRACED) != 0;
     if ((found->trace != 0) != says_traced && !found->is_strange) {

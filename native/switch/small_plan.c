@@ -127,14 +127,14 @@ static inline bool is_due(tm_small_plan *plan, uint64_t version, uint32_t filter
     return plan->wait > 0 && --plan->wait == 0;
 }
 
-bool tm_small_plan_is_ready(tm_small_plan *plan, const tm_subscriptions *subscriptions, const tm_shape *shape) {
+bool tm_small_plan_prepare(tm_small_plan *plan, const tm_subscriptions *subscriptions, const tm_shape *shape) {
     if (is_due(plan, subscriptions->version, subscriptions->filters, shape)) {
         plan->is_made = make(plan, subscriptions->memory, add_subscriptions, subscriptions, shape);
     }
     return plan->is_made;
 }
 
-bool tm_small_plan_is_ready_for_network(tm_small_plan *plan, const tm_network *network, const tm_shape *shape) {
+bool tm_small_plan_prepare_for_network(tm_small_plan *plan, const tm_network *network, const tm_shape *shape) {
     if (is_due(plan, network->version, network->count, shape)) {
         plan->is_made = make(plan, network->memory, add_network, network, shape);
     }

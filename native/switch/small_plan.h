@@ -55,9 +55,28 @@ typedef struct tm_small_plan {
     tm_value operands[SMALL_PLAN_OPERANDS_MAX];
 } tm_small_plan;
 
-/* A message of the shape is here: is there a plan for it? Rows are of subscribers, or of routers. */
-bool tm_small_plan_is_ready(tm_small_plan *plan, const tm_subscriptions *subscriptions, const tm_shape *shape);
-bool tm_small_plan_is_ready_for_network(tm_small_plan *plan, const tm_network *network, const tm_shape *shape);
+/* A message of the shape is here, and something has changed since a plan was made or tried: count the message, and make
+ * a plan if it is time. Returns whether there is one. */
+bool tm_small_plan_prepare(tm_small_plan *plan, const tm_subscriptions *subscriptions, const tm_shape *shape);
+bool tm_small_plan_prepare_for_network(tm_small_plan *plan, const tm_network *network, const tm_shape *shape);
+
+static inline bool small_plan_is_settled(const tm_small_plan *plan, uint64_t version, const tm_shape *shape) {
+    return plan->wait == 0 && plan->shape_version == shape->version && plan->filters_version == version;
+}
+
+/* A message of the shape is here: is there a plan for it? Rows are of subscribers, or of routers. Here, as each message
+ * asks both. */
+static inline bool tm_small_plan_is_ready(tm_small_plan *plan, const tm_subscriptions *subscriptions,
+                                          const tm_shape *shape) {
+    bool is_settled = small_plan_is_settled(plan, subscriptions->version, shape);
+    return is_settled ? plan->is_made : tm_small_plan_prepare(plan, subscriptions, shape);
+}
+
+static inline bool tm_small_plan_is_ready_for_network(tm_small_plan *plan, const tm_network *network,
+                                                      const tm_shape *shape) {
+    bool is_settled = small_plan_is_settled(plan, network->version, shape);
+    return is_settled ? plan->is_made : tm_small_plan_prepare_for_network(plan, network, shape);
+}
 
 /* The rows (interface, handle) of all filters that hold, at most SMALL_PLAN_FILTERS_MAX; returns how many. Sixteen
  * bytes behind any string of the message may be read. Where the work is over they are not all. */
