@@ -124,7 +124,7 @@ def measured(
 def _wants(brokers: int, profiles: int, pe: Fraction, sigma: int, locality: Fraction) -> Wants:
     filters = [[_profile(home * _VALUES + number // sigma) for number in range(profiles)] for home in range(brokers)]
     columns = [_events_of(publisher, brokers, profiles // sigma, pe, locality) for publisher in range(brokers)]
-    return Wants(filters, [], [event for of_each in zip(*columns, strict=True) for event in of_each])
+    return Wants(filters, [], [], [event for of_each in zip(*columns, strict=True) for event in of_each])
 
 
 def _profile(value: int) -> bytes:
