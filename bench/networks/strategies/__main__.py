@@ -29,6 +29,7 @@ from tamis.protocol.strategies import BY_NAME, STRATEGIES
 SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "small": {"ring5": (1_000, 10_000), "wan39": (1_000, 10_000), "tree100": (1_000,)},
     "paper": {"ring5": (1_000, 10_000, 100_000), "wan39": (1_000, 10_000, 100_000), "tree100": (1_000, 10_000)},
+    "brokers": {"bus4": (1_000, 20_000, 200_000), "das9": (1_000, 20_000, 200_000)},
 }
 """Layouts, and the subscriptions of each."""
 ENGINES_OF_PAPERS: Final = {"link-matching": "pst"}

@@ -1,9 +1,9 @@
 """The control plane of a network that follows one strategy: real cores in virtual time, and what their links carry.
 
 Law: the network comes up first; then clients subscribe, a tenth of each router's filters at a time; then filters come
-and go one by one; then links are cut and mended. Counted is from the first subscription on, each copy on each link,
-digests apart, which neighbours compare however quiet it is. *Quiet* is QUIET_US without a frame; what never rests
-(paper 004 to the letter repeats itself) is counted for REST_MAX_US.
+and go one by one; then filters that cover others go, and come again; then links are cut and mended. Counted is from the
+first subscription on, each copy on each link, digests apart, which neighbours compare however quiet it is. *Quiet* is
+QUIET_US without a frame; what never rests (paper 004 to the letter repeats itself) is counted for REST_MAX_US.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ import tamis.configs
 from tamis.bench.networks.strategies.wants import Wants
 from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.core.commands import NeighbourSession
-from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
+from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.trees import Trees
+from tamis.router.links.covering import NativeCover
 from tamis.simulate import topologies
 from tamis.simulate.clock import Clock
 from tamis.simulate.direction import Line
@@ -139,7 +143,8 @@ class Network:
     def __init__(self, plan: NetworkPlan, strategy: str, budget: Budget) -> None:
         self.clock, self._budget = Clock(), budget
         self.tally = Tally(self.clock)
-        kit = RunParts(strategy, CoreSettings(broadcast=plan.broadcast), table=Kept)
+        parts = CoreParts(cover=NativeCover) if STRATEGIES[strategy].parts.cover is Cover else CoreParts()
+        kit = RunParts(strategy, CoreSettings(broadcast=plan.broadcast), parts, table=Kept)
         paths, matches = SharedPaths(len(plan.names)), Matches(())
         self.nodes = [Node(name, self.clock, kit, matches, paths, self.tally, lambda: UNIX_MS) for name in plan.names]
         costs = [cost for _, _, cost in plan.links]
@@ -175,16 +180,30 @@ class Network:
 
         return self._said(all_want, "clients subscribe")
 
-    def change(self, wants: Wants) -> Said:
-        """Let the further filters come one after the other, and go, and wait for rest each time."""
+    def come(self, filters: Sequence[tuple[int, bytes]]) -> Said:
+        """Let filters, each of a router by its index, come one after the other, and wait for rest."""
+        return self._one_by_one(Node.want, filters, "subscriptions come")
 
-        def one_by_one() -> None:
-            for act in (Node.want, Node.unwant):
-                for router, packed in wants.changes:
-                    act(self.nodes[router], 0, (packed,), 0)
-                    self._run(S, "subscriptions come and go")
+    def go(self, filters: Sequence[tuple[int, bytes]]) -> Said:
+        """Let filters, each of a router by its index, go one after the other, and wait for rest."""
+        return self._one_by_one(Node.unwant, filters, "subscriptions go")
 
-        return self._said(one_by_one, "subscriptions come and go")
+    def stored(self) -> int:
+        """Return how many filters of others all routers keep; those that match everything are none."""
+        others = (
+            filters for node in self.nodes for issuer, filters in node.table.filters.items() if issuer != node.number
+        )
+        return sum(packed != PACKED_EVERYTHING for filters in others for packed in filters.values())
+
+    def _one_by_one(
+        self, act: Callable[[Node, int, tuple[bytes, ...], int], None], filters: Sequence[tuple[int, bytes]], doing: str
+    ) -> Said:
+        def do() -> None:
+            for router, packed in filters:
+                act(self.nodes[router], 0, (packed,), 0)
+                self._run(S, doing)
+
+        return self._said(do, doing)
 
     def cuts(self) -> Iterator[Cut]:
         """Cut some links, one after the other, each mended before the next."""

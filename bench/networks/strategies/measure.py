@@ -16,11 +16,11 @@ from statistics import mean
 from typing import Any, Final
 
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
-from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, layout, trees_of
+from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, Said, layout, trees_of
 from tamis.bench.networks.strategies.fleet import ROLES, Fleet, Pass
 from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
-from tamis.bench.networks.strategies.wants import CHANGES, Wants, make_wants
+from tamis.bench.networks.strategies.wants import Wants, make_wants
 
 REPEATS: Final = 3
 CORES: Final = 10
@@ -74,12 +74,19 @@ def _build(setup: Setup, contender: Contender, wants: Wants, budget: Budget) -> 
     """Let a network come up, subscribe, change and lose links, and make its fleet; Disagrees if it does."""
     network = Network(layout(setup.layout), contender.strategy, budget)
     network.come_up()
-    said, changed = network.subscribe(wants), network.change(wants)
+    said = network.subscribe(wants)
+    stored = network.stored()
+    came, gone = network.come(wants.changes), network.go(wants.changes)
+    uncovered = network.go(wants.covering)
+    network.come(wants.covering)
     fleet = Fleet(network.nodes, wants, contender.facts, contender.engine, budget)
     trees = [trees_of(node) for node in network.nodes]
     figures: Figures = {
         "control": asdict(said),
-        "change": {name: count / (2 * CHANGES) for name, count in asdict(changed).items()},
+        "comes": _each(came, len(wants.changes)),
+        "goes": _each(gone, len(wants.changes)),
+        "uncovers": _each(uncovered, len(wants.covering)),
+        "stored": (sum(map(len, wants.filters)) + stored) / sum(map(len, wants.filters)),
         "memory": _memory(network, fleet),
         "masks": max(masks(each) for each in trees),
         "frames": fleet.first.frames / setup.events,
@@ -97,6 +104,11 @@ def _build(setup: Setup, contender: Contender, wants: Wants, budget: Budget) -> 
         "bytes": mean(cut.said.bytes for cut in cuts),
     }
     return Built(contender, fleet, budget, figures)
+
+
+def _each(said: Said, count: int) -> Figures | None:
+    """Return what one of `count` subscriptions made routers say; None: there were none."""
+    return {name: total / count for name, total in asdict(said).items()} if count else None
 
 
 def _missing(found: Pass, wants: Wants, contender: Contender) -> int:

@@ -5,15 +5,17 @@ Law: the page is made of cells alone; a cell that was left out has its reason in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tamis.bench.cells import Cell
+from tamis.bench.networks.strategies import orders
 from tamis.bench.networks.strategies.cells import Cells, Setup
 from tamis.bench.tables import markdown, percent, short
 
 HEAD: Final = (
-    *("strategy", "engine", "control frames", "control kB", "frames a change", "bytes a change"),
+    *("strategy", "engine", "control frames", "control kB", "frames, one comes", "bytes, one comes"),
+    *("frames, one goes", "bytes, one goes", "frames, a cover goes", "bytes, a cover goes", "copies of a filter"),
     *("memory, mean MB", "most MB", "of it C", "frames an event", "bytes an event"),
     *("us entry", "us transit", "us leaf", "us an event", "±"),
     *("steps entry", "steps transit", "steps leaf", "steps an event", "cut ms", "cut frames", "masks", "missing"),
@@ -32,15 +34,21 @@ def _section(setup: Setup, rows: Sequence[Cell]) -> str:
     told = [title]
     if able:
         told.append(markdown(list(HEAD), [_cells(row) for row in able]))
+    told += orders.told(rows)
     told += [f"Left out: {row['strategy']} with {row['engine']}, {row['skipped']}." for row in rows if "skipped" in row]
     return "\n\n".join(told)
+
+
+def _said(said: Mapping[str, float] | None) -> tuple[float | None, float | None]:
+    return (said["frames"], said["bytes"]) if said else (None, None)
 
 
 def _cells(row: Cell) -> list[str]:
     memory, cut = row["memory"], row["cut"]
     return [
         *(row["strategy"], row["engine"], f"{row['control']['frames']:,}", short(row["control"]["bytes"] / 1e3)),
-        *(short(row["change"]["frames"]), short(row["change"]["bytes"])),
+        *(short(each) for what in ("comes", "goes", "uncovers") for each in _said(row[what])),
+        short(row["stored"]),
         *(short((memory["c_mean"] + memory["core_mean"]) / 1e6), short((memory["c_most"] + memory["core_most"]) / 1e6)),
         *(percent(memory["c_mean"] / (memory["c_mean"] + memory["core_mean"])), short(row["frames"])),
         *(short(row["bytes"]), *(short(row["us"].get(role)) for role in ROLES)),

@@ -30,7 +30,9 @@ CHANGES: Final = 10
 """Further filters, each of which comes and goes."""
 PLAIN_ENGINE: Final = "counting"
 SAMPLE: Final = 20
-"""Events that are evaluated filter by filter."""
+"""Events that are evaluated filter by filter; SAMPLE_MIN where that would be more than EVALUATIONS."""
+SAMPLE_MIN: Final = 3
+EVALUATIONS: Final = 500_000
 
 Event = dict[str, Value]
 
@@ -58,10 +60,12 @@ class _Want:
 
 @dataclass(frozen=True)
 class Wants:
-    """`filters` and `changes` are lists of packed filters by the index of the router; `changes` come and go later."""
+    """`filters` and `changes` are lists of packed filters by the index of the router; `changes` come and go later;
+    `covering` are some of `filters`, each of which covers others of its router."""
 
     filters: list[list[bytes]]
     changes: list[tuple[int, bytes]]
+    covering: list[tuple[int, bytes]]
     events: list[Event]
     """Event i enters at router i modulo the number of routers."""
 
@@ -77,7 +81,8 @@ class Wants:
 
     def _check(self, found: list[frozenset[int]]) -> None:
         plain = [[decode_filter(packed) for packed in each] for each in self.filters]
-        for number in range(0, len(self.events), max(1, len(self.events) // SAMPLE)):
+        sample = min(SAMPLE, max(SAMPLE_MIN, EVALUATIONS // sum(map(len, plain))))
+        for number in range(0, len(self.events), max(1, len(self.events) // sample)):
             event = self.events[number]
             truth = {router for router, each in enumerate(plain) if any(filter_matches(one, event) for one in each)}
             if truth != found[number]:
@@ -97,10 +102,11 @@ def make_wants(routers: int, subscriptions: int, coverable: int, events: int) ->
             topics, team = topics + 1, next(teams)
         plain[team.pop()].append(_base(topics, random))
     filters = [[want.packed for want in each] for each in plain]
-    _narrow(filters, plain, covered, random)
+    covering = _narrow(filters, plain, covered, random)
     for each in filters:
         random.shuffle(each)
-    return Wants(filters, list(_changes(plain, topics, coverable, random)), _events(topics + 1, events, random))
+    changes = list(_changes(plain, topics, coverable, random))
+    return Wants(filters, changes, covering, _events(topics + 1, events, random))
 
 
 def _teams(routers: int, spread: int, random: Random) -> Iterator[list[int]]:
@@ -116,17 +122,24 @@ def _base(topic: int, random: Random) -> _Want:
     return _Want(topic, price, random.randrange(VOLUMES * 4 // 10) if random.random() < 0.5 else -1)
 
 
-def _narrow(filters: list[list[bytes]], plain: list[list[_Want]], count: int, random: Random) -> None:
-    """Add `count` filters, all different, that another one of their router covers."""
+def _narrow(
+    filters: list[list[bytes]], plain: list[list[_Want]], count: int, random: Random
+) -> list[tuple[int, bytes]]:
+    """Add `count` filters, all different, that another one of their router covers; return CHANGES that cover some."""
     able = [router for router, each in enumerate(plain) if each]
     seen = {(router, packed) for router, each in enumerate(filters) for packed in each}
+    covering: dict[tuple[int, bytes], None] = {}
     while count:
         router = able[count % len(able)]
-        packed = random.choice(plain[router]).narrowed(random).packed
+        base = random.choice(plain[router])
+        packed = base.narrowed(random).packed
         if (router, packed) not in seen:
             seen.add((router, packed))
             filters[router].append(packed)
             count -= 1
+            if len(covering) < CHANGES:
+                covering[router, base.packed] = None
+    return [*covering]
 
 
 def _changes(plain: list[list[_Want]], topics: int, coverable: int, random: Random) -> Iterator[tuple[int, bytes]]:

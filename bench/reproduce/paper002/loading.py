@@ -228,7 +228,7 @@ def _frames(run: FigureRun, count: int) -> list[ResultRow]:
         constraints = (Constraint(f"a{k}", Op.EQ, (value,)) for k, value in sorted(wish.wanted.items()))
         filters[wish.home].append(encode_filter(Filter(tuple(constraints))))
     events = [{f"a{k}": value for k, value in enumerate(values)} for _, values in drawn]
-    wants = Wants([filters[name] for name in names], [], list(map(dict, events)))
+    wants = Wants([filters[name] for name in names], [], [], list(map(dict, events)))
     return [_of_routers(protocol, wants, [each[protocol].frames() for each in works]) for protocol in STRATEGIES]
 
 

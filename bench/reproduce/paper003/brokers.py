@@ -144,7 +144,7 @@ def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
         ]
         for home in range(brokers)
     ]
-    return Wants(filters, [], events_of(point, profiles))
+    return Wants(filters, [], [], events_of(point, profiles))
 
 
 def _unique(point: BrokersAsked, profiles: int) -> int:

@@ -9,13 +9,15 @@ import pytest
 from click.testing import CliRunner
 
 from tamis.bench.networks.strategies import __main__ as command
-from tamis.bench.networks.strategies import measure
+from tamis.bench.networks.strategies import measure, orders
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
 from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, layout, trees_of
 from tamis.bench.networks.strategies.fleet import ENTRY, Fleet
 from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
-from tamis.bench.networks.strategies.wants import make_wants
+from tamis.bench.networks.strategies.wants import CHANGES, make_wants
+from tamis.native import DEFAULT_ENGINE
+from tamis.native.covering import FilterCovers
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.strategies import BY_NAME, STRATEGIES
 from tamis.protocol.wire.packed_filters import decode_filter
@@ -26,7 +28,10 @@ from tamis.simulate.topologies import NetworkPlan
 SOUND = [facts for facts in STRATEGIES if facts.loses_nothing]
 COUNTED = (
     "control",
-    "change",
+    "comes",
+    "goes",
+    "uncovers",
+    "stored",
     "masks",
     "frames",
     "bytes",
@@ -71,6 +76,18 @@ def test_the_coverable_share_is_covered_and_changes_nothing_about_who_wants_an_e
         read = [decode_filter(packed) for packed in filters]
         for number, event in enumerate(wants.events):
             assert (router in wants.wanting[number]) == any(filter_matches(one, event) for one in read)
+
+
+def test_filters_that_go_as_covers_cover_others_of_their_router() -> None:
+    wants = make_wants(5, 60, 50, 1)
+    assert 0 < len(wants.covering) <= CHANGES
+    for router, packed in wants.covering:
+        assert wants.filters[router].count(packed) == 1
+        covers = FilterCovers(1 << 20)
+        for other in wants.filters[router]:
+            covers.add(other)
+        assert len(covers.covered(packed)) > 1
+    assert make_wants(5, 60, 0, 1).covering == []
 
 
 @pytest.mark.parametrize(("coverable", "stated"), [(0, 60), (50, 30), (90, 6)])
@@ -155,6 +172,47 @@ def test_what_is_kept_counts_once_and_without_the_cache_of_paths() -> None:
     text = b"x" * 1_000
     assert 1_000 < bytes_kept([text, text]) < 1_300
     assert bytes_kept([PathCache(), PathCache]) == sys.getsizeof([None, None])
+
+
+def test_an_index_of_covers_counts_with_what_it_takes_in_c() -> None:
+    covers = FilterCovers(1 << 20)
+    empty, empty_c = bytes_kept([covers]), covers.stats()[1]
+    for packed in make_wants(1, 200, 0, 1).filters[0]:
+        covers.add(packed)
+    grown = covers.stats()[1] - empty_c
+    assert grown > 0
+    assert bytes_kept([covers]) - empty == grown
+
+
+# --- what paper 003 states -------------------------------------------------------------------------------------------
+
+
+def row(strategy: str, stored: float, said: float | None) -> dict[str, object]:
+    uncovers = None if said is None else {"bytes": said}
+    return {"strategy": strategy, "engine": DEFAULT_ENGINE, "stored": stored, "uncovers": uncovers}
+
+
+def rows_with(profile_stored: float, profile_said: float | None) -> list[dict[str, object]]:
+    return [
+        row("flood-everywhere", 1, 0),
+        row("profile", profile_stored, profile_said),
+        row("profile-preventive", 4, None if profile_said is None else 400),
+        row("link-matching", 4, 450),
+    ]
+
+
+@pytest.mark.parametrize(("stored", "said", "hold"), [(2, 500, [1, 1]), (5, 500, [0, 1]), (2, 300, [1, 0])])
+def test_an_order_of_the_paper_holds_or_does_not(stored: float, said: float, hold: list[int]) -> None:
+    told = orders.told(rows_with(stored, said))
+    assert [each.endswith(" holds.") for each in told] == hold
+    assert [each.endswith(" does not hold.") for each in told] == [not each for each in hold]
+
+
+def test_an_order_is_not_judged_before_all_of_it_is_measured() -> None:
+    assert len(orders.told(rows_with(2, None))) == 1
+    assert orders.told([each for each in rows_with(2, 500) if each["strategy"] != "profile"]) == []
+    left_out = [each | ({"skipped": "slow"} if each["strategy"] == "profile" else {}) for each in rows_with(2, 500)]
+    assert orders.told(left_out) == []
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
