@@ -35,7 +35,7 @@ PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
 
-STRATEGIES = "advertise, flood, link-matching, match-first or profile"
+STRATEGIES = "advertise, flood, link-matching, match-first, profile or rendezvous"
 ENGINES = "tamis, sff, counting, linear, kdtree, pst, interval or plain"
 
 SEVEN = """\
@@ -52,7 +52,7 @@ links:
   - {ends: [b, wset], cost: 2}
   - {ends: [a, west], cost: 0}
 limits: {frame_bytes: lots}
-strategy: rendezvous
+strategy: adaptive
 """
 
 
@@ -64,7 +64,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
         'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
-        f'net.yaml:14:11: strategy: "rendezvous" is not supported yet; choose {STRATEGIES}',
+        f'net.yaml:14:11: strategy: "adaptive" is not supported yet; choose {STRATEGIES}',
     ]
 
 
@@ -135,7 +135,7 @@ VALUES = [
     ),
     (
         ONE + "strategy: {name: flood, storing: preventive}",
-        '2:34: strategy.storing: is a setting of strategy profile, not of flood, got "preventive"',
+        '2:34: strategy.storing: is a setting of strategy profile and rendezvous, not of flood, got "preventive"',
     ),
     (
         ONE + "strategy: adaptive",

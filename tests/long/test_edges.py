@@ -9,8 +9,8 @@ import time
 import pytest
 
 from tamis.testing import ring, running
+from tamis.testing.links import ProxyState
 from tamis.testing.network import RouterNetwork, link_name
-from tamis.testing.proxy import ProxyState
 from tests.long.chaos import Traffic
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")

@@ -1,8 +1,8 @@
 """Which router is the root of a class of messages, by who is in reach.
 
 Law: a choice follows from the class, what the topology file says of it and the set of routers in reach, and from
-nothing else; so all routers of a component choose alike, and each part of a network that has fallen apart has roots of
-its own.
+nothing else; so all routers of a component choose alike (E9), and each part of a network that has fallen apart has
+roots of its own.
 
     listed    the first router of the list that is in reach
     hash      the router in reach with the highest BLAKE2b-8 of (class, router): classes are spread evenly, and a router
