@@ -32,7 +32,9 @@ def milliseconds_of(what: str, value: Duration, most: int = _U64) -> int:
     elif isinstance(value, str):
         found = _DURATION.fullmatch(value.strip())
         if found is None:
-            raise Refused(f'{what} is seconds, a timedelta, or text such as "30s", "15m", "12h" and "7d", not {value!r}')
+            raise Refused(
+                f'{what} is seconds, a timedelta, or text such as "30s", "15m", "12h" and "7d", not {value!r}'
+            )
         ms = float(found[1]) * MS_OF[found[2]]
     elif isinstance(value, int | float) and not isinstance(value, bool):
         ms = value * 1_000

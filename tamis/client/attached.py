@@ -119,13 +119,15 @@ class Attached:
         if head.replayed:
             return self._make(message._frame, head, self)
         if head.position in self._waiting:
-            return self._hide()
+            self._hide()
+            return None
         seen = self._options.seen
         hidden = seen.hides(message.id, self._connection, head.position) if seen is not None else None
         if hidden is not None:
             if hidden.is_settled:
                 self.done.append(head.position)
-            return self._hide()
+            self._hide()
+            return None
         self._waiting.add(head.position)
         return self._make(message._frame, head, self)
 
@@ -142,13 +144,16 @@ class Attached:
                 seen.give(item.id, self._connection, item.position)
         return item
 
-    def more_credit(self) -> Credit | None:
-        """Return how much the router may send by now, if it is worth a frame to say so."""
-        room = self._taken + self._options.credit
-        if self.state is not AttachedState.ACTIVE or room - self._granted < max(1, self._options.credit // 2):
-            return None
-        self._granted = room
-        return Credit(room, 0, self.id)
+    @property
+    def wants_credit(self) -> bool:
+        """Has so much been taken that it is worth a frame to say so?"""
+        free = self._taken + self._options.credit - self._granted
+        return self.state is AttachedState.ACTIVE and free >= max(1, self._options.credit // 2)
+
+    def more_credit(self) -> Credit:
+        """Return how much the router may send by now."""
+        self._granted = self._taken + self._options.credit
+        return Credit(self._granted, 0, self.id)
 
     def new_losses(self, gap: Gap) -> Gap | None:
         """Return what `gap`, which counts since the keep was made, says that was not said before; None: nothing."""
@@ -184,7 +189,8 @@ class Attached:
     def _replayed(self, message: Message, head: KeptHead) -> Handed | None:
         """Return a message of a replay, unless it was there before a cut: a replay begins anew then."""
         if head.position <= self._newest:
-            return self._hide()
+            self._hide()
+            return None
         self._newest = head.position
         return self._make(message._frame, head, self)
 

@@ -1,8 +1,8 @@
 """The kept subscriptions of a client: what the router was asked, attachments, replays, acknowledgements.
 
-Law: KEEP and FORGET mean the same when they are asked twice, so what a cut has left without an answer is asked again; so
-is each attachment. What the application acknowledges is gathered, and goes out with the next output: one frame for as
-many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a message
+Law: KEEP and FORGET mean the same when they are asked twice, so what a cut has left without an answer is asked again,
+and so is each attachment. What the application acknowledges is gathered, and goes out with the next output: one frame
+for as many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a message
 that comes again and was acknowledged is acknowledged again.
 """
 
@@ -119,9 +119,8 @@ class Kept:
 
     def took(self, attached: Attached) -> None:
         """Take in that the application has taken an item; the router may be told to send more."""
-        more = attached.more_credit()
-        if more is not None and self._frame_bytes_max:
-            self._send(more)
+        if attached.wants_credit and self._frame_bytes_max:
+            self._send(attached.more_credit())
 
     def acknowledge(self, attached: Attached, message: Handed, waiter: Waiter | None = None) -> None:
         """Note that the application is done with `message`; with a `waiter`, settle that when it is on disk."""
@@ -137,7 +136,9 @@ class Kept:
         else:
             self._say(attached, positions or {message.position}, AckVerdict.DONE, waiter=waiter)
 
-    def say(self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
+    def say(
+        self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
+    ) -> None:
         """Tell the router to give `message` out again, to leave it here for longer, or that nobody can use it."""
         _check_open(attached)
         if message.replayed:
@@ -318,5 +319,3 @@ def _check_open(attached: Attached) -> None:
 
 def _is_gone(refusal: Refusal | None) -> bool:
     return refusal is not None and refusal.code == RefusalCode.NO_SUCH_KEEP
-
-
