@@ -62,10 +62,11 @@ ROOMS = {
     "clients": {"daemon", "connections"},
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
-    "admin": {"daemon", "connections", "clients", "links", *CORE},
+    "kept": {"daemon", "connections", "clients", "keeps"},
+    "admin": {"daemon", "connections", "clients", "links", "kept", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
-    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin"},
+    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin", "kept"},
 }
 
 

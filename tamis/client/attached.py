@@ -26,6 +26,8 @@ from tamis.protocol.wire.keep_bodies import Attach, Replay
 
 CREDIT: Final = 500
 """Messages that a router may send ahead, by default."""
+REPLAYED_MAX: Final = 262_144
+"""Messages up to which a replay that was cut can begin anew."""
 CREDIT_MAX: Final = 1_000_000
 _OF_A_KEEP: Final = frozenset({GapReason.TOO_LARGE})
 """Losses that concern a keep, though they are not counted since it was made."""
@@ -78,7 +80,7 @@ class Attached:
         self._granted = options.credit
         self._waiting: set[int] = set()  # positions in the inbox
         self._told: dict[GapReason, int] = {}
-        self._newest = 0  # position of the newest message of a replay
+        self._replayed_before: set[int] = set()  # positions that a replay has brought
 
     @property
     def name(self) -> str:
@@ -101,8 +103,15 @@ class Attached:
         if isinstance(ask, Attach):
             self._options = replace(self._options, ask=replace(ask, after=0, latest=False))
 
+    @property
+    def can_begin_anew(self) -> bool:
+        """Is it known of each message whether it came before?"""
+        return len(self._replayed_before) <= REPLAYED_MAX
+
     def cut(self) -> None:
         """Forget what waits, which comes again, and what the router was not told."""
+        if self.is_replay:
+            self._replayed_before -= {item.position for item in self.inbox.items if isinstance(item, Handed)}
         self._connection += 1
         self._taken = 0
         self.done.clear()
@@ -188,10 +197,10 @@ class Attached:
 
     def _replayed(self, message: Message, head: KeptHead) -> Handed | None:
         """Return a message of a replay, unless it was there before a cut: a replay begins anew then."""
-        if head.position <= self._newest:
+        if head.position in self._replayed_before:
             self._hide()
             return None
-        self._newest = head.position
+        self._replayed_before.add(head.position)
         return self._make(message._frame, head, self)
 
 

@@ -2,8 +2,8 @@
 
 Law: KEEP and FORGET mean the same when they are asked twice, so what a cut has left without an answer is asked again,
 and so is each attachment. What the application acknowledges is gathered, and goes out with the next output: one frame
-for as many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a message
-that comes again and was acknowledged is acknowledged again.
+for as many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a
+message that comes again and was acknowledged is acknowledged again.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tamis.protocol.wire.frames import Body
 from tamis.protocol.wire.keep_bodies import Detach, ForgetKeep, Keep, ReplayEnd
 
 NOT_KEPT: Final = "this router knows of no kept subscriptions: it is of an earlier version"
+CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
 ACKS_AT_ONCE: Final = 10_000
 """Positions that are gathered before they go out."""
 _FRAME_SPARE: Final = 128
@@ -171,6 +172,9 @@ class Kept:
             attached.cut()
             if attached.state is AttachedState.ENDING:
                 self._over(attached)
+            elif not attached.can_begin_anew:
+                attached.inbox.end(AckUnknown(CUT_REPLAY))
+                self._over(attached)
             else:
                 attached.state = AttachedState.ASKED
 
@@ -220,9 +224,9 @@ class Kept:
             self._answer_for(asked.attached, asked.of, refusal)
 
     def replay_ended(self, end: ReplayEnd) -> None:
-        """Take in that a replay is over."""
+        """Take in that a replay is over, or that the keep of an attachment was forgotten."""
         attached = self._attached.get(end.id)
-        if attached is not None and attached.is_replay:
+        if attached is not None:
             attached.inbox.end(KeepRefused(Refusal(end.id, end.code, end.reason)) if end.code else None)
             self._over(attached)
 
@@ -256,6 +260,7 @@ class Kept:
         elif refusal is None:
             attached.answered()
             settle(attached.waiter)
+            self._due.add(attached)
         else:
             self._fail(attached, KeepRefused(refusal))
 
@@ -273,9 +278,11 @@ class Kept:
         settle(attached.waiter)
 
     def _tell(self, attached: Attached) -> None:
-        """Tell the router which positions are done."""
-        done, attached.done = attached.done, []
+        """Tell the router which positions are done, once it has answered the ATTACH."""
         self._due.discard(attached)
+        if attached.state is AttachedState.ASKED:
+            return
+        done, attached.done = attached.done, []
         if done and attached.state is AttachedState.ACTIVE:
             for some in self._in_frames(ranges_of(done)):
                 self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
