@@ -144,7 +144,8 @@ class SwitchKeeps:
     def open(self, number: int, terms: KeepTerms, *, is_recovered: bool = False) -> int:
         """Keep what satisfies the filters of `terms` under `number`, and return the number of its subscriber. With
         `is_recovered` the keep gets what the log has for it, which reads the disk; without, `number` was never used in
-        this log. Raises what adding a filter raises, and then there is no such keep."""
+        this log. Raises what adding a filter raises; a
+        new keep is forgotten then."""
         order_by, latest_by = terms.order_by.encode(), terms.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_KEEP_BACKOFFS_MAX}]", list(terms.backoff_ms))
@@ -168,16 +169,18 @@ class SwitchKeeps:
         )
         check(lib.tm_keep_open(self.c, number, c_terms, self._number))
         subscriber = int(self._number[0])
+        if is_recovered:
+            check_log(lib.tm_keep_recover(self.c, number))
+            self._filter(number, terms.filters)
+            return subscriber
         try:
-            self._fill(number, terms.filters, is_recovered)
+            self._filter(number, terms.filters)
         except Exception:
             self._undo(number)
             raise
         return subscriber
 
-    def _fill(self, number: int, filters: Sequence[bytes], is_recovered: bool) -> None:
-        if is_recovered:
-            check_log(lib.tm_keep_recover(self.c, number))
+    def _filter(self, number: int, filters: Sequence[bytes]) -> None:
         for packed in filters:
             check(lib.tm_keep_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
 
