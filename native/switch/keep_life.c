@@ -325,7 +325,11 @@ int tm_keep_recover(tm_switch *sw, uint32_t number) {
     if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->appended > 0) {
         return TM_MISUSED;
     }
-    take_tallies(sw, keep_at(sw, slot));
+    tm_keep *keep = keep_at(sw, slot);
+    take_tallies(sw, keep);
+    for (unsigned how = 0; how < LEFT_WAYS; how++) {
+        keep->appended += keep->tally.left[how];
+    }
     return keep_fill(sw, slot);
 }
 

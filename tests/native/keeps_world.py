@@ -269,7 +269,7 @@ class NativeWorld:
     def _given(self, position: int, member: int, body: DataFrame) -> None:
         key = (body.message.id.origin, body.message.id.counter)
         said = body.extensions[ExtensionType.DELIVERIES]
-        deliveries, replayed, maybe = said.deliveries, said.replayed, said.maybe_duplicate  # type: ignore[attr-defined]
+        deliveries, replayed, maybe = said.times, said.replayed, said.maybe_duplicate  # type: ignore[attr-defined]
         assert dict(body.message.attributes) == self.judge.sent[key]
         self.judge.given(member, position, key, deliveries, replayed=replayed, maybe=maybe)
         if not replayed:
