@@ -50,16 +50,13 @@ SPACE_KINDS = {"string": SUPPORTED, "boolean": SUPPORTED, "number": SUPPORTED}
 SPACE_UNKNOWN = {"allow": SUPPORTED, "refuse": SUPPORTED}
 LOG_FORMATS = {"text": SUPPORTED, "json": SUPPORTED}
 
-KEPT = "the log on disk behind kept subscriptions"
 PLANNED_KEYS = {
     "areas": "border routers that summarise an area for the others",
     "auth": "what a client may publish and subscribe to",
-    "kept": KEPT,
     "kept.custody": "what is kept for other routers while they are away",
     "logging.file": "a log file beside standard error",
     "routers.*.area": "the area a router belongs to",
     "routers.*.auth": "what a client may publish and subscribe to",
-    "routers.*.kept": KEPT,
     "routers.*.kept.custody": "what is kept for other routers while they are away",
 }
 """Dotted path of a key (`*` stands for any id or index) -> what it is going to set."""

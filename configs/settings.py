@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tamis.configs.address import Address
 from tamis.configs.sections.connections import Keepalive, LinkKeepalive, NeighbourTls, SlowConsumer, Tls
 from tamis.configs.sections.engine import EngineSettings
+from tamis.configs.sections.kept import KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.logs import Logging
 from tamis.configs.sections.records import RecordSettings
@@ -57,3 +58,5 @@ class RouterSettings:
     broadcast: str
     strategy: StrategySettings
     spaces: SpaceSet
+    kept: KeptSettings | None = None
+    """Its `folder` is there: the topology has worked it out."""

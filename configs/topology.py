@@ -76,7 +76,7 @@ class Topology(ConfigSection):
         default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
     )
     kept: KeptSettings | None = Field(
-        default=None, description="The log of kept subscriptions. Checked, and not supported yet."
+        default=None, description="The log of kept subscriptions; without it every router keeps nothing."
     )
 
     spaces: dict[SpaceName, SpaceConfig] = Field(
@@ -146,7 +146,20 @@ class Topology(ConfigSection):
             self.layer,
             self.strategy,
             self.space_set,
+            self._kept_of(router_id),
         )
+
+    def _kept_of(self, router_id: str) -> KeptSettings | None:
+        """Return what a router keeps and where; None if it keeps nothing."""
+        own = self.routers[router_id]
+        chosen = own.kept if self.kept is None else _overridden(self.kept, own.kept)
+        if chosen is None:
+            return None
+        if own.kept is not None and own.kept.folder is not None:
+            return chosen
+        data = own.data or (joined(self.data, router_id) if self.data else None)
+        folder = joined(chosen.folder, router_id) if chosen.folder else joined(data, "log") if data else None
+        return chosen.model_copy(update={"folder": folder})
 
     @property
     def layer(self) -> str:

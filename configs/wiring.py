@@ -46,6 +46,7 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     yield from _roots(topology, list(routers))
     links = _wires(_part(topology, "links"))
     yield from _clashes(routers, _part(topology, "data"), folder)
+    yield from _homeless(routers, topology)
     wrong = list(_link_problems(routers, links.wires))
     yield from wrong
     if links.complete and not wrong and routers:
@@ -182,6 +183,19 @@ def _resources(
     if isinstance(own, str) and own:
         claim: set[object] = {("folder", joined(folder, own))}
         yield ("routers", router_id, "data"), f"folder {quoted(own)}", claim, claim
+
+
+def _homeless(routers: Mapping[str, object], topology: object) -> Iterator[Problem]:
+    """Yield what is wrong if a router is to keep messages and has no folder for their log."""
+    if _part(topology, "data") is not None or isinstance(_part(_part(topology, "kept"), "folder"), str):
+        return
+    for router_id, router in routers.items():
+        own = _part(router, "kept")
+        if own is None and _part(topology, "kept") is None:
+            continue
+        if _part(router, "data") is None and _part(own, "folder") is None:
+            path: Path = ("kept",) if own is None else ("routers", router_id, "kept")
+            yield Problem(path, f"needs `folder`, or `data`: router {quoted(router_id)} has no folder for its log")
 
 
 def _items(path: Path, written: object) -> list[tuple[Path, object]]:

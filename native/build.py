@@ -1,4 +1,4 @@
-"""Build `tamis.native._tm`: tm_api.h and tm_log_api.h go to cffi as they are, every .c file in and below this folder is
+"""Build `tamis.native._tm`: tm_api.h, tm_log_api.h and tm_keeps_api.h go to cffi as they are, every .c file in and below this folder is
 compiled.
 
 Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
@@ -37,9 +37,10 @@ def _files(suffix: str) -> list[str]:
 ffi = FFI()
 ffi.cdef((_HERE / "tm_api.h").read_text())
 ffi.cdef((_HERE / "tm_log_api.h").read_text())
+ffi.cdef((_HERE / "tm_keeps_api.h").read_text())
 ffi.set_source(
     "tamis.native._tm",
-    '#include "tm.h"\n#include "tm_log_api.h"',
+    '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_keeps_api.h"',
     sources=_files("c"),
     depends=_files("h"),
     include_dirs=["native"],

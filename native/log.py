@@ -81,6 +81,7 @@ class Log:
         memory_bytes_max: int = 0,
         checkpoint_ms: int = 2000,
         scrub_bytes_per_s: int = 5 * MIB,
+        has_no_threads: bool = False,
     ) -> None:
         name = ffi.new("char[]", os.fsencode(folder))
         options = ffi.new(
@@ -94,6 +95,7 @@ class Log:
                 "checkpoint_ms": checkpoint_ms,
                 "scrub_bytes_per_s": scrub_bytes_per_s,
                 "hash_seed": int.from_bytes(os.urandom(8), "little"),
+                "has_no_threads": has_no_threads,
             },
         )
         made = ffi.new("tm_log **")
@@ -108,6 +110,19 @@ class Log:
         self._c: Any = made[0]
         self._buffer = ffi.new("uint8_t[]", _READ_BYTES)
         self._size = ffi.new("size_t *")
+
+    @property
+    def c(self) -> _Cdata:
+        if self._c is None:
+            raise ValueError("the log is closed")
+        return self._c
+
+    def commit(self) -> bool:
+        """Where there are no threads: write what was appended; False: there was nothing."""
+        result = lib.tm_log_commit(self.c)
+        if result != lib.TM_ABSENT:
+            _check(result)
+        return bool(result == lib.TM_OK)
 
     def __enter__(self) -> Self:
         return self
@@ -350,3 +365,7 @@ def _records(buffer: _Cdata, size: int) -> Iterator[LogRecord]:
 
 def _figures(struct: _Cdata) -> dict[str, int]:
     return {name: int(getattr(struct, name)) for name, _ in ffi.typeof(struct).item.fields}
+
+
+check_log: Final = _check
+"""Raises what a result of the log, or of keeps, stands for."""

@@ -47,6 +47,7 @@ class EventType(enum.IntEnum):
     PLANTED = lib.TM_EVENT_PLANTED
     WAITS = lib.TM_EVENT_WAITS
     GOES_ON = lib.TM_EVENT_GOES_ON
+    COMMITTED = lib.TM_EVENT_COMMITTED
 
 
 class Step(enum.IntEnum):

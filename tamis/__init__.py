@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tamis import blocking
+    from tamis.client.attachment import Attachment, KeptMessage
     from tamis.client.client import Client, connect
     from tamis.client.errors import (
+        AckUnknown,
         ClientClosed,
         ClientError,
         ConnectFailed,
+        KeepRefused,
         NotAdmitted,
+        OutboxFailed,
         PublishRefused,
         PublishUnknown,
         SubscriptionRefused,
@@ -41,6 +45,8 @@ _HOME = {
     "connect": "tamis.client.client",
     "Client": "tamis.client.client",
     "Subscription": "tamis.client.subscription",
+    "Attachment": "tamis.client.attachment",
+    "KeptMessage": "tamis.client.attachment",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
     "Responder": "tamis.client.responder",
@@ -58,6 +64,9 @@ _HOME = {
     "PublishRefused": "tamis.client.errors",
     "PublishUnknown": "tamis.client.errors",
     "SubscriptionRefused": "tamis.client.errors",
+    "KeepRefused": "tamis.client.errors",
+    "AckUnknown": "tamis.client.errors",
+    "OutboxFailed": "tamis.client.errors",
     "TamisError": "tamis.protocol.errors",
     "Refused": "tamis.protocol.errors",
     "PredicateError": "tamis.protocol.errors",
@@ -69,7 +78,9 @@ __all__ = [
     "blocking",
     "Client",
     "Subscription",
+    "Attachment",
     "Message",
+    "KeptMessage",
     "MessageId",
     "Responder",
     "Question",
@@ -90,6 +101,9 @@ __all__ = [
     "PublishRefused",
     "PublishUnknown",
     "SubscriptionRefused",
+    "KeepRefused",
+    "AckUnknown",
+    "OutboxFailed",
 ]
 
 

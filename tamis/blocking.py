@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from tamis.client.blocking import Client, connect
+from tamis.client.blocking_attachment import Attachment, KeptMessage
 from tamis.client.blocking_responder import Question, Responder
 from tamis.client.blocking_subscription import Subscription
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
 from tamis.client.trail import Trail
 
-__all__ = ["connect", "Client", "Subscription", "Message", "Responder", "Question", "Gap", "GapReason", "Trail"]
+__all__ = [
+    "connect",
+    "Client",
+    "Subscription",
+    "Attachment",
+    "Message",
+    "KeptMessage",
+    "Responder",
+    "Question",
+    "Gap",
+    "GapReason",
+    "Trail",
+]

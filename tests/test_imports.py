@@ -62,10 +62,11 @@ ROOMS = {
     "clients": {"daemon", "connections"},
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
-    "admin": {"daemon", "connections", "clients", "links", *CORE},
+    "kept": {"daemon", "connections", "clients", "keeps"},
+    "admin": {"daemon", "connections", "clients", "links", "kept", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
-    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin"},
+    "daemon/daemon": {"daemon", "daemon/start", "connections", "clients", "links", "records", "admin", "kept"},
 }
 
 
@@ -188,8 +189,8 @@ def test_files_of_records_are_written_without_a_router() -> None:
 
 # The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.
 CLIENT_SHELLS = {
-    *("blocking", "blocking_pump", "blocking_responder", "blocking_subscription"),
-    *("client", "clock", "dialling", "pump", "responder", "settings", "subscription"),
+    *("attachment", "blocking", "blocking_attachment", "blocking_keeping", "blocking_pump", "blocking_responder"),
+    *("blocking_subscription", "client", "clock", "keeping", "dialling", "pump", "responder", "settings", "subscription"),
 }
 
 

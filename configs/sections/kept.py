@@ -1,15 +1,13 @@
 """The model of `kept`: the log on disk behind kept subscriptions, and what clients may ask of it.
 
-Law: each bound is here with its unit, and is checked as that of any other section. No router of this release has a log,
-so that a section without a mistake is refused as not supported yet. Like the other models, this is the manual.
+Law: each bound is here with its unit, and is checked as that of any other section; a router that has no such section
+keeps nothing. Like the other models, this is the manual.
 """
 
 from __future__ import annotations
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from tamis.configs import choices
 from tamis.configs.fields import Folder
 from tamis.configs.sections.section import MIB, ConfigSection
 
@@ -17,10 +15,11 @@ GIB = 1024 * MIB
 
 
 class KeptSettings(ConfigSection):
-    """The log of kept subscriptions and what clients may ask of it. Checked, and not supported yet."""
+    """The log of kept subscriptions and what clients may ask of it."""
 
     folder: Folder | None = Field(
-        default=None, description="Folder of the log; without it, `log` in the router's `data`."
+        default=None,
+        description="Folder for the logs of the routers; without it, `log` in a router's `data`.",
     )
     bytes: int = Field(
         default=10 * GIB,
@@ -57,7 +56,3 @@ class KeptSettings(ConfigSection):
         if 4 * self.segment_bytes > self.bytes:
             raise ValueError(f"needs segment_bytes of at most a quarter of bytes, got {self.segment_bytes}")
         return self
-
-    @model_validator(mode="after")
-    def _refuse(self) -> KeptSettings:
-        raise PydanticCustomError("planned", "{what}", {"what": f"is not supported yet ({choices.KEPT})"})

@@ -74,7 +74,8 @@ class RouterConfig(ConfigSection):
         default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
     )
     kept: KeptSettings | None = Field(
-        default=None, description="What differs here for the log of kept subscriptions. Checked, and not supported yet."
+        default=None,
+        description="What differs here for kept subscriptions; the rest is the network's.",
     )
 
     @property

@@ -36,6 +36,10 @@ void wire_unsigned(wire_writer *writer, uint64_t number) {
     put_big_endian(writer, number, 1U << power);
 }
 
+void wire_boolean(wire_writer *writer, bool boolean) {
+    put(writer, boolean ? 0xc3 : 0xc2);
+}
+
 void wire_text(wire_writer *writer, const char *text) {
     size_t length = strlen(text);
     put(writer, 0xd9);

@@ -55,9 +55,11 @@ typedef enum {
 
 #define WIRE_FLAG_CONFIRM 0x01U
 #define WIRE_FLAG_RETRY 0x02U
+#define WIRE_FLAG_DURABLE 0x04U
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
-#define WIRE_FLAGS_KNOWN 0x1fU
+#define WIRE_FLAG_EVERY_HOME 0x20U
+#define WIRE_FLAGS_KNOWN 0x3fU
 
 typedef enum {
     WIRE_REUSE_KEYS = 1,
@@ -67,6 +69,7 @@ typedef enum {
     WIRE_SATISFIED,
     WIRE_LOG_POSITION,
     WIRE_GROUP_CHOICE = 0x000a,
+    WIRE_DELIVERIES,
     WIRE_MEMBERS_ONLY = 0x000c,
     WIRE_ROUTE = 0x8007,
 } wire_extension;
@@ -112,6 +115,7 @@ typedef enum {
     WIRE_REFUSED_TOO_MANY_FILTERS = 3,
     WIRE_REFUSED_ID_IN_USE = 5,
     WIRE_REFUSED_OVERLOADED = 7,
+    WIRE_REFUSED_LOG_FAILED = 8,
     WIRE_REFUSED_EXPIRED = 9,
     WIRE_REFUSED_TOO_LARGE = 10,
     WIRE_REFUSED_DRAINING = 11,
@@ -124,11 +128,23 @@ typedef enum {
     WIRE_REFUSED_TOO_COSTLY = 18,
     WIRE_REFUSED_OVER_QUOTA = 19,
     WIRE_REFUSED_NOT_IN_SPACE = 20,
+    WIRE_REFUSED_LOG_FULL = 23,
 } wire_refusal;
 
-typedef enum { WIRE_LOST_QUEUE_FULL = 1, WIRE_LOST_TOO_LARGE = 3, WIRE_LOST_TOO_COSTLY = 7 } wire_loss;
+typedef enum {
+    WIRE_LOST_QUEUE_FULL = 1,
+    WIRE_LOST_EXPIRED,
+    WIRE_LOST_TOO_LARGE,
+    WIRE_LOST_LOG_FULL,
+    WIRE_LOST_TOO_COSTLY = 7,
+    WIRE_LOST_UNDELIVERABLE,
+} wire_loss;
 
 #define WIRE_ACK_OF_PUBLISH 3U
+#define WIRE_ACK_OF_DELIVER 4U
+/* Bits of DELIVERIES. */
+#define WIRE_REPLAYED 1U
+#define WIRE_MAYBE_DUPLICATE 2U
 #define WIRE_VERSION_NEWEST 2U /* the first in which a refusal may say the newest counter that is known */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");
@@ -155,6 +171,7 @@ typedef struct wire_writer {
 void wire_begin(wire_writer *writer, wire_kind kind);
 void wire_array(wire_writer *writer, uint32_t count);
 void wire_unsigned(wire_writer *writer, uint64_t number);
+void wire_boolean(wire_writer *writer, bool boolean);
 void wire_text(wire_writer *writer, const char *text); /* at most 255 bytes */
 void wire_end(wire_writer *writer);                    /* the length goes into the prefix */
 

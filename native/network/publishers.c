@@ -215,6 +215,16 @@ static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint6
     return run;
 }
 
+void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t counter) {
+    uint32_t row = find(publishers, number);
+    uint32_t at = row != PUBLISHER_NONE ? run_of(&publishers->rows[row], counter) : RUNS_MAX;
+    tm_run *run = at < RUNS_MAX ? publishers->rows[row].runs[at] : NULL;
+    for (unsigned i = 0; run != NULL && counter <= run->highest && run->highest - counter < PUBLISHER_WINDOW && i < MARKS;
+         i++) {
+        tm_bit_clear(run->seen[i], (uint32_t)(counter % PUBLISHER_WINDOW));
+    }
+}
+
 /* ---- messages ---- */
 
 static uint64_t newest_of(const tm_publisher *publisher, uint64_t believable) {

@@ -65,6 +65,8 @@ tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint6
                                uint32_t *row);
 /* One that entered elsewhere is to be delivered here; false: no memory. `*fresh`: it was not before. */
 bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t counter, bool *fresh);
+/* One that was entered was not taken after all, and may come again. */
+void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t counter);
 /* The highest counter known of it, but for those above `believable`; 0: none. */
 uint64_t tm_publishers_newest(const tm_publishers *publishers, uint64_t number, uint64_t believable);
 bool tm_publishers_are_sound(const tm_publishers *publishers);

@@ -176,6 +176,9 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     if (connection->subscriber != SUBSCRIBER_NONE) {
         switch_detach_subscriber(sw, connection->subscriber);
     }
+    if (connection->attachments != 0) {
+        switch_leave_keeps(sw, id);
+    }
     uint64_t bytes;
     uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);
     switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);

@@ -38,6 +38,7 @@ typedef struct parts {
     bool members_only;    /* for members at the routers of `choices`, and nobody else */
     uint32_t key;         /* of its routes (routes.h) */
     uint32_t route_bytes; /* of ROUTE with its head, in front of all other extensions; 0: there is none */
+    uint32_t kept_by;     /* keeps */
     tm_trail *trail;      /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
@@ -142,6 +143,21 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
 }
 /* One frame to each subscriber among the rows; returns how many there are. */
 uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+
+/* ---- keep_store.c; where there are keeps ---- */
+
+typedef struct tm_keep_refusal {
+    wire_refusal code;
+    const char *text;
+} tm_keep_refusal;
+
+/* `count` rows of local filters match: keep the message for those of them that are keeps, `*kept_by` of them. TM_OK, or
+ * why it is kept by none. */
+int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by);
+/* Confirm a message once it is on disk; one that nobody keeps, at once. */
+void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept);
+/* What to say where `result` of switch_keep, or that there are no keeps, is why a message is refused. */
+tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result);
 
 /* ---- counters.c ---- */
 

@@ -15,6 +15,10 @@
 
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
+    if (id == KEEPS_EPOLL_ID) {
+        switch_note_log(sw);
+        return;
+    }
     tm_connection *connection = switch_at(sw, id);
     if (!switch_is_alive(connection)) {
         return; /* it ended while another one was served */
@@ -37,6 +41,13 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
     }
 }
 
+/* What was received has its effects on keeps before anything is sent. */
+static void settle_keeps(tm_switch *sw) {
+    if (sw->keeps != NULL) {
+        switch_keeps_turn(sw);
+    }
+}
+
 int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, size_t *count) {
     if (sw == NULL || events == NULL || count == NULL) {
         return TM_MISUSED;
@@ -52,6 +63,7 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
         }
     }
     switch_catch_up(sw);
+    settle_keeps(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
@@ -66,6 +78,7 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         switch_take(sw, id, bytes, size);
     }
     switch_catch_up(sw);
+    settle_keeps(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);
 }
@@ -144,6 +157,10 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
         }
     }
     switch_catch_up(sw);
+    if (sw->keeps != NULL) {
+        switch_keeps_tick(sw);
+    }
+    settle_keeps(sw);
     switch_unblock(sw);
     switch_flush_dirty(sw);
     return switch_end(sw, events, count);

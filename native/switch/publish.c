@@ -5,6 +5,8 @@
  */
 #include "switch/forward.h"
 
+#define KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm it when it is on disk */
+
 static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
     switch_turn_away(sw, message, reason);
     if (message->trail != NULL) {
@@ -39,6 +41,9 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *mes
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
+    if (sw->keeps != NULL && result == TM_OK && *count > 0 && !message->is_dry && !message->was_here) {
+        result = switch_keep(sw, message, *count, &message->kept_by);
+    }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
     } else if (result == TM_OK && sw->net != NULL) {
@@ -46,6 +51,23 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
     }
     sw->stats.steps += sw->work.steps;
     return result;
+}
+
+/* It leaves no trace, so that it may come again. */
+static void refuse_to_keep(tm_switch *sw, const parts *message, int result) {
+    tm_keep_refusal refusal = switch_keep_refusal(sw, result);
+    tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
+                           tm_load64(message->frame + WIRE_COUNTER));
+    drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+}
+
+static void confirm(tm_switch *sw, const parts *message) {
+    uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
+    if (message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) {
+        switch_confirm_kept(sw, message->from, counter, message->kept_by > 0 || message->was_here);
+    } else {
+        switch_confirm(sw, message->from, counter);
+    }
 }
 
 /* Send a message that is well-formed and new on its ways, and confirm it. */
@@ -59,11 +81,15 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
         return;
     }
-    if (result != TM_OK) {
+    if (result == TM_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
         return;
     }
-    if (behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
+    if (result != TM_OK) {
+        refuse_to_keep(sw, message, result);
+        return;
+    }
+    if (message->kept_by + behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
         if (sw->unmatched.bytes != NULL && !message->was_here && !message->is_dry) {
             switch_note_unmatched(sw, message);
@@ -74,7 +100,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }
     if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
-        switch_confirm(sw, message->from, tm_load64(message->frame + WIRE_COUNTER));
+        confirm(sw, message);
     }
 }
 
@@ -89,6 +115,9 @@ static bool take_counter(tm_switch *sw, parts *message) {
     }
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
+    } else if (found == COUNTER_DUPLICATE && (message->frame[WIRE_FLAGS] & KEPT_FLAGS) == KEPT_FLAGS) {
+        switch_turn_away(sw, message, TM_DROP_DUPLICATE);
+        switch_confirm_kept(sw, message->from, counter, true); /* its first try is among what was appended */
     } else {
         switch_refuse_counter(sw, message, found);
     }
@@ -117,6 +146,9 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
+    } else if ((message->frame[WIRE_FLAGS] & KEPT_FLAGS) == KEPT_FLAGS && sw->keeps == NULL && !message->is_dry) {
+        tm_keep_refusal refusal = switch_keep_refusal(sw, TM_OK);
+        drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");

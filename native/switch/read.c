@@ -42,6 +42,11 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
         switch_beat(sw, id, frame, size)) {
         return;
     }
+    if (connection->attachments != 0 && connection->state == CONNECTION_OPEN &&
+        ((kind == WIRE_ACK && switch_take_ack(sw, id, frame, size)) ||
+         (kind == WIRE_CREDIT && switch_take_credit(sw, id, frame, size)))) {
+        return;
+    }
     connection->has_drained |= kind == WIRE_DRAIN;
     hand_up(sw, id, frame, size);
 }

@@ -80,10 +80,13 @@ typedef struct tm_plant {
     uint64_t deliveries;
 } tm_plant;
 
+typedef struct tm_keeps tm_keeps;
+
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
     tm_net *net;     /* owned; NULL: alone */
+    tm_keeps *keeps; /* owned; NULL: it keeps nothing */
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
@@ -284,6 +287,23 @@ void switch_tell_losses(tm_switch *sw, uint32_t subscriber);
 void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
 /* Do what a shorter queue allows, after a part of it was sent: tell losses, unblock publishers. */
 void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
+
+/* ---- keep_turn.c, keep_members.c, keep_frames.c; where there are keeps ---- */
+
+#define KEEPS_EPOLL_ID UINT32_MAX /* in place of a connection, in the epoll set */
+
+/* The log has committed, or something asked for a turn. */
+void switch_note_log(tm_switch *sw);
+/* What has changed has its effects: call it before what is queued is sent. */
+void switch_keeps_turn(tm_switch *sw);
+void switch_keeps_tick(tm_switch *sw);
+/* A connection that is attached to keeps ends; or has sent a part of what waits for it. */
+void switch_leave_keeps(tm_switch *sw, uint32_t connection);
+void switch_keeps_go_on(tm_switch *sw, uint32_t connection);
+/* Take a frame of a connection that is attached; false: it goes up. */
+bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+bool switch_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+void switch_free_keeps(tm_switch *sw);
 
 /* ---- write.c ---- */
 

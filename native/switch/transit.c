@@ -86,7 +86,11 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
         }
         return 1 + (message->choice_count > 0 ? deliver_shares(sw, message, is_known ? count : 0) : 0);
     }
-    return switch_deliver(sw, message, count);
+    uint32_t kept_by = 0;
+    if (sw->keeps != NULL && count > 0 && !message->is_dry) {
+        switch_keep(sw, message, count, &kept_by);
+    }
+    return kept_by + switch_deliver(sw, message, count);
 }
 
 static void forward(tm_switch *sw, const parts *message) {

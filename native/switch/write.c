@@ -38,6 +38,9 @@ static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     connection->clocks.sent_ms = sw->now_ms;
     connection->traffic.bytes_out += sent;
     sw->stats.bytes_out += sent;
+    if (connection->attachments != 0) {
+        switch_keeps_go_on(sw, id);
+    }
     if (connection->subscriber != SUBSCRIBER_NONE) {
         switch_note_shorter(sw, connection->subscriber);
     }
@@ -133,6 +136,9 @@ int tm_switch_sent(tm_switch *sw, uint32_t id, size_t size) {
     if (tm_outbox_size(&connection->outbox) == 0) {
         connection->told.output = false;
         switch_flush(sw, id);
+    }
+    if (sw->keeps != NULL) {
+        switch_keeps_turn(sw);
     }
     switch_flush_dirty(sw);
     return TM_OK;

@@ -18,6 +18,8 @@ from tamis.protocol.wire.schema import APPENDED, U8, U16, U32, U64, Between, Cho
 GroupName = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 GROUPS: Final = "groups"
 """The capability of a router whose subscriptions may name a group."""
+KEPT: Final = "kept"
+"""The capability of a router that knows of keeps: it takes DURABLE for what it says, and answers KEEP to REPLAY."""
 
 
 class Reach(enum.IntEnum):

@@ -14,7 +14,8 @@ from tamis.router.clients.slowing import Slowing
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
 
-if TYPE_CHECKING:  # a router that stands alone starts without it
+if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without it
+    from tamis.router.kept.service import KeptService
     from tamis.router.links.network import Network
 
 
@@ -27,7 +28,8 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """A running router. `network` is None where it stands alone. `listening` has addresses by what listens there, such
+    """A running router. `network` is None where it stands alone, `kept` where it keeps
+    nothing. `listening` has addresses by what listens there, such
     as `clients` and `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the
     file that differ from those it started with and are not in force; `settings_refused` says what is wrong with a file
     that was read again and is not used."""
@@ -37,6 +39,7 @@ class RouterView:
     stalls: StallWatch
     life: RouterLife = RouterLife.STARTING
     network: Network | None = None
+    kept: KeptService | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
     admin_token: bytes | None = None

@@ -21,7 +21,7 @@ from tamis.protocol.wire.session import SessionState
 from tamis.protocol.wire.session_bodies import Error, Hello, Ping, Pong
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
-from tamis.router.clients.keeping import check_version, refused
+from tamis.router.clients.keeping import Keeping, check_version
 from tamis.router.clients.requests import Requests
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -44,6 +44,7 @@ class ClientRegister(Protocol):
     tokens: TokenFile | None
     slowing: Slowing
     trace_askers: TraceAskers
+    keeping: Keeping
 
     @property
     def has_place(self) -> bool:
@@ -124,8 +125,8 @@ class Client(OtherEnd):
             self.send(FrameKind.PONG, encode(Pong(body.token)))
         elif isinstance(body, Error):
             _log.info("a client reports an error", extra=fields(client=self.name, code=body.code, text=body.text))
-        elif (answer := refused(body)) is not None:
-            self.send(FrameKind.ACK, encode(answer))
+        else:
+            self._register.keeping.asked(self, body)
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
         if self.connections.is_draining:
@@ -189,6 +190,7 @@ class Client(OtherEnd):
     def ended(self) -> None:
         super().ended()
         self._register.gone(self)
+        self._register.keeping.left(self)
         if self.subscriber is not None:
             self.connections.work.add(self.subscriber.clear_wishes())
 

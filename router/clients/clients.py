@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tamis.native import Admission, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.client_bodies import GROUPS, Lost
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
@@ -23,6 +23,7 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
+from tamis.router.clients.keeping import Keeping, NoKeeping
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -48,6 +49,7 @@ class Clients:
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
+        self.keeping: Keeping = NoKeeping()
         self.series = ClientSeries(connections.switch)
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None
@@ -68,7 +70,7 @@ class Clients:
             judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS,),
+            capabilities=(GROUPS, KEPT),
         )
 
     # --- those that come -------------------------------------------------------------------------------------------

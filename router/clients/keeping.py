@@ -1,15 +1,16 @@
-"""What a client asks about kept subscriptions, and what a router without a log answers.
+"""What a client asks about kept subscriptions: who answers it, and what a router without a log answers.
 
-Law: each request gets one answer, which says why in a sentence, and the connection goes on.
+Law: each request gets one answer, which says why in a sentence where it is a refusal, and the connection goes on.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
+from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
@@ -30,6 +31,42 @@ def check_version(kind: FrameKind, version: int) -> None:
             ErrorCode.UNEXPECTED_KIND if kind is FrameKind.CREDIT else ErrorCode.UNKNOWN_KIND,
             f"{kind.name} is the client's since version {SINCE_VERSION}; this is version {version}",
         )
+
+
+class KeepAsker(Protocol):
+    """The client of a request about kept subscriptions."""
+
+    connection: int
+    name: str
+    frame_bytes_max: int
+
+    @property
+    def is_open(self) -> bool:
+        """Is the client let in, and not ending?"""
+
+    def send(self, kind: FrameKind, frame: bytes, urgent: bool = True) -> None: ...
+
+
+class Keeping(Protocol):
+    """Who answers what clients ask about kept subscriptions."""
+
+    def asked(self, client: KeepAsker, body: object) -> None:
+        """Take in a frame of `client`; one that is not about kept subscriptions is passed over."""
+
+    def left(self, client: KeepAsker) -> None:
+        """Take in that the connection of `client` has ended."""
+
+
+class NoKeeping:
+    """A router that keeps nothing."""
+
+    def asked(self, client: KeepAsker, body: object) -> None:
+        answer = refused(body)
+        if answer is not None:
+            client.send(FrameKind.ACK, encode(answer))
+
+    def left(self, client: KeepAsker) -> None:
+        """Nothing was asked of it."""
 
 
 def refused(body: object) -> Ack | None:

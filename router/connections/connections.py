@@ -69,6 +69,8 @@ class Connections:
         self.is_draining = False
         self.loop = loop
         self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
+        self.on_committed: Callable[[int, bool], None] | None = None
+        """Called with the number up to which the log is on disk, and whether it has failed."""
         self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False
@@ -235,6 +237,9 @@ class Connections:
             callback()
 
     def _handle_safely(self, event: SwitchEvent) -> None:
+        if event.type == EventType.COMMITTED:
+            self._committed(event)
+            return
         end = self._ends.get(event.connection)
         if end is None:
             return
@@ -247,6 +252,13 @@ class Connections:
         except Exception:  # a bug: it is logged, and ends the connection it concerns
             self.health.caught("failed to handle an event", name=end.name, event=event.type)
             end.vanish()
+
+    def _committed(self, event: SwitchEvent) -> None:
+        if self.on_committed is not None:
+            try:
+                self.on_committed(int.from_bytes(event.frame, "little"), bool(event.code))
+            except Exception:  # a bug: it is logged, and those who wait for an answer get none
+                self.health.caught("failed to take in what is on disk")
 
     def _handle(self, end: OtherEnd, event: SwitchEvent) -> None:
         if event.type == EventType.FRAME:

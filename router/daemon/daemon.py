@@ -46,7 +46,8 @@ from tamis.router.daemon.start import Credentials, credentials
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
-if TYPE_CHECKING:  # a router that stands alone starts without them
+if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without them
+    from tamis.router.kept.service import KeptService
     from tamis.router.links.neighbours import Neighbours
     from tamis.router.links.network import Network
 
@@ -116,7 +117,11 @@ class Daemon:
         self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._held.admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
+        if self._settings.kept is not None:
+            self._running.kept = self._keep(clients)
         self._closers.append(connections.close)
+        if self._running.kept is not None:
+            self._closers.append(self._running.kept.close_replays)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if self._settings.links:
@@ -154,6 +159,14 @@ class Daemon:
         SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)
         connections.switch.record(recorder.messages)
         recorder.start()
+
+    def _keep(self, clients: Clients) -> KeptService:
+        """Open the log and recover the keeps, which reads the disk: nobody is served yet."""
+        from tamis.router.kept.service import KeptService
+
+        kept = KeptService(clients)
+        self._closers.append(kept.close_log)  # after the switch, which appends to it
+        return kept
 
     async def _listen_for_clients(self, address: Address) -> None:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()

@@ -24,7 +24,7 @@ HOP_LIMIT: Final = 64
 
 RESTART_KEYS: Final = (
     *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
-    *("broadcast", "strategy", "engine", "records"),
+    *("broadcast", "strategy", "engine", "records", "kept"),
 )
 RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
 

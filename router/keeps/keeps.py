@@ -104,9 +104,9 @@ class Keeps:
         then besides."""
         dues = [due for keep in self.living.values() if (due := keep.dispatch.due_ms()) is not None]
         leases = [
-            keep.idle_since_ms + keep.account.terms.idle_ms
+            ends
             for keep in self.living.values()
-            if keep.state is KeepState.IDLE and keep.account.terms.idle_ms
+            if (ends := keep.life.lease_ends_ms(keep.account.terms.idle_ms)) is not None
         ]
         return min(dues + leases, default=None)
 
@@ -151,7 +151,8 @@ class Keeps:
             else:
                 self._answer_at(found.number, asked.token)
             return
-        refusal = self._over_quota(asked)
+        made = [account.made for account in self.ledger.keeps.values()]
+        refusal = self.quotas.exceeded(made, asked.owner, asked.keep)
         if refusal:
             self._refuse(asked.token, RefusalCode.OVER_QUOTA, refusal)
         elif self._stands.has_failed:
@@ -164,26 +165,13 @@ class Keeps:
 
     def _made(self, number: int, token: int) -> None:
         if number in self.living:
-            self.living[number].change(KeepChange.COMMITTED)
-            self.living[number].idle_since_ms = self._now.steady_ms
+            self.living[number].life.change(KeepChange.COMMITTED, self._now.steady_ms)
         self._done(token)
 
     def _live(self, account: KeepAccount, state: KeepState) -> LivingKeep:
         """`commits.upto` is still the number below the first of this life when keeps are recovered."""
         below = self.commits.upto if state is KeepState.IDLE else 0
         return LivingKeep(account, state, self._now.steady_ms, below)
-
-    def _over_quota(self, asked: KeepAsked) -> str:
-        """Return which quota the keep would exceed; empty: none."""
-        quotas, keeps = self.quotas, self.ledger.keeps.values()
-        own = [account.terms.bytes for account in keeps if account.made.owner == asked.owner]
-        if len(keeps) >= quotas.keeps:
-            return f"this router keeps for {quotas.keeps:,} names"
-        if len(own) >= quotas.keeps_per_client:
-            return f"a client may make {quotas.keeps_per_client:,} keeps"
-        if sum(own) + asked.keep.terms.bytes > quotas.bytes_per_client:
-            return f"the keeps of a client may have {quotas.bytes_per_client:,} bytes in all"
-        return ""
 
     def _taken(self, keep: Keep) -> tuple[int, ...]:
         """Return the numbers of the messages in the log that `keep` starts with; after an identity that is not known,
@@ -222,15 +210,16 @@ class Keeps:
         token, member, attach = asked.token, asked.member, asked.attach
         found = self.ledger.named(attach.name)
         keep = self.living[found.number] if found is not None else None
-        if keep is None or keep.state is KeepState.MAKING:
+        if keep is None or keep.life.state is KeepState.MAKING:
             self._refuse(token, RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
             return
         members = keep.dispatch.members
-        if len(members) >= self.quotas.members_per_keep:
-            self._refuse(token, RefusalCode.OVER_QUOTA, f"a keep has {self.quotas.members_per_keep:,} members at most")
+        refusal = self.quotas.too_many(len(members))
+        if refusal:
+            self._refuse(token, RefusalCode.OVER_QUOTA, refusal)
             return
         if not members:
-            keep.change(KeepChange.FIRST_ATTACHED)
+            keep.life.change(KeepChange.FIRST_ATTACHED, self._now.steady_ms)
         out = keep.dispatch.out
         self._leave(keep, [p for p in keep.account.open if p <= attach.after and p not in out], Leaving.ACKED)
         keep.dispatch.attach(member, attach.credit_frames, attach.latest)
@@ -245,8 +234,7 @@ class Keeps:
             del self._keep_of[member]
             keep.dispatch.detach(member)
             if not keep.dispatch.members:
-                keep.change(KeepChange.LAST_DETACHED)
-                keep.idle_since_ms = self._now.steady_ms
+                keep.life.change(KeepChange.LAST_DETACHED, self._now.steady_ms)
 
     def _raise_credit(self, raised: MemberCredit) -> None:
         keep = self._served_by(raised.member)
@@ -318,8 +306,8 @@ class Keeps:
         for number, keep in list(self.living.items()):
             for positions, how in leaving(keep.account, keep.dispatch.out, self._now.wall_ms):
                 self._leave(keep, positions, how)
-            idle_ms = keep.account.terms.idle_ms
-            if keep.state is KeepState.IDLE and idle_ms and keep.idle_since_ms + idle_ms <= self._now.steady_ms:
+            ends_ms = keep.life.lease_ends_ms(keep.account.terms.idle_ms)
+            if ends_ms is not None and ends_ms <= self._now.steady_ms:
                 self._forget(number)
 
     def _take_back(self, keep: LivingKeep, position: int, delay_ms: int, reason: str) -> None:

@@ -11,6 +11,7 @@ Law: any thread may call anything; a call waits on a future of its own, and neve
 
 from __future__ import annotations
 
+import os
 import ssl
 import time
 from collections import deque
@@ -20,11 +21,13 @@ from types import TracebackType
 from typing import Literal, Self, cast
 
 from tamis.client.about import AboutClient
+from tamis.client.blocking_keeping import KeepingClient
 from tamis.client.blocking_pump import BlockingPump
 from tamis.client.blocking_responder import Responder
 from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
+from tamis.client.confirming import Confirm, level_of
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
@@ -58,6 +61,7 @@ def connect(
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
     spaces: SpaceSet | Mapping[str, object] | None = None,
+    outbox: str | os.PathLike[str] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
@@ -78,11 +82,12 @@ def connect(
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
         spaces=spaces,
+        outbox=outbox,
     )
     return Client(settings)
 
 
-class Client(AboutClient):
+class Client(AboutClient, KeepingClient):
     """A client, made by `connect`."""
 
     _MODULE = "tamis.blocking"
@@ -126,7 +131,7 @@ class Client(AboutClient):
         payload: bytes = b"",
         *,
         json: object = ABSENT,
-        confirm: bool = False,
+        confirm: Confirm = False,
         retry: bool = False,
         space: str | None = None,
     ) -> MessageId:
@@ -158,7 +163,7 @@ class Client(AboutClient):
         return id_
 
     def publish_many(
-        self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
+        self, messages: Iterable[Item], *, confirm: Confirm = False, retry: bool = False, space: str | None = None
     ) -> None:
         """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
         failure is raised; messages after it may be sent."""
@@ -263,12 +268,17 @@ class Client(AboutClient):
             return id_
 
     def _begin(
-        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
+        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: Confirm, retry: bool
     ) -> tuple[Unconfirmed, Future[None]]:
         waiter: Future[None] = Future()
-        confirm = confirm or retry  # without an answer it is not known when to stop
+        is_confirmed, is_durable = level_of(confirm)
         with self._pump.lock:
-            message = self._outbox.publish(attributes, payload, time.time_ns(), waiter, confirm=confirm, retry=retry)
+            message = self._outbox.publish(
+                *(attributes, payload, time.time_ns(), waiter),
+                confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+                retry=retry,
+                durable=is_durable,
+            )
             self._pump.written()
         return message, waiter
 

@@ -12,6 +12,7 @@ Law: a call that returns without `await`ing anything has made no task and no fut
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import islice
@@ -21,10 +22,12 @@ from typing import Final, Literal, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
+from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
 from tamis.client.errors import Unanswered
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
+from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
 from tamis.client.published import ABSENT, Item, items, payload_of
 from tamis.client.pump import Pump
@@ -61,6 +64,7 @@ def connect(
     on_disconnected: Callable[[str], object] | None = None,
     on_gap: Callable[[Gap], object] | None = None,
     spaces: SpaceSet | Mapping[str, object] | None = None,
+    outbox: str | os.PathLike[str] | None = None,
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `async with connect(...) as client`, or `await
     connect(...)`.
@@ -68,7 +72,8 @@ def connect(
     `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
     of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
     with each Gap, in the loop's thread. `spaces` says what may be named by `space=` and before predicates: a mapping of
-    names to what a topology file says of each.
+    names to what a topology file says of each. `outbox`: a file that holds what is to be confirmed until it is, so that
+    it survives this program; for a client with a `name`, one process at a time.
     """
     settings = settings_of(
         addresses,
@@ -82,11 +87,12 @@ def connect(
         patience_s=patience_s,
         callbacks=Callbacks(on_connected, on_disconnected, on_gap),
         spaces=spaces,
+        outbox=outbox,
     )
     return Client(settings)
 
 
-class Client(AboutClient):
+class Client(AboutClient, KeepingClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
     def __init__(self, settings: Settings) -> None:
@@ -134,16 +140,18 @@ class Client(AboutClient):
         payload: bytes = b"",
         *,
         json: object = ABSENT,
-        confirm: bool = False,
+        confirm: Confirm = False,
         retry: bool = False,
         space: str | None = None,
     ) -> MessageId:
         """Publish a message, with a payload of bytes or of something to say in JSON, and return its id.
 
-        Without `confirm` return when the message is on its way, which may wait for the router's credit. With it, return
-        when the router has taken the message: PublishRefused if it refuses, PublishUnknown if the connection was cut
-        before it answered. With `retry` the message is then sent again, under the same id, until there is an answer.
-        With `space` the message is one of that space: Refused if it does not fit, as far as the space is known here.
+        Without `confirm` return when the message is on its way, which may wait for the router's credit. With True or
+        "accepted", return when the router has taken the message, with "kept" when it is on the router's disk or nobody
+        keeps it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
+        PublishUnknown if the connection was cut before it answered. With `retry` the message is then sent again, under
+        the same id, until there is an answer. With `space` the message is one of that space: Refused if it does not
+        fit, as far as the space is known here.
         """
         pump = self._running or self._pump
         if space is not None:
@@ -180,7 +188,7 @@ class Client(AboutClient):
         return id_
 
     async def publish_many(
-        self, messages: Iterable[Item], *, confirm: bool = False, retry: bool = False, space: str | None = None
+        self, messages: Iterable[Item], *, confirm: Confirm = False, retry: bool = False, space: str | None = None
     ) -> None:
         """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
         failure is raised; messages after it may be sent."""
@@ -286,11 +294,16 @@ class Client(AboutClient):
         await waiter
 
     async def _publish_and_wait(
-        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: bool, retry: bool
+        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: Confirm, retry: bool
     ) -> MessageId:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        confirm = confirm or retry  # without an answer it is not known when to stop
-        message = self._outbox.publish(attributes, payload, time_ns(), waiter, confirm=confirm, retry=retry)
+        is_confirmed, is_durable = level_of(confirm)
+        message = self._outbox.publish(
+            *(attributes, payload, time_ns(), waiter),
+            confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+            retry=retry,
+            durable=is_durable,
+        )
         self._pump.written()
         await waiter
         return message.id

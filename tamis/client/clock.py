@@ -1,7 +1,8 @@
 """The clocks and the random numbers that shells hand to the core.
 
 Law: message counters start from the clock in nanoseconds: a client that keeps no counter across restarts must not use
-one twice under the same name, and no client publishes a message a nanosecond for long.
+one twice under the same name, and no client publishes a message a nanosecond for long. One that keeps its counter in a
+file goes on where that stands.
 """
 
 from __future__ import annotations
@@ -10,11 +11,22 @@ import os
 import random
 import time
 
-from tamis.client.core import ClientCore
+from tamis.client.core import ClientCore, NewOutbox
 from tamis.client.settings import Settings
 from tamis.client.waiter import Waiter
 from tamis.client.walker import new_walker
 
 
 def new_core(settings: Settings, opened: Waiter) -> ClientCore:
-    return ClientCore(settings, time.time_ns(), random.random, os.urandom, new_walker(), opened)
+    now_ns = time.time_ns()
+    return ClientCore(settings, now_ns, random.random, os.urandom, new_walker(), opened, _stored(settings, now_ns))
+
+
+def _stored(settings: Settings, first_counter: int) -> NewOutbox | None:
+    if settings.outbox is None:
+        return None
+    from tamis.client.outbox_file import OutboxFile
+    from tamis.client.stored_outbox import StoredOutbox
+
+    file = OutboxFile(settings.outbox, settings.name, first_counter)
+    return lambda number, tell: StoredOutbox(number, file, tell)

@@ -18,6 +18,7 @@ from typing import Final
 
 from tamis.client.callbacks import Calls
 from tamis.client.errors import ClientClosed, NotAdmitted
+from tamis.client.kept import Kept
 from tamis.client.liveness import Liveness
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
@@ -33,10 +34,11 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import GROUPS, Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, decode, kind_of
 from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.keep_bodies import ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
@@ -65,6 +67,9 @@ _ALIVE_TOKEN: Final = 0
 _BARRIER_TOKEN: Final = 1
 
 
+NewOutbox = Callable[[int, Callable[[str], object]], Outbox]
+
+
 class _Barrier(enum.Enum):
     """Where the PING at the end of a drain is."""
 
@@ -76,6 +81,10 @@ class _Barrier(enum.Enum):
 class ClientCore:
     _session: Session  # of the connection that is there, or was last: what `_begin` makes anew
     _is_greeted: bool
+    _has_groups: bool
+    _has_keeps: bool
+    _has_kept: bool
+    """Has a message come, since this was looked at, that an attachment may have to answer for?"""
     _ending: str
     """Why this client ends the connection itself; empty: it does not."""
     _gave_up: NotAdmitted | None
@@ -88,21 +97,25 @@ class ClientCore:
         random_bytes: Callable[[int], bytes],
         walker: Walker,
         opened: Waiter,
+        stored: NewOutbox | None = None,
     ) -> None:
         """`first_counter` is above every counter used before under this name; `opened` is settled when the client is
-        first let in."""
+        first let in. `stored` makes an outbox that survives the publisher, from its number and a function that takes
+        sentences for a log."""
         self.settings = settings
-        self.outbox = Outbox(stable_number(settings.name), first_counter)
+        self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
+        """Sentences for a log, which the shell takes out."""
+        number = stable_number(settings.name)
+        self.outbox = Outbox(number, first_counter) if stored is None else stored(number, self.notices.append)
         self.calls = Calls()
         """What the application is to be told, by calls that the shell makes."""
         self.registry = Registry(
             settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
         )
+        self.kept = Kept(self.registry, self._send)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
-        self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
-        """Sentences for a log, which the shell takes out."""
         self.wants_close = False
         self.is_over = False
         self.router = ""
@@ -152,6 +165,7 @@ class ClientCore:
         self.outbox.drop(reason)
         self.trails.close(reason)
         self.registry.closed(error)
+        self.kept.closed(error)
         settle(self._opened, reason)
         settle(self._drain)
         self._session.closed()
@@ -194,11 +208,16 @@ class ClientCore:
                     break
         except FrameError as error:
             self._broken(error)
+        if self._has_kept:
+            self._has_kept = False
+            self.kept.arrived()
         if self._drain is not None:
             self._go_on_draining()
 
     def take_output(self, now: float) -> bytearray:
         """Return what is to be sent now; the caller owns it."""
+        if self.kept.has_acks:
+            self.kept.flush()
         output = self.outbox.taken()
         if output:
             self._liveness.sent(now)
@@ -211,6 +230,7 @@ class ClientCore:
             outbox.awaits_credit
             or outbox.unanswered
             or self.registry.awaits_answer
+            or self.kept.awaits_answer
             or self.trails.awaits_reports
             or self.questions.awaits_answer
             or self._drain is not None
@@ -238,6 +258,7 @@ class ClientCore:
         self.redial.ended(reason, now)
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
+        self.kept.cut()
         if was_open and not self.is_over:
             self.calls.tell(self.settings.callbacks.on_disconnected, reason)
         if self._gave_up is not None:
@@ -267,6 +288,7 @@ class ClientCore:
                 raise
             self._tell(error)
             return
+        self._has_kept = True  # perhaps: a plain delivery does not come here
         self.registry.deliver(message)
 
     def _control(self, frame: bytes) -> None:
@@ -280,6 +302,7 @@ class ClientCore:
             raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
         self.router = welcome.name
         self._has_groups = GROUPS in welcome.capabilities
+        self._has_keeps = KEPT in welcome.capabilities
         self._frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self.settings.token
@@ -298,8 +321,9 @@ class ClientCore:
         self._reader.authenticated()
         self._is_greeted = True
         self.redial.opened(self._now)
-        self.outbox.opened(self._frame_bytes_max, body.newest)
+        self.outbox.opened(self._frame_bytes_max, body.newest, has_keeps=self._has_keeps)
         self.registry.opened(self._frame_bytes_max, has_groups=self._has_groups)
+        self.kept.opened(self._frame_bytes_max, is_known=self._has_keeps)
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
         settle(self._opened)
 
@@ -333,14 +357,19 @@ class ClientCore:
         if ack.of is AckOf.PUBLISH:
             self.outbox.answer(ack)
             self.trails.refused(ack.refusals)
-        else:
+        elif ack.of in (AckOf.SUBSCRIBE, AckOf.UNSUBSCRIBE):
             self.registry.answer(ack)
+        else:
+            self.kept.answer(ack)
 
     def _credit(self, credit: Credit) -> None:
         self.outbox.grant(credit)
 
     def _lost(self, lost: Lost) -> None:
         self.registry.lost(lost)
+
+    def _replay_ended(self, end: ReplayEnd) -> None:
+        self.kept.replay_ended(end)
 
     def _report(self, report: Report) -> None:
         self.trails.report(report)
@@ -353,7 +382,7 @@ class ClientCore:
         self._liveness = Liveness(self.settings.hold_s, now)
         self._now = now
         self._frame_bytes_max = FRAME_BYTES_MAX
-        self._has_groups = False
+        self._has_groups = self._has_keeps = self._has_kept = False
         self._is_greeted = False
         self._ending = ""
         self._gave_up = None
@@ -368,13 +397,19 @@ class ClientCore:
         says that the router has read all."""
         if self.outbox.held or self.outbox.unanswered:
             return
-        if not self._is_greeted or (self._barrier is _Barrier.BACK and not self.registry.awaits_answer):
+        if not self._is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
             self._drained()
         elif self._barrier is _Barrier.NOT_SENT:
             self._barrier = _Barrier.SENT
             self._send(Drain(self._grace_ms, ""))
             self.registry.end_all()
+            self.kept.detach_all()
             self._send(Ping(_BARRIER_TOKEN))
+
+    @property
+    def _awaits_ends(self) -> bool:
+        """Has the router still to answer that subscriptions or attachments have ended?"""
+        return self.registry.awaits_answer or self.kept.awaits_answer
 
     def _drained(self) -> None:
         settle(self._drain)
@@ -406,6 +441,7 @@ _HANDLERS: Final[dict[type, Callable[..., None]]] = {
     Ack: ClientCore._ack,
     Credit: ClientCore._credit,
     Lost: ClientCore._lost,
+    ReplayEnd: ClientCore._replay_ended,
     TraceRecord: ClientCore._report,
     DryRunReport: ClientCore._report,
 }

@@ -7,7 +7,10 @@ ClientError (TamisError)
 |-- PublishRefused           the router did not take a message: `code` and `reason`
 |-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
 |-- Unanswered               nobody has answered a request in time
-`-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
+|-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
+|-- KeepRefused              the router did not make, attach to, forget or replay what was kept: `code` and `reason`
+|-- AckUnknown               the connection was cut before the router answered: the message may come again or not
+`-- OutboxFailed             the file of the outbox cannot be written: nothing is published any more
 """
 
 from __future__ import annotations
@@ -63,6 +66,23 @@ class SubscriptionRefused(ClientError):
         lines = [f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in refusals.items()]
         super().__init__("the router did not take the subscription\n" + "\n".join(lines))
         self.refusals = dict(refusals)
+
+
+class KeepRefused(ClientError):
+    """Raised when the router did not do what was asked of a keep. `code` is one of `RefusalCode`, or a newer number."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"the router did not do it: {explain_refusal(refusal)}")
+        self.code = refusal.code
+        self.reason = refusal.reason
+
+
+class AckUnknown(ClientError):
+    """Raised when it is not known whether an acknowledgement is on disk; if it is not, the message comes again."""
+
+
+class OutboxFailed(ClientError):
+    """Raised when the file of a publisher's outbox cannot be written."""
 
 
 def explain_refusal(refusal: Refusal) -> str:

@@ -33,7 +33,7 @@ class Gap:
 
     `span_s`: the missing messages were published within so many seconds before this Gap came; None: they belong exactly
     here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next Gap
-    for WAY_CHANGED.
+    for WAY_CHANGED. `in_all`: of a kept subscription, how many it has lost for this reason since it was made.
     """
 
     reason: GapReason
@@ -41,10 +41,12 @@ class Gap:
     bytes: int | None = None
     span_s: float | None = None
     goes_on: bool = False
+    in_all: int | None = None
     frame_bytes: ClassVar[int] = 0  # it takes no room among messages
 
 
 def gap_of(lost: Lost) -> Gap:
     reason = _REASON_OF.get(lost.reason, GapReason.UNKNOWN)
     span_s = lost.span_ms / 1_000 if lost.span_ms else None
-    return Gap(reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on)
+    in_all = lost.messages if lost.in_all else None
+    return Gap(reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on, in_all)

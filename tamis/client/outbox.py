@@ -21,17 +21,18 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX, FRAME_BYTES_MAX
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Ack, Credit
+from tamis.protocol.wire.client_bodies import Ack, Credit, Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Body, encode
-from tamis.protocol.wire.header import CONFIRM, FLAGS_OFFSET, ID_OFFSET, KIND_OFFSET, RETRY, TIME_OFFSET
+from tamis.protocol.wire.header import CONFIRM, DURABLE, FLAGS_OFFSET, ID_OFFSET, KIND_OFFSET, RETRY, TIME_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
 
 OUTPUT_BYTES_MAX: Final = 262_144
 """Bytes that wait for the socket before messages are held back. A write call of a quarter of it is long already."""
 _COUNTER: Final = slice(ID_OFFSET + 8, TIME_OFFSET)
+NOT_KEPT: Final = "this router keeps no messages: it is of an earlier version"
 NEWEST_MAX: Final = 2**63
 """A counter that no clock in nanoseconds reaches: a router that knows of a higher one is not followed there."""
 
@@ -51,6 +52,10 @@ class Unconfirmed:
     def is_second_try(self) -> bool:
         return bool(self.frame[FLAGS_OFFSET] & RETRY)
 
+    @property
+    def is_durable(self) -> bool:
+        return bool(self.frame[FLAGS_OFFSET] & DURABLE)
+
     def renumber(self, counter: int) -> None:
         frame = bytearray(self.frame)
         frame[_COUNTER] = counter.to_bytes(8, "little")
@@ -65,7 +70,7 @@ class Outbox:
         self._origin = origin
         self._counter = first_counter
         self._closed: Exception | None = None
-        self._is_open = False
+        self._is_open = self._has_keeps = False
         self._frame_bytes_max = FRAME_BYTES_MAX
         self._message_bytes_max = DELIVERABLE_BYTES_MAX
         self._frames_left = self._bytes_left = 0
@@ -101,11 +106,12 @@ class Outbox:
         *,
         confirm: bool,
         retry: bool,
+        durable: bool = False,
     ) -> Unconfirmed:
         """Take a message over; settle `waiter` when it is in the output or, with `confirm`, when the router has
-        answered. The message has its final id then."""
+        answered: with `durable`, that the message is on disk. The message has its final id then."""
         self.check_open()
-        flags = CONFIRM if confirm else 0
+        flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0)
         frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
         message = Unconfirmed(MessageId(self._origin, self._counter), frame, waiter, confirm, retry)
         self._hold(message)
@@ -140,9 +146,10 @@ class Outbox:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, newest: int = 0) -> None:
+    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_keeps: bool = True) -> None:
         """Take in that a new connection is open: its credit counts from nothing. `newest` is the highest counter that
-        the router knows of this publisher."""
+        the router knows of this publisher; `has_keeps`: it takes the flag DURABLE for what it says."""
+        self._has_keeps = has_keeps
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
@@ -179,6 +186,9 @@ class Outbox:
                 continue  # given up while it was held
             if len(message.frame) > self._message_bytes_max:
                 settle(message.waiter, self._too_long(len(message.frame)))
+                continue
+            if not self._has_keeps and message.is_durable:
+                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.LOG_FAILED, NOT_KEPT)))
                 continue
             self.output += message.frame
             self._frames_left -= 1

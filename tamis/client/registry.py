@@ -133,6 +133,18 @@ class Registry:
     def all(self) -> list[Wishes]:
         return list(dict.fromkeys(self._wanted.values()))
 
+    # --- for attachments, whose ids are among those of subscriptions -----------------------------------------------
+
+    def next_id(self) -> int:
+        return next(self._ids)
+
+    def claim(self, id_: int, inbox: Inbox) -> None:
+        """Put what comes for `id_` into `inbox`, until `release`."""
+        self._inboxes[id_] = inbox
+
+    def release(self, id_: int) -> None:
+        self._inboxes.pop(id_, None)
+
     @property
     def awaits_answer(self) -> bool:
         return bool(self._requests)

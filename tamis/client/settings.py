@@ -5,9 +5,11 @@ Law: a Settings that exists can be put into a HELLO and an AUTH frame.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Final
 
@@ -49,6 +51,7 @@ class Settings:
     callbacks: Callbacks = NO_CALLBACKS
     patience_s: float = 0.0
     spaces: SpaceSet = NO_SPACES
+    outbox: Path | None = None
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -89,8 +92,11 @@ def settings_of(
     patience_s: float = 0.0,
     callbacks: Callbacks = NO_CALLBACKS,
     spaces: SpaceSet | Mapping[str, object] | None = None,
+    outbox: str | os.PathLike[str] | None = None,
 ) -> Settings:
     """Check what `connect` was given and return it; a client without a name gets one that no other client has."""
+    if outbox is not None and name is None:
+        raise Refused("outbox= is for a client with a name=, by which its messages are known after a restart")
     return Settings(
         addresses=parse_addresses(addresses),
         name=f"client-{secrets.token_hex(8)}" if name is None else name,
@@ -102,6 +108,7 @@ def settings_of(
         patience_s=patience_s,
         callbacks=callbacks,
         spaces=spaces_of(spaces),
+        outbox=None if outbox is None else Path(outbox),
     )
 
 

@@ -14,7 +14,7 @@ from tamis.client.walker import NoWalker, Walker
 from tamis.client.wanted import Wishes, options_of
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
+from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode
@@ -48,11 +48,16 @@ class Hand:
         return self.sent()
 
     def open(
-        self, credit: Credit | None = PLENTY, hold_ms: int = 30_000, frame_bytes_max: int = 1 << 20, newest: int = 0
+        self,
+        credit: Credit | None = PLENTY,
+        hold_ms: int = 30_000,
+        frame_bytes_max: int = 1 << 20,
+        newest: int = 0,
+        capabilities: tuple[str, ...] = (KEPT,),
     ) -> Hand:
         """A new connection, to the end of its greeting; the HELLO and AUTH of it are taken."""
         self.connect()
-        self.say(Welcome("rome", 1, bytes(16), 1, (), frame_bytes_max, hold_ms, 0, (AuthMethod.NONE,)))
+        self.say(Welcome("rome", 1, bytes(16), 2, capabilities, frame_bytes_max, hold_ms, 0, (AuthMethod.NONE,)))
         self.sent()
         self.say(Authenticated(b"", stable_number(NAME), 10_000, newest))
         if credit is not None:

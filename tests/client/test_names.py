@@ -36,7 +36,7 @@ def test_other_names_are_not() -> None:
 
 def test_both_clients_have_the_same_methods() -> None:
     def methods(client: type) -> set[str]:
-        return {name for name in vars(client) if not name.startswith("_")}
+        return {name for name in dir(client) if not name.startswith("_")}
 
     assert methods(tamis.Client) == methods(tamis.blocking.Client)
     assert methods(tamis.blocking.Subscription) == methods(tamis.Subscription)
@@ -47,7 +47,7 @@ def test_both_clients_take_the_same_arguments() -> None:
         return list(inspect.signature(call).parameters)
 
     assert arguments(tamis.connect) == arguments(tamis.blocking.connect)
-    for name in (name for name in vars(tamis.Client) if not name.startswith("_")):
+    for name in (name for name in dir(tamis.Client) if not name.startswith("_")):
         a, b = getattr(tamis.Client, name), getattr(tamis.blocking.Client, name)
         assert isinstance(a, property) or arguments(a) == arguments(b), name
 

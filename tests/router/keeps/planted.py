@@ -164,7 +164,7 @@ class EndsTheLeaseOfTheServed(Keeps):
         super()._let_time_act()
         for number, keep in list(self.living.items()):
             idle_ms = keep.account.terms.idle_ms
-            if idle_ms and keep.idle_since_ms + idle_ms <= self._now.steady_ms:
+            if idle_ms and keep.life.idle_since_ms + idle_ms <= self._now.steady_ms:
                 self._forget(number)
 
 

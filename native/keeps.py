@@ -1,0 +1,247 @@
+"""Kept subscriptions in the switch: what Python asks of C for them.
+
+Law: nothing here decides anything. A keep is known by its number, which its caller gives it and never gives again. What
+C does with messages, members and acknowledgements is said in tm_keeps_api.h. One thread uses it, that of the switch.
+
+The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_records` gives; for each keep in them `open` with
+`is_recovered`; then `dead_letter`. `close` before the log is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+
+from tamis.native._tm import ffi, lib
+from tamis.native.log import Log, LogRecord, check_log
+from tamis.native.results import Gone, check
+from tamis.native.switch import Switch
+from tamis.protocol.wire.keep_bodies import KeepTerms
+
+BOOK: Final = int(lib.TM_KEEPS_BOOK)
+"""The number for which the records of the book are kept; no keep has it."""
+KIND_MIN: Final = int(lib.TM_LOG_OTHER)
+"""The least kind of a record of the book."""
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeepFigures:
+    """How one keep stands; see `tm_keep_stats`, which has the same fields."""
+
+    appended: int
+    open: int
+    out: int
+    paused: int
+    ready: int
+    past: int
+    bytes: int
+    oldest: int
+    oldest_ms: int
+    acked: int
+    expired: int
+    dropped: int
+    replaced: int
+    dead: int
+    undeliverable: int
+    refused: int
+    delivered: int
+    redelivered: int
+    members: int
+    credit: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepsFigures:
+    """How all keeps of a switch stand; see `tm_keeps_stats`, which has the same fields."""
+
+    appended: int
+    committed: int
+    kept: int
+    acks: int
+    confirmed: int
+    refused: int
+    waits: int
+    cold_reads: int
+    memory_bytes: int
+    commit_us: int
+    is_failed: int
+    keeps: int
+    members: int
+
+
+def book_records(log: Log) -> Iterator[LogRecord]:
+    """Give the records of the book that are not retired, in order. It reads the disk: before the router serves."""
+    return (record for record in log.read(BOOK) if record.kind >= KIND_MIN)
+
+
+class SwitchKeeps:
+    """The keeps of `switch`, over `log`, which nobody else appends to from here on."""
+
+    def __init__(
+        self,
+        switch: Switch,
+        log: Log,
+        *,
+        ring_bytes: int,
+        memory_bytes_max: int = 256 * MIB,
+        waits_max: int = 0,
+        has_no_thread: bool = False,
+    ) -> None:
+        """`ring_bytes`: as that of `log`. `memory_bytes_max`: of the index, members and what was read from the disk."""
+        options = ffi.new(
+            "tm_keeps_options *",
+            {
+                "memory_bytes_max": memory_bytes_max,
+                "ring_bytes": ring_bytes,
+                "waits_max": waits_max,
+                "has_no_thread": has_no_thread,
+            },
+        )
+        check(lib.tm_switch_keeps(switch.c, log.c, options))
+        self._switch: Switch | None = switch
+        self._log = log  # borrowed by C
+        self._number, self._long = ffi.new("uint32_t *"), ffi.new("uint64_t *")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Cut all members and keep nothing more; what is kept stays in the log. Closing twice is allowed."""
+        if self._switch is not None:
+            check(lib.tm_switch_keeps(self._switch.c, ffi.NULL, ffi.NULL))
+            self._switch = None
+
+    @property
+    def c(self) -> Any:
+        if self._switch is None:
+            raise ValueError("the keeps are closed")
+        return self._switch.c
+
+    # --- the book ------------------------------------------------------------------------------------------------
+
+    def append(self, kind: int, body: bytes) -> int:
+        """Append a record to the book and return its number. Raises LogFull, LogFailed or LogBusy."""
+        check_log(lib.tm_keeps_append(self.c, kind, ffi.from_buffer(body), len(body), self._long))
+        return int(self._long[0])
+
+    def retire(self, n: int) -> None:
+        """Be done with record `n` of the book. KeyError: there is no such record."""
+        check_log(lib.tm_keeps_retire(self.c, n))
+
+    def await_(self, n: int = 0) -> None:
+        """Have an event COMMITTED come once record `n` is on disk; 0: the last that was appended. Its frame is the
+        number up to which all is (8 bytes, little-endian), its code 1 if the log has failed."""
+        check(lib.tm_keeps_await(self.c, n))
+
+    # --- keeps ---------------------------------------------------------------------------------------------------
+
+    def open(self, number: int, terms: KeepTerms, *, is_recovered: bool = False) -> int:
+        """Keep what satisfies the filters of `terms` under `number`, and return the number of its subscriber. With
+        `is_recovered` the keep gets what the log has for it, which reads the disk; without, `number` was never used in
+        this log. Raises what adding a filter raises; a
+        new keep is forgotten then."""
+        order_by, latest_by = terms.order_by.encode(), terms.latest_by.encode()
+        owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
+        backoff = ffi.new(f"uint32_t[{lib.TM_KEEP_BACKOFFS_MAX}]", list(terms.backoff_ms))
+        c_terms = ffi.new(
+            "tm_keep_terms *",
+            {
+                "bytes_max": terms.bytes,
+                "count_max": terms.count,
+                "for_ms": terms.for_ms,
+                "order_by": owned[0],
+                "latest_by": owned[1],
+                "order_by_size": len(order_by),
+                "latest_by_size": len(latest_by),
+                "ack_wait_ms": terms.ack_wait_ms,
+                "deliveries_max": terms.deliveries_max,
+                "unacked_max": terms.unacked_max,
+                "backoff_count": len(terms.backoff_ms),
+                "backoff_ms": list(backoff),
+                "overflow": int(terms.overflow),
+            },
+        )
+        check(lib.tm_keep_open(self.c, number, c_terms, self._number))
+        subscriber = int(self._number[0])
+        if is_recovered:
+            check_log(lib.tm_keep_recover(self.c, number))
+            self._filter(number, terms.filters)
+            return subscriber
+        try:
+            self._filter(number, terms.filters)
+        except Exception:
+            self._undo(number)
+            raise
+        return subscriber
+
+    def _filter(self, number: int, filters: Sequence[bytes]) -> None:
+        for packed in filters:
+            check(lib.tm_keep_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
+
+    def _undo(self, number: int) -> None:
+        while self.forget(number, 64):
+            pass
+
+    def dead_letter(self, number: int, to: int) -> None:
+        """Move what is dead in keep `number` to keep `to` from now on; 0: let it go as a loss."""
+        check(lib.tm_keep_dead_letter(self.c, number, to))
+
+    def forget(self, number: int, steps: int) -> int:
+        """Let go of a keep and cut its members; drop at most `steps` of its filters and return how many are left. Call
+        it until that is 0. Raises LogFailed or LogBusy, and then nothing has changed."""
+        check_log(lib.tm_keep_forget(self.c, number, steps, self._number))
+        return int(self._number[0])
+
+    def attach(
+        self, number: int, connection: int, id_: int, credit: int, *, after: int = 0, latest: bool = False
+    ) -> bool:
+        """Attach a client's connection to a keep under its id `id_`; False: the keep has as many members, or the
+        connection as many attachments, as it may. KeyError: there is no such keep; Gone: the connection has ended."""
+        result = lib.tm_keep_attach(self.c, number, connection, id_, credit, after, latest)
+        if result == lib.TM_MISUSED:
+            raise Gone("the connection has ended, or has this id in use")
+        if result != lib.TM_TOO_MANY:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    def detach(self, connection: int, id_: int) -> bool:
+        """End an attachment; False: the connection has no such attachment."""
+        result = lib.tm_keep_detach(self.c, connection, id_)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return bool(result == lib.TM_OK)
+
+    # --- figures -------------------------------------------------------------------------------------------------
+
+    def figures(self, number: int) -> KeepFigures:
+        """Return how a keep stands; KeyError: there is no such keep."""
+        c = ffi.new("tm_keep_stats *")
+        check(lib.tm_keep_figures(self.c, number, c))
+        return KeepFigures(**{name: int(getattr(c, name)) for name in KeepFigures.__slots__})
+
+    def all_figures(self) -> KeepsFigures:
+        c = ffi.new("tm_keeps_stats *")
+        check(lib.tm_keeps_figures(self.c, c))
+        return KeepsFigures(**{name: int(getattr(c, name)) for name in KeepsFigures.__slots__})
+
+    # --- tests ---------------------------------------------------------------------------------------------------
+
+    def validate(self) -> None:
+        """Check every invariant of the structures in C; a RuntimeError says which one is broken."""
+        reason = ffi.new("char **")
+        if lib.tm_keeps_validate(self.c, reason) == lib.TM_MISUSED:
+            raise RuntimeError(f"keeps: {ffi.string(reason[0]).decode()}")
+
+    def advance(self, wall_ms: int) -> None:
+        """Let the clock by which messages age and expire run ahead by `wall_ms` more; below 0: back. For tests."""
+        check(lib.tm_keeps_advance(self.c, wall_ms))
+
+    def fail_allocation(self, n: int) -> None:
+        """Let the n-th allocation of keeps from now on fail; 0 turns it off. For tests."""
+        lib.tm_keeps_fail_allocation(self.c, n)

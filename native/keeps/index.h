@@ -1,0 +1,54 @@
+/* index.h - what one keep has, by position, ascending.
+ *
+ *     rows   ....... first [ left | open | past | open ] end .......
+ *                                       ^ fresh: this row and those behind it were never given out
+ *
+ * Law: positions ascend. A row that has left stays as a gap until the next reserve, or until it is the first; so places
+ * of rows hold between two reserves. tm_index_append cannot fail after tm_index_reserve.
+ */
+#ifndef TM_KEEPS_INDEX_H
+#define TM_KEEPS_INDEX_H
+
+#include "base/memory.h"
+#include "tm.h"
+
+#define KEPT_NO_PLACE UINT64_MAX
+#define KEPT_NO_TRY UINT32_MAX
+
+typedef enum { KEPT_OPEN, KEPT_PAST, KEPT_LEFT } tm_kept_state;
+
+typedef struct tm_kept {
+    uint64_t n;
+    uint64_t place; /* of its record in the memory of the log; KEPT_NO_PLACE: it is on disk alone, or not yet */
+    uint64_t at_ms; /* when it came, since 1970 */
+    uint64_t expires_ms; /* 0: never */
+    uint64_t order_key;  /* of its values of order_by and latest_by; 0: it has none */
+    uint64_t latest_key;
+    uint32_t size; /* of the frame */
+    uint32_t tried;
+    uint8_t state;
+    bool maybe_duplicate;
+} tm_kept;
+
+typedef struct tm_index {
+    tm_kept *rows; /* owned */
+    uint32_t first;
+    uint32_t end;
+    uint32_t capacity;
+    uint32_t left; /* rows that have left, between first and end */
+    uint32_t fresh;
+} tm_index;
+
+/* Room for one more row. false: no memory. */
+bool tm_index_reserve(tm_index *index, tm_memory *memory);
+void tm_index_append(tm_index *index, const tm_kept *row);
+/* The place of the first row whose position is `n` or higher; `end`: there is none. */
+uint32_t tm_index_from(const tm_index *index, uint64_t n);
+/* The row of a position that has not left; NULL: there is none. Borrowed until the next reserve. */
+tm_kept *tm_index_find(const tm_index *index, uint64_t n);
+/* The row at a place leaves. What it says for the log: its keep is done with the numbers from `*first` to its own. */
+void tm_index_leave(tm_index *index, uint32_t at, uint64_t *first);
+void tm_index_free(tm_index *index, tm_memory *memory);
+bool tm_index_is_sound(const tm_index *index);
+
+#endif

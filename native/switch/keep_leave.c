@@ -1,0 +1,317 @@
+/* keep_leave.c - a message leaves a keep: acknowledged, replaced, lost, or dead.
+ *
+ * Law: what is acknowledged becomes ranges, one record for many of all keeps. A loss and the count of all losses are one
+ * record, so that the count is right after any crash, and it is told when that is on disk. A dead letter is one record,
+ * by which one keep has done with a message and another one has it. What cannot be written now is written later, in
+ * order; until then it is open on disk, and comes again after a crash.
+ */
+#include "base/grow.h"
+#include "switch/keeps.h"
+
+#define DONE_PER_RECORD 256U
+#define DONE_KEPT_MAX 65536U /* that wait while the log takes nothing; past it they are forgotten, and come again */
+
+/* ---- acknowledged ---- */
+
+void keep_flush_done(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t written = 0;
+    while (written < keeps->done_count && keeps->losses == 0) {
+        uint32_t count = keeps->done_count - written;
+        count = count < DONE_PER_RECORD ? count : DONE_PER_RECORD;
+        tm_log_entry entry = {.body = keeps->done + written,
+                              .body_size = count * (uint32_t)sizeof *keeps->done,
+                              .kind = TM_LOG_ACK,
+                              .t_us = keep_wall_ms(sw) * 1000};
+        uint64_t n;
+        if (keep_append(sw, &entry, &n) != TM_OK) {
+            break;
+        }
+        written += count;
+        keeps->stats.acks++;
+    }
+    keeps->done_count -= written;
+    memmove(keeps->done, keeps->done + written, keeps->done_count * sizeof *keeps->done);
+}
+
+static void note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
+    tm_keeps *keeps = sw->keeps;
+    tm_log_done *before = keeps->done_count > 0 ? &keeps->done[keeps->done_count - 1] : NULL;
+    if (before != NULL && before->claimant == claimant && first <= before->last + 1 && last > before->last &&
+        first >= before->first) {
+        before->last = last;
+        return;
+    }
+    if (keeps->done_count >= DONE_KEPT_MAX ||
+        !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done, &keeps->done_capacity,
+                 keeps->done_count + 1)) {
+        return;
+    }
+    keeps->done[keeps->done_count++] = (tm_log_done){.claimant = claimant, .first = first, .last = last};
+}
+
+/* ---- a row ---- */
+
+static void end_try(tm_switch *sw, tm_keep *keep, tm_kept *row) {
+    tm_tries *tries = &sw->keeps->tries;
+    tm_try *tried = &tries->rows[row->tried];
+    keep->out -= tried->state == TRY_OUT;
+    keep->paused -= tried->state == TRY_PAUSED;
+    keep->dying -= tried->is_dying;
+    tm_heap_take(tries, tried->state == TRY_READY ? &keep->ready : &tries->due, row->tried);
+    keep_unhold(sw, row->tried);
+    tm_tries_end(tries, row->tried);
+    row->tried = KEPT_NO_TRY;
+    keep->try_count--;
+}
+
+/* Take it out of the index and count it; `*first` as tm_index_leave has it. */
+static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_kept *row = &keep->index.rows[at];
+    bool was_open = row->state == KEPT_OPEN;
+    if (row->tried != KEPT_NO_TRY) {
+        end_try(sw, keep, row);
+    }
+    if (slot != KEEP_BOOK) {
+        keep->open -= was_open;
+        keep->past -= !was_open;
+        keep->bytes -= row->size;
+        keep->tally.left[how] += was_open;
+        keep->tally.bytes[how] += was_open ? row->size : 0;
+        keep_forget_latest(keep, row);
+    }
+    tm_index_leave(&keep->index, at, first);
+}
+
+/* It is acknowledged, and kept on. */
+static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
+    if (row->tried != KEPT_NO_TRY) {
+        end_try(sw, keep, row);
+    }
+    row->state = KEPT_PAST;
+    keep->open--;
+    keep->past++;
+    keep->tally.left[LEFT_ACKED]++;
+    keep->tally.bytes[LEFT_ACKED] += row->size;
+}
+
+void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_kept *row = &keep->index.rows[at];
+    uint64_t n = row->n;
+    uint64_t first;
+    if (how == LEFT_ACKED && slot != KEEP_BOOK && keep_keeps_past(keep)) {
+        keep_on(sw, keep, row);
+        keep_make_due(sw, slot);
+        return;
+    }
+    take_out(sw, slot, at, how, &first);
+    note_done(sw, keep->number, first, n);
+    keep_make_due(sw, slot);
+}
+
+/* ---- lost ---- */
+
+bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (keep->index.rows[at].state == KEPT_PAST) { /* somebody has had it */
+        keep_leave(sw, slot, at, how);
+        return true;
+    }
+    if (!tm_grow(&sw->keeps->memory, TM_COLD, &keep->losses, sizeof *keep->losses, &keep->loss_capacity,
+                 keep->loss_count + 1)) {
+        return false;
+    }
+    uint64_t n = keep->index.rows[at].n;
+    uint64_t first;
+    take_out(sw, slot, at, how, &first);
+    tm_keep_loss *before = keep->loss_count > 0 ? &keep->losses[keep->loss_count - 1] : NULL;
+    if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first && n > before->last) {
+        before->last = n;
+        before->tally = keep->tally;
+    } else {
+        keep->losses[keep->loss_count++] = (tm_keep_loss){first, n, how, keep->tally};
+        sw->keeps->losses++;
+    }
+    keep_make_due(sw, slot);
+    return true;
+}
+
+static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *loss, uint64_t *n, bool *has_tally) {
+    struct {
+        tm_log_done done;
+        tm_keep_tally tally;
+    } body = {{.claimant = keep->number, .first = loss->first, .last = loss->last}, loss->tally};
+    int result = keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
+    *has_tally = result == TM_OK;
+    if (result != TM_LOG_FULL) {
+        return result;
+    }
+    /* Letting go makes room, and is allowed where nothing else is; the next tally has the count. */
+    tm_log_entry entry = {.body = &body.done,
+                          .body_size = sizeof body.done,
+                          .kind = TM_LOG_ACK,
+                          .t_us = keep_wall_ms(sw) * 1000};
+    return keep_append(sw, &entry, n);
+}
+
+void keep_flush_losses(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t written = 0;
+    for (; written < keep->loss_count; written++) {
+        const tm_keep_loss *loss = &keep->losses[written];
+        uint64_t n;
+        bool has_tally;
+        if (append_loss(sw, keep, loss, &n, &has_tally) != TM_OK) {
+            break;
+        }
+        if (has_tally) {
+            uint64_t older = keep->tally_n;
+            keep->tally_n = n;
+            keep_retire_book(sw, older);
+        }
+        if (tm_waits_reserve(&sw->keeps->waits)) {
+            tm_wait wait = {.n = n,
+                            .kind = WAIT_LOSS,
+                            .connection = keep->number,
+                            .how = (uint8_t)loss->how,
+                            .number = loss->tally.left[loss->how]};
+            tm_waits_add(&sw->keeps->waits, &wait);
+        }
+    }
+    keep->loss_count -= written;
+    sw->keeps->losses -= written;
+    memmove(keep->losses, keep->losses + written, keep->loss_count * sizeof *keep->losses);
+}
+
+/* ---- dead ---- */
+
+/* The message at hand and what is said of it, as a body; NULL: no memory. */
+static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tried, const tm_body *body,
+                        uint32_t *size) {
+    tm_keeps *keeps = sw->keeps;
+    tm_keep_letter letter = {
+        .at_ms = body->at_ms, .deliveries = tried->deliveries, .reason_size = tried->reason_size};
+    *size = (uint32_t)(sizeof *done + sizeof letter) + letter.reason_size + body->size;
+    if (*size > keeps->frame_capacity &&
+        !tm_grow(&keeps->memory, TM_COLD, &keeps->frame, 1, &keeps->frame_capacity, *size)) {
+        return NULL;
+    }
+    uint8_t *at = keeps->frame;
+    memcpy(at, done, sizeof *done);
+    memcpy(at + sizeof *done, &letter, sizeof letter);
+    at += sizeof *done + sizeof letter;
+    if (letter.reason_size > 0) {
+        memcpy(at, tried->reason, letter.reason_size);
+    }
+    memcpy(at + letter.reason_size, body->frame, body->size);
+    return keeps->frame;
+}
+
+/* Has its dead letter place room? 0: it has none. */
+static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t size) {
+    uint32_t to = keep->dead_letter != 0 ? keep_slot(sw, keep->dead_letter) : KEEP_NONE;
+    if (to == KEEP_NONE || keep_at(sw, to)->is_closing) {
+        return KEEP_NONE;
+    }
+    bool refuses = keep_at(sw, to)->terms.overflow == TM_KEEP_REFUSE && !keep_has_room(keep_at(sw, to), size);
+    return refuses ? KEEP_NONE : to;
+}
+
+static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_body *body, uint32_t to) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_kept moved = keep_row(sw, keep_at(sw, to), 0, body->at_ms, body->frame, body->size);
+    uint32_t at = (uint32_t)(row - keep->index.rows);
+    const tm_kept *before = at > keep->index.first ? row - 1 : NULL;
+    tm_log_done done = {.claimant = keep->number, .last = row->n};
+    done.first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);
+    uint32_t size;
+    const uint8_t *bytes = compose(sw, &done, &sw->keeps->tries.rows[row->tried], body, &size);
+    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to))) {
+        return false;
+    }
+    tm_log_entry entry = {.keeps = &keep_at(sw, to)->number,
+                          .keep_count = 1,
+                          .body = bytes,
+                          .body_size = size,
+                          .kind = TM_LOG_DEAD_LETTER,
+                          .t_us = keep_wall_ms(sw) * 1000};
+    moved.maybe_duplicate = row->maybe_duplicate;
+    if (keep_append(sw, &entry, &moved.n) != TM_OK) {
+        return false;
+    }
+    take_out(sw, slot, at, LEFT_DEAD, &done.first);
+    keep_put(sw, to, &moved);
+    return true;
+}
+
+/* false: its frame is not there yet, or the log takes nothing now. */
+static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t at = (uint32_t)(row - keep->index.rows);
+    uint32_t to = letter_slot(sw, keep, row->size);
+    tm_body body;
+    tm_body_result found = to == KEEP_NONE ? BODY_MISSING : keep_body(sw, slot, row, &body);
+    if (found == BODY_MISSING) {
+        return keep_lose(sw, slot, at, LEFT_UNDELIVERABLE);
+    }
+    return found == BODY_FOUND && write_letter(sw, slot, row, &body, to);
+}
+
+void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_try *tried = &sw->keeps->tries.rows[row->tried];
+    if (tried->is_dying) {
+        return;
+    }
+    if (tried->state != TRY_READY) {
+        keep_make_ready(sw, slot, row->tried);
+    }
+    size = size < TRY_REASON_BYTES_MAX ? size : TRY_REASON_BYTES_MAX;
+    tried->reason = size > 0 ? TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, size) : NULL;
+    tried->reason_size = tried->reason != NULL ? (uint16_t)size : 0;
+    if (tried->reason != NULL) {
+        memcpy(tried->reason, reason, size);
+    }
+    tried->is_dying = true;
+    keep->dying++;
+    bury(sw, slot, row);
+    keep_make_due(sw, slot);
+}
+
+/* Answers waited for letters, which are appended now. */
+static void release_answers(tm_switch *sw, tm_keep *keep) {
+    while (keep->answers != NULL && tm_waits_reserve(&sw->keeps->waits)) {
+        tm_keep_answer *answer = keep->answers;
+        keep->answers = answer->next;
+        answer->wait.n = sw->keeps->last_n;
+        tm_waits_add(&sw->keeps->waits, &answer->wait);
+        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
+    }
+}
+
+static uint32_t first_dying(const tm_switch *sw, const tm_keep *keep) {
+    uint32_t first = TRY_NONE;
+    for (uint32_t i = 0; i < keep->ready.count; i++) {
+        uint32_t id = keep->ready.tries[i];
+        const tm_try *tried = &sw->keeps->tries.rows[id];
+        if (tried->is_dying && (first == TRY_NONE || tried->n < sw->keeps->tries.rows[first].n)) {
+            first = id;
+        }
+    }
+    return first;
+}
+
+bool keep_write_letters(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    while (keep->dying > 0) {
+        uint32_t id = first_dying(sw, keep);
+        if (!bury(sw, slot, tm_index_find(&keep->index, sw->keeps->tries.rows[id].n))) {
+            return false;
+        }
+    }
+    keep_flush_losses(sw, slot);
+    release_answers(sw, keep);
+    return true;
+}

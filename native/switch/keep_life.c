@@ -1,0 +1,378 @@
+/* keep_life.c - a keep is opened, gets its filters, is filled from the log, is forgotten.
+ *
+ * Law: a keep has in memory a row for each message that it has on disk, so what it needs in memory is asked for before
+ * the record is appended. After a start it has what the log has: rows, losses, and what was acknowledged and is kept on.
+ */
+#include "base/grow.h"
+#include "switch/keeps.h"
+
+#define FILL_BYTES (4U << 20) /* more than a record may have */
+
+/* ---- keys ---- */
+
+/* A value as a number that is equal for equal values; others meet once in 2^64. 0: there is none. */
+static uint64_t key_of(const tm_keeps *keeps, const tm_attribute *attribute) {
+    uint64_t kind = (uint64_t)attribute->kind + 1;
+    uint64_t bits = (uint64_t)attribute->integer;
+    if (attribute->kind == TM_KIND_STRING) {
+        bits = tm_hash_text(attribute->string, attribute->length, &keeps->memory.key) ^ attribute->length;
+    } else if (attribute->kind == TM_KIND_FLOAT) {
+        memcpy(&bits, &attribute->real, sizeof bits);
+    }
+    return tm_hash_words(bits, kind, 0, &keeps->memory.key) | 1;
+}
+
+static uint64_t key_named(const tm_keeps *keeps, const tm_attribute *attributes, size_t count, const uint8_t *name,
+                          uint32_t size) {
+    for (size_t i = 0; size > 0 && i < count; i++) {
+        if (attributes[i].name_length == size && memcmp(attributes[i].name, name, size) == 0) {
+            return key_of(keeps, &attributes[i]);
+        }
+    }
+    return 0;
+}
+
+static uint64_t expiry_ms_of(const uint8_t *frame) {
+    const uint8_t *area = frame + WIRE_HEADER_BYTES;
+    uint32_t size = tm_load16(frame + WIRE_EXTENSION_SIZE);
+    for (uint32_t at = 0; at + 4 <= size; at += 4U + tm_load16(area + at + 2)) {
+        if (tm_load16(area + at) == WIRE_EXPIRY) {
+            uint64_t ms = tm_load64(area + at + 4) / 1000000;
+            return ms > 0 ? ms : 1;
+        }
+    }
+    return 0;
+}
+
+tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
+                 uint32_t size) {
+    const tm_keep_terms *terms = &keep->terms;
+    tm_kept row = {.n = n,
+                   .place = KEPT_NO_PLACE,
+                   .at_ms = at_ms,
+                   .expires_ms = expiry_ms_of(frame),
+                   .size = size,
+                   .tried = KEPT_NO_TRY};
+    if (terms->order_by_size + terms->latest_by_size > 0) {
+        tm_attribute attributes[TM_ATTRIBUTES_MAX];
+        size_t count = 0;
+        size_t used;
+        uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
+        tm_attributes_decode(frame + WIRE_HEADER_BYTES + extensions, tm_load32(frame + WIRE_ATTRIBUTE_SIZE), attributes,
+                             &count, &used);
+        row.order_key = key_named(sw->keeps, attributes, count, terms->order_by, terms->order_by_size);
+        row.latest_key = key_named(sw->keeps, attributes, count, terms->latest_by, terms->latest_by_size);
+    }
+    return row;
+}
+
+/* ---- the newest of each value ---- */
+
+static uint64_t latest_hash(const void *owner, uint64_t n) {
+    const tm_keep *keep = owner;
+    const tm_kept *row = tm_index_find(&keep->index, n);
+    return row != NULL ? row->latest_key : 0;
+}
+
+void keep_forget_latest(tm_keep *keep, const tm_kept *row) {
+    tm_idset_search search = tm_idset_start(&keep->latest, row->latest_key);
+    for (uint64_t n = tm_idset_next_word(&search); row->latest_key != 0 && n != 0; n = tm_idset_next_word(&search)) {
+        if (n == row->n) {
+            tm_idset_remove(&keep->latest, row->latest_key, n, latest_hash, keep);
+            return;
+        }
+    }
+}
+
+static uint64_t find_latest(const tm_keep *keep, uint64_t key) {
+    tm_idset_search search = tm_idset_start(&keep->latest, key);
+    for (uint64_t n = tm_idset_next_word(&search); n != 0; n = tm_idset_next_word(&search)) {
+        if (latest_hash(keep, n) == key) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* ---- rows ---- */
+
+bool keep_reserve(tm_switch *sw, tm_keep *keep) {
+    tm_memory *memory = &sw->keeps->memory;
+    bool has_latest = keep->terms.latest_by_size == 0 ||
+                      tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
+    return has_latest && tm_index_reserve(&keep->index, memory);
+}
+
+void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint64_t older = row->latest_key != 0 ? find_latest(keep, row->latest_key) : 0;
+    if (older != 0) {
+        keep_leave(sw, slot, tm_index_from(&keep->index, older), LEFT_REPLACED);
+    }
+    tm_index_append(&keep->index, row);
+    if (row->latest_key != 0) {
+        tm_idset_insert(&keep->latest, row->latest_key, row->n);
+    }
+    keep->appended++;
+    keep->open++;
+    keep->bytes += row->size;
+    uint64_t ends_ms = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
+    ends_ms = row->expires_ms > 0 && row->expires_ms < ends_ms ? row->expires_ms : ends_ms;
+    keep->soonest_ms = ends_ms < keep->soonest_ms ? ends_ms : keep->soonest_ms;
+    keep_make_due(sw, slot);
+}
+
+void keep_clear(tm_switch *sw, tm_keep *keep) {
+    tm_memory *memory = &sw->keeps->memory;
+    for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
+        uint32_t id = keep->index.rows[at].tried;
+        if (id != KEPT_NO_TRY) {
+            tm_try *tried = &sw->keeps->tries.rows[id];
+            tm_heap_take(&sw->keeps->tries, tried->state == TRY_READY ? &keep->ready : &sw->keeps->tries.due, id);
+            tm_tries_end(&sw->keeps->tries, id);
+        }
+    }
+    tm_index_free(&keep->index, memory);
+    tm_idset_free(&keep->latest, memory, TM_COLD);
+    tm_heap_free(&keep->ready, memory);
+    TM_DELETE(memory, TM_COLD, keep->names, uint8_t, keep->terms.order_by_size + keep->terms.latest_by_size);
+    TM_DELETE(memory, TM_COLD, keep->losses, tm_keep_loss, keep->loss_capacity);
+    while (keep->answers != NULL) {
+        tm_keep_answer *answer = keep->answers;
+        keep->answers = answer->next;
+        TM_DELETE(memory, TM_COLD, answer->wait.frame, uint8_t, answer->wait.frame_size);
+        TM_DELETE(memory, TM_COLD, answer, tm_keep_answer, 1);
+    }
+    keep_drop_cold(sw, keep);
+    keep->names = NULL;
+    keep->losses = NULL;
+    sw->keeps->losses -= keep->loss_count;
+    keep->loss_count = 0;
+}
+
+/* ---- opening ---- */
+
+static bool terms_are_sound(const tm_keep_terms *terms) {
+    return terms->bytes_max > 0 && terms->unacked_max > 0 && terms->unacked_max <= TM_KEEP_UNACKED_MAX &&
+           terms->ack_wait_ms > 0 && terms->backoff_count <= TM_KEEP_BACKOFFS_MAX &&
+           terms->overflow <= TM_KEEP_REFUSE && terms->order_by_size <= TM_NAME_BYTES_MAX &&
+           terms->latest_by_size <= TM_NAME_BYTES_MAX;
+}
+
+/* What the keep needs beside its row. */
+static bool copy_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t size = terms->order_by_size + terms->latest_by_size;
+    if (terms->order_by_size > 0 && keeps->lanes == NULL) {
+        keeps->lanes = TM_NEW(&keeps->memory, TM_COLD, tm_keep_lane, KEEP_LANES);
+        if (keeps->lanes == NULL) {
+            return false;
+        }
+    }
+    keep->terms = *terms;
+    keep->terms.order_by_size = keep->terms.latest_by_size = 0;
+    if (size == 0) {
+        return true;
+    }
+    keep->names = TM_NEW(&keeps->memory, TM_COLD, uint8_t, size);
+    if (keep->names == NULL) {
+        return false;
+    }
+    memcpy(keep->names, terms->order_by, terms->order_by_size);
+    memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
+    keep->terms = *terms;
+    keep->terms.order_by = keep->names;
+    keep->terms.latest_by = keep->names + terms->order_by_size;
+    return true;
+}
+
+int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber) {
+    if (sw == NULL || sw->keeps == NULL || terms == NULL || subscriber == NULL || number == TM_KEEPS_BOOK ||
+        !terms_are_sound(terms) || keep_slot(sw, number) != KEEP_NONE) {
+        return TM_MISUSED;
+    }
+    uint32_t slot = keep_new_slot(sw, number);
+    if (slot == KEEP_NONE) {
+        return TM_NO_MEMORY;
+    }
+    tm_admission admission = {.number = number, .filters_max = UINT32_MAX, .table_bytes_max = UINT64_MAX};
+    int result = copy_terms(sw, keep_at(sw, slot), terms) ? switch_new_subscriber(sw, &admission, subscriber)
+                                                          : TM_NO_MEMORY;
+    if (result != TM_OK) {
+        keep_free_slot(sw, slot);
+        return result;
+    }
+    keep_at(sw, slot)->subscriber = *subscriber;
+    switch_subscriber(sw, *subscriber)->state = SUBSCRIBER_KEEP;
+    switch_subscriber(sw, *subscriber)->keep = slot;
+    sw->keeps->live++;
+    return TM_OK;
+}
+
+int tm_keep_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL && filter != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->is_closing) {
+        return TM_MISUSED;
+    }
+    uint32_t id = keep_at(sw, slot)->subscriber;
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    uint32_t row;
+    int result = tm_subscriptions_begin(&sw->subscriptions, id, subscriber->filter_count, true,
+                                        &subscriber->subscriptions, &row);
+    if (result != TM_OK) {
+        return result;
+    }
+    result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
+    if (result != TM_OK) {
+        tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
+        return result;
+    }
+    subscriber->filter_count++;
+    subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;
+    subscriber->subscription_count++;
+    return TM_OK;
+}
+
+int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    if (slot == KEEP_NONE || slot == KEEP_BOOK) {
+        return TM_ABSENT;
+    }
+    keep_at(sw, slot)->dead_letter = to;
+    return TM_OK;
+}
+
+/* ---- filling ---- */
+
+/* A tally of the book, for a keep that is still to be opened: the newest one counts. */
+static bool note_tally(tm_switch *sw, const tm_log_record *record, const uint8_t *body) {
+    tm_keeps *keeps = sw->keeps;
+    if (!tm_grow(&keeps->memory, TM_COLD, &keeps->tallies, sizeof *keeps->tallies, &keeps->tally_capacity,
+                 keeps->tally_count + 1) ||
+        !tm_grow(&keeps->memory, TM_COLD, &keeps->tally_ns, sizeof *keeps->tally_ns, &keeps->tally_n_capacity,
+                 keeps->tally_count + 1)) {
+        return false;
+    }
+    memcpy(&keeps->tallies[keeps->tally_count], body + sizeof(tm_log_done), sizeof(tm_keep_tally));
+    keeps->tally_ns[keeps->tally_count++] = record->n;
+    return true;
+}
+
+static void take_tallies(tm_switch *sw, tm_keep *keep) {
+    tm_keeps *keeps = sw->keeps;
+    for (uint32_t i = 0; i < keeps->tally_count; i++) {
+        if (keeps->tallies[i].keep != keep->number) {
+            continue;
+        }
+        if (keep->tally_n != 0) {
+            keep_retire_book(sw, keep->tally_n); /* a crash came between it and the one that replaced it */
+        }
+        keep->tally = keeps->tallies[i];
+        keep->tally_n = keeps->tally_ns[i];
+    }
+    memcpy(keep->told, keep->tally.left, sizeof keep->told);
+}
+
+static bool fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (!keep_reserve(sw, keep)) {
+        return false;
+    }
+    if (slot == KEEP_BOOK) {
+        const uint8_t *body = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
+        tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
+        tm_index_append(&keep->index, &row);
+        bool is_tally = record->kind == TM_LOG_DEAD_LETTER &&
+                        record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
+        return !is_tally || note_tally(sw, record, body);
+    }
+    tm_body body;
+    if (!keep_frame_of(record, &body)) {
+        return true;
+    }
+    tm_kept row = keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
+    keep_put(sw, slot, &row);
+    uint32_t publisher = PUBLISHER_NONE;
+    tm_publishers_enter(&sw->publishers, tm_load64(body.frame + WIRE_ORIGIN), tm_load64(body.frame + WIRE_COUNTER),
+                        switch_counter_max(sw), &publisher); /* a second try of it is known, if there is memory */
+    return true;
+}
+
+int keep_fill(tm_switch *sw, uint32_t slot) {
+    tm_keeps *keeps = sw->keeps;
+    uint8_t *bytes = TM_NEW(&keeps->memory, TM_COLD, uint8_t, FILL_BYTES);
+    if (bytes == NULL) {
+        return TM_NO_MEMORY;
+    }
+    uint64_t after = 0;
+    size_t size = 1;
+    int result = TM_OK;
+    while (result == TM_OK && size > 0) {
+        result = tm_log_read(keeps->log, keep_at(sw, slot)->number, 0, after, bytes, FILL_BYTES, &size);
+        for (size_t at = 0; result == TM_OK && at < size;) {
+            const tm_log_record *record = (const tm_log_record *)(bytes + at);
+            result = fill_one(sw, slot, record) ? TM_OK : TM_NO_MEMORY;
+            after = record->n;
+            at += record->size;
+        }
+    }
+    TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, FILL_BYTES);
+    return result;
+}
+
+int tm_keep_recover(tm_switch *sw, uint32_t number) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->appended > 0) {
+        return TM_MISUSED;
+    }
+    tm_keep *keep = keep_at(sw, slot);
+    take_tallies(sw, keep);
+    for (unsigned how = 0; how < LEFT_WAYS; how++) {
+        keep->appended += keep->tally.left[how];
+    }
+    return keep_fill(sw, slot);
+}
+
+/* ---- the end ---- */
+
+static int begin_to_forget(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_log_done done = {.claimant = keep->number, .last = UINT64_MAX};
+    tm_log_entry entry = {
+        .body = &done, .body_size = sizeof done, .kind = TM_LOG_FORGET, .t_us = keep_wall_ms(sw) * 1000};
+    uint64_t n;
+    int result = keep_append(sw, &entry, &n);
+    if (result != TM_OK) {
+        return result;
+    }
+    while (keep->members != MEMBER_NONE) {
+        keep_detach(sw, keep->members);
+    }
+    if (keep->tally_n != 0) {
+        keep_retire_book(sw, keep->tally_n);
+    }
+    keep = keep_at(sw, slot);
+    keep->is_closing = true;
+    switch_subscriber(sw, keep->subscriber)->state = SUBSCRIBER_ENDED;
+    return TM_OK;
+}
+
+int tm_keep_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *left) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL && left != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    if (slot == KEEP_NONE || slot == KEEP_BOOK) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    int result = keep_at(sw, slot)->is_closing ? TM_OK : begin_to_forget(sw, slot);
+    if (result != TM_OK) {
+        return result;
+    }
+    *left = switch_forget_subscriber(sw, keep_at(sw, slot)->subscriber, steps);
+    if (*left == 0) {
+        sw->keeps->live--;
+        keep_free_slot(sw, slot);
+    }
+    keep_flush_done(sw);
+    tm_log_flush(sw->keeps->log);
+    return TM_OK;
+}

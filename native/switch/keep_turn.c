@@ -1,0 +1,235 @@
+/* keep_turn.c - what is on disk now and what that lets happen; what time brings; and once a turn, what has changed.
+ *
+ * Law: a turn ends every call that may have changed a keep, and does what is to be done once for many messages: takes
+ * back what members had too long, holds keeps to their terms, hands out, and appends what is done with. The log is told
+ * to commit once.
+ */
+#define _GNU_SOURCE
+#include "switch/keeps.h"
+
+#include <sys/eventfd.h>
+
+/* ---- what was committed ---- */
+
+/* Rows of a record that was committed now know where it is in memory. */
+static void note_place(tm_switch *sw, const tm_log_record *record, uint64_t place) {
+    const uint32_t *numbers = (const uint32_t *)(record + 1);
+    for (uint32_t i = 0; i < record->keeps; i++) {
+        uint32_t slot = numbers[i] != TM_KEEPS_BOOK ? keep_slot(sw, numbers[i]) : KEEP_NONE;
+        tm_kept *row = slot != KEEP_NONE ? tm_index_find(&keep_at(sw, slot)->index, record->n) : NULL;
+        if (row != NULL) {
+            row->place = place;
+            keep_make_due(sw, slot);
+        }
+    }
+}
+
+void keep_walk(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t is_behind;
+    uint64_t place = keeps->place;
+    const tm_log_record *record = tm_log_recent(keeps->log, &place, &is_behind);
+    while (record != NULL) {
+        note_place(sw, record, place - record->size);
+        keeps->place = place;
+        record = tm_log_recent(keeps->log, &place, &is_behind);
+    }
+    keeps->unwalked = 0;
+}
+
+static void confirm(tm_switch *sw, const tm_wait *wait, uint32_t *confirming) {
+    tm_keeps *keeps = sw->keeps;
+    const tm_connection *connection = switch_at(sw, wait->connection);
+    if (connection->state != CONNECTION_OPEN || connection->admission.number != wait->origin) {
+        return;
+    }
+    if (*confirming != wait->connection && *confirming != CONNECTION_NONE) {
+        switch_send_confirmations(sw, *confirming);
+        sw->confirmations.count = 0;
+    }
+    *confirming = wait->connection;
+    switch_confirm(sw, wait->connection, wait->number);
+    keeps->stats.confirmed++;
+    keeps->stats.commit_us = tm_clock_ns() / 1000 - wait->since_us;
+}
+
+static void answer(tm_switch *sw, const tm_wait *wait) {
+    tm_connection *connection = switch_at(sw, wait->connection);
+    if (connection->state == CONNECTION_OPEN && connection->admission.number == wait->origin) {
+        uint8_t *at = tm_outbox_urge(&connection->outbox, &sw->memory, wait->frame_size);
+        if (at != NULL) {
+            memcpy(at, wait->frame, wait->frame_size);
+            switch_mark_dirty(sw, wait->connection);
+        }
+    }
+}
+
+static void tell_loss(tm_switch *sw, const tm_wait *wait) {
+    uint32_t slot = keep_slot(sw, wait->connection);
+    if (slot == KEEP_NONE || keep_at(sw, slot)->told[wait->how] >= wait->number) {
+        return;
+    }
+    keep_at(sw, slot)->told[wait->how] = wait->number;
+    for (uint32_t id = keep_at(sw, slot)->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
+        keep_tell_lost(sw, id, (tm_leaving)wait->how);
+    }
+}
+
+static void release(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t confirming = CONNECTION_NONE;
+    tm_wait wait;
+    while (tm_waits_take(&keeps->waits, keeps->committed, &wait)) {
+        if (wait.kind == WAIT_CONFIRMATION) {
+            confirm(sw, &wait, &confirming);
+        } else if (wait.kind == WAIT_ANSWER) {
+            answer(sw, &wait);
+        } else {
+            tell_loss(sw, &wait);
+        }
+        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
+    }
+    if (confirming != CONNECTION_NONE) {
+        switch_send_confirmations(sw, confirming);
+        sw->confirmations.count = 0;
+    }
+}
+
+/* ---- the log has failed ---- */
+
+void keep_refuse_answer(tm_switch *sw, const tm_wait *wait) {
+    wire_begin(&sw->writer, WIRE_ACK);
+    wire_array(&sw->writer, 4);
+    wire_unsigned(&sw->writer, WIRE_ACK_OF_DELIVER);
+    wire_unsigned(&sw->writer, wait->number >> 32);
+    wire_array(&sw->writer, 0);
+    wire_array(&sw->writer, 1);
+    wire_array(&sw->writer, 3);
+    wire_unsigned(&sw->writer, (uint32_t)wait->number);
+    wire_unsigned(&sw->writer, WIRE_REFUSED_LOG_FAILED);
+    wire_text(&sw->writer, "what this says could not be written to the log of this router");
+    wire_end(&sw->writer);
+    switch_send_urgent(sw, wait->connection);
+}
+
+static void give_up(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    tm_wait wait;
+    keeps->has_failed = true;
+    while (tm_waits_take(&keeps->waits, UINT64_MAX, &wait)) {
+        const tm_connection *connection = wait.kind != WAIT_LOSS ? switch_at(sw, wait.connection) : NULL;
+        bool is_there = connection != NULL && connection->state == CONNECTION_OPEN &&
+                        connection->admission.number == wait.origin;
+        if (is_there && wait.kind == WAIT_CONFIRMATION) {
+            switch_refuse(sw, wait.connection, wait.number, WIRE_REFUSED_LOG_FAILED,
+                          "the log of this router cannot be written", 0);
+        } else if (is_there) {
+            keep_refuse_answer(sw, &wait);
+        }
+        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
+    }
+}
+
+static void judge_log(tm_switch *sw) {
+    tm_log_state state;
+    tm_log_state_of(sw->keeps->log, &state);
+    if (state.is_failed && !sw->keeps->has_failed) {
+        give_up(sw);
+    }
+}
+
+static void tell_committed(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    bool is_due = keeps->awaited_least != 0 && (keeps->awaited_least <= keeps->committed || keeps->has_failed);
+    tm_event event = {.type = TM_EVENT_COMMITTED, .connection = CONNECTION_NONE, .code = keeps->has_failed};
+    uint8_t *at = is_due ? switch_tell_bytes(sw, event, sizeof keeps->committed) : NULL;
+    if (at == NULL) {
+        return; /* without memory it is told by a later turn */
+    }
+    wire_store64(at, keeps->committed);
+    bool is_all = keeps->has_failed || keeps->awaited_most <= keeps->committed;
+    keeps->awaited_least = is_all ? 0 : keeps->committed + 1;
+    keeps->awaited_most = is_all ? 0 : keeps->awaited_most;
+}
+
+/* ---- a turn ---- */
+
+void switch_note_log(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    eventfd_t raised;
+    keeps->is_woken = false;
+    eventfd_read(keeps->wakes, &raised);
+    bool is_raised = eventfd_read(tm_log_descriptor(keeps->log), &raised) == 0;
+    if (is_raised && tm_log_committed(keeps->log) == keeps->committed) {
+        judge_log(sw);
+    }
+}
+
+/* What members have had for too long comes back, and what came back may go out again. */
+static void let_time_act(tm_switch *sw) {
+    tm_tries *tries = &sw->keeps->tries;
+    for (uint32_t id = tm_heap_least(&tries->due); id != TRY_NONE && tries->rows[id].key <= sw->now_ms;
+         id = tm_heap_least(&tries->due)) {
+        const tm_try *tried = &tries->rows[id];
+        if (tried->state == TRY_PAUSED) {
+            keep_make_ready(sw, tried->keep, id);
+        } else {
+            tm_kept *row = tm_index_find(&keep_at(sw, tried->keep)->index, tried->n);
+            keep_take_back(sw, tried->keep, row, 0, NULL, 0);
+        }
+    }
+}
+
+static void serve_due(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t count = keeps->due_count; /* those that become due meanwhile are served, too, but not without end */
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = keeps->due[i];
+        tm_keep *keep = keep_at(sw, slot);
+        keep->is_due = false;
+        if (keep->is_live && slot != KEEP_BOOK && !keep->is_closing) {
+            keep_hold_to_terms(sw, slot);
+            keep_flush_losses(sw, slot);
+            keep_hand_out(sw, slot);
+            keep_flush_losses(sw, slot);
+        }
+    }
+    keeps->due_count -= count;
+    memmove(keeps->due, keeps->due + count, keeps->due_count * sizeof *keeps->due);
+    if (keeps->due_count > 0) {
+        keep_wake(sw);
+    }
+}
+
+void switch_keeps_turn(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint64_t committed = tm_log_committed(keeps->log);
+    if (committed != keeps->committed) {
+        keeps->committed = committed;
+        keep_walk(sw);
+        release(sw);
+    }
+    keep_collect_cold(sw);
+    let_time_act(sw);
+    serve_due(sw);
+    keep_flush_done(sw);
+    if (keeps->is_unflushed) {
+        keeps->is_unflushed = false;
+        tm_log_flush(keeps->log);
+    }
+    if (keeps->awaited_least != 0) {
+        tell_committed(sw);
+    }
+}
+
+void switch_keeps_tick(tm_switch *sw) {
+    uint64_t now_ms = keep_wall_ms(sw);
+    for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
+        tm_keep *keep = keep_at(sw, slot);
+        bool waits = keep->loss_count > 0 || keep->dying > 0 || keep->cold_again_ms > 0;
+        if (keep->is_live && (keep->soonest_ms <= now_ms || waits)) {
+            keep_make_due(sw, slot);
+        }
+    }
+    judge_log(sw);
+}

@@ -1,0 +1,304 @@
+/* keeps.h - kept subscriptions: what the switch knows of each keep, of its members, and of the log.
+ *
+ *     keeps.c         a switch gets its log; the book; keeps by number
+ *     keep_life.c     a keep is opened, gets its filters, is filled from the log, is forgotten
+ *     keep_store.c    a message becomes a record
+ *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
+ *     keep_members.c  attachments
+ *     keep_frames.c   ACK and CREDIT frames of members
+ *     keep_give.c     who gets which message
+ *     keep_bodies.c   the frame of a message, from the memory of the log or from its files
+ *     keep_leave.c    a message leaves: acknowledged, lost, dead
+ *     keep_bounds.c   what has to leave by the terms of a keep
+ *     keep_figures.c  counters for people, and every invariant
+ *
+ * Law: what a client is told waits until the record that says it is on disk. Places in arrays (`slot`, `member`, a try)
+ * are small numbers; pointers to rows hold until something is added.
+ */
+#ifndef TM_SWITCH_KEEPS_H
+#define TM_SWITCH_KEEPS_H
+
+#include "base/idset.h"
+#include "keeps/cold.h"
+#include "keeps/index.h"
+#include "keeps/tries.h"
+#include "keeps/waits.h"
+#include "switch/message.h"
+#include "tm_keeps_api.h"
+
+#define KEEP_NONE UINT32_MAX
+#define MEMBER_NONE UINT32_MAX
+#define KEEP_BOOK 0U /* slot */
+#define KEEP_LANES 8192U       /* of order_by: twice as many as rows that are looked at */
+#define KEEP_ORDER_ROWS 4096U
+#define KEEP_COLD_BYTES (256U << 10)
+#define KEEP_GIVEN_MAX 1024U /* frames of one keep in one turn */
+/* Bytes that a DELIVER has more than what is kept: SATISFIED with one id, LOG_POSITION, DELIVERIES. */
+#define KEEP_DELIVER_BYTES (8U + 12U + 9U)
+
+typedef enum {
+    LEFT_ACKED,
+    LEFT_EXPIRED,
+    LEFT_DROPPED,
+    LEFT_REPLACED,
+    LEFT_DEAD,
+    LEFT_UNDELIVERABLE,
+    LEFT_WAYS
+} tm_leaving;
+
+/* Is it a loss, which is counted on disk and told? */
+static inline bool keep_is_loss(tm_leaving how) {
+    return how == LEFT_EXPIRED || how == LEFT_DROPPED || how == LEFT_UNDELIVERABLE;
+}
+
+/* How many have left a keep, by how, and the bytes of their frames; on disk behind the tm_log_done of a record of kind
+ * TM_LOG_DEAD_LETTER that is kept for the book: that, and the loss of the range, are one record. */
+typedef struct tm_keep_tally {
+    uint64_t keep; /* its number */
+    uint64_t left[LEFT_WAYS];
+    uint64_t bytes[LEFT_WAYS];
+} tm_keep_tally;
+
+/* Behind the tm_log_done of other dead letters; then the reason, then the frame. */
+typedef struct tm_keep_letter {
+    uint64_t at_ms; /* when the message came */
+    uint32_t deliveries;
+    uint32_t reason_size;
+} tm_keep_letter;
+
+/* Numbers that are lost, and how the tally stands with them. */
+typedef struct tm_keep_loss {
+    uint64_t first;
+    uint64_t last;
+    tm_leaving how;
+    tm_keep_tally tally;
+} tm_keep_loss;
+
+typedef struct tm_member {
+    uint64_t credit;
+    uint64_t sent;
+    uint64_t replayed_to; /* what is past of higher positions is still to be replayed; UINT64_MAX: nothing */
+    uint32_t keep;        /* slot; KEEP_NONE: the place is free */
+    uint32_t connection;
+    uint32_t id;
+    uint32_t tries; /* first of those that it has or had last */
+    uint32_t next_of_keep;
+    uint32_t next_of_connection; /* as the list in tm_connection: + 1 */
+    uint32_t next_free;
+} tm_member;
+
+/* An answer that waits for dead letters to be written. */
+typedef struct tm_keep_answer {
+    struct tm_keep_answer *next;
+    tm_wait wait;
+} tm_keep_answer;
+
+typedef struct tm_keep {
+    uint32_t number;
+    uint32_t subscriber; /* SUBSCRIBER_NONE: it is the book */
+    uint32_t dead_letter; /* number; 0: none */
+    uint32_t next_free;
+    bool is_live;
+    bool is_due;     /* it is in the list of those that have something to do */
+    bool is_closing; /* forgotten; filters are left */
+    bool is_blocked; /* the queue of a member is full */
+    uint64_t stamp; /* of the last message that it wants */
+    tm_keep_terms terms;
+    uint8_t *names; /* owned: order_by and latest_by of `terms` */
+    tm_index index;
+    tm_idset latest; /* words: positions, by latest_key */
+    tm_heap ready;
+    uint32_t try_count;
+    uint32_t out;
+    uint32_t paused;
+    uint32_t dying;
+    uint32_t members; /* first */
+    uint32_t member_count;
+    uint32_t open;
+    uint32_t past;
+    uint64_t bytes;
+    uint64_t soonest_ms; /* nothing expires before that, by Unix time */
+    uint64_t appended;
+    uint64_t refused;
+    uint64_t delivered;
+    uint64_t redelivered;
+    tm_keep_tally tally;
+    uint64_t tally_n;         /* position in the book; 0: there is none */
+    uint64_t told[LEFT_WAYS]; /* losses that are on disk */
+    tm_keep_loss *losses;     /* owned: not appended yet */
+    uint32_t loss_count;
+    uint32_t loss_capacity;
+    tm_keep_answer *answers; /* owned */
+    tm_cold_read *cold;      /* owned, or lent to the thread */
+    uint32_t cold_at;        /* where in its bytes the next record is */
+    uint64_t cold_again_ms;  /* after the disk could not be read */
+} tm_keep;
+
+/* A value of order_by that stands in front, and who has that message. */
+typedef struct tm_keep_lane {
+    uint64_t key;
+    uint64_t stamp;
+    uint32_t holder; /* MEMBER_NONE: it waits */
+} tm_keep_lane;
+
+struct tm_keeps {
+    tm_memory memory;
+    tm_keeps_options options;
+    tm_log *log;  /* borrowed */
+    int wakes;    /* owned: an eventfd */
+    tm_cold cold;
+    tm_keep *rows; /* owned; the first one is the book */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t free;
+    uint32_t live; /* without the book */
+    tm_idset numbers; /* of slots + 1 */
+    uint32_t *wanted; /* owned, room for all: numbers of the keeps that the message at hand is for; */
+    uint32_t *wanted_slots;
+    uint32_t wanted_count;
+    uint32_t *due; /* owned, room for all: slots */
+    uint32_t due_count;
+    tm_member *members; /* owned */
+    uint32_t member_count;
+    uint32_t member_capacity;
+    uint32_t member_free;
+    uint32_t member_live;
+    tm_tries tries;
+    tm_waits waits;
+    tm_keep_lane *lanes; /* owned; NULL: no keep has order_by */
+    uint64_t stamp;
+    uint8_t *frame; /* owned: the message at hand as it is kept */
+    uint32_t frame_capacity;
+    tm_log_done *done; /* owned: acknowledged, and not appended yet */
+    uint32_t done_count;
+    uint32_t done_capacity;
+    uint32_t losses; /* of all keeps, not appended yet: a range of what is done may reach over them, so it waits */
+    tm_keep_tally *tallies; /* owned: from the book, for keeps that are to be opened */
+    uint64_t *tally_ns;
+    uint32_t tally_count;
+    uint32_t tally_capacity;
+    uint32_t tally_n_capacity;
+    uint64_t recovered_to; /* numbers up to it are of earlier lives */
+    uint64_t last_n;
+    uint64_t committed;
+    uint64_t place;    /* in the memory of the log: what is behind it was not looked at */
+    uint64_t unwalked; /* bytes appended since then, or a few more */
+    uint64_t awaited_least; /* number that is to be told when it is on disk; 0: nobody waits */
+    uint64_t awaited_most;
+    int64_t wall_ahead_ms;
+    bool has_failed;
+    bool is_woken;
+    bool is_unflushed;
+    tm_keeps_stats stats;
+};
+
+static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
+    return &sw->keeps->rows[slot];
+}
+static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
+    return &sw->keeps->members[member];
+}
+static inline bool keep_keeps_past(const tm_keep *keep) {
+    return keep->terms.for_ms > 0 || keep->terms.latest_by_size > 0;
+}
+
+/* ---- keeps.c ---- */
+
+/* The slot of a keep; KEEP_NONE: there is none. */
+uint32_t keep_slot(const tm_switch *sw, uint32_t number);
+/* Unix time in milliseconds. */
+uint64_t keep_wall_ms(const tm_switch *sw);
+/* Append a record and note its number: the results of tm_log_append. */
+int keep_append(tm_switch *sw, const tm_log_entry *entry, uint64_t *n);
+/* Append a record for the book; `done` may be in its body. */
+int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t size, uint64_t *n);
+/* KEEP_NONE: no memory. */
+uint32_t keep_new_slot(tm_switch *sw, uint32_t number);
+void keep_free_slot(tm_switch *sw, uint32_t slot);
+bool keep_numbers_are_sound(const tm_switch *sw);
+/* A record of the book is done with, if it is there. */
+void keep_retire_book(tm_switch *sw, uint64_t n);
+/* It has something to do in the next turn. */
+void keep_make_due(tm_switch *sw, uint32_t slot);
+void keep_wake(tm_switch *sw);
+
+/* ---- keep_life.c ---- */
+
+/* Give back what a keep owns. */
+void keep_clear(tm_switch *sw, tm_keep *keep);
+/* A row for a message whose frame is given; it is not in the index yet. */
+tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
+                 uint32_t size);
+/* Room for one more row; false: no memory. */
+bool keep_reserve(tm_switch *sw, tm_keep *keep);
+/* After keep_reserve. */
+void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row);
+void keep_forget_latest(tm_keep *keep, const tm_kept *row);
+/* Read all that is open for a claimant. */
+int keep_fill(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_turn.c ---- */
+
+/* Look at what was committed since the last time. */
+void keep_walk(tm_switch *sw);
+/* Say that an answer to an ACK will not come. */
+void keep_refuse_answer(tm_switch *sw, const tm_wait *wait);
+
+/* ---- keep_members.c ---- */
+
+/* The attachment of a connection by its id; MEMBER_NONE: it has none. */
+uint32_t keep_member_of(const tm_switch *sw, uint32_t connection, uint32_t id);
+void keep_detach(tm_switch *sw, uint32_t member);
+/* Tell a member what its keep has lost in all, by one way. */
+void keep_tell_lost(tm_switch *sw, uint32_t member, tm_leaving how);
+
+/* ---- keep_bodies.c ---- */
+
+typedef enum { BODY_FOUND, BODY_LATER, BODY_MISSING } tm_body_result;
+
+typedef struct tm_body {
+    const uint8_t *frame; /* borrowed until the next append */
+    uint32_t size;
+    uint64_t at_ms;
+} tm_body;
+
+/* The frame that a record of kind message or dead letter holds; false: it holds none. */
+bool keep_frame_of(const tm_log_record *record, tm_body *body);
+/* The frame of a row; LATER: it is being read, and the keep becomes due then. */
+tm_body_result keep_body(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body *body);
+/* Reads that are done come back to their keeps. */
+void keep_collect_cold(tm_switch *sw);
+void keep_drop_cold(tm_switch *sw, tm_keep *keep);
+
+/* ---- keep_give.c ---- */
+
+void keep_hand_out(tm_switch *sw, uint32_t slot);
+/* What a member has comes back; `delay_ms` 0: by the terms. It may go to the dead letters for it. */
+void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
+                    uint32_t reason_size);
+/* A try that is out or paused is ready. */
+void keep_make_ready(tm_switch *sw, uint32_t slot, uint32_t id);
+/* A try is no longer its holder's. */
+void keep_unhold(tm_switch *sw, uint32_t id);
+
+/* ---- keep_leave.c ---- */
+
+/* The row at a place of the index leaves, and is no loss. */
+void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+/* It is lost; false: no memory to note it, and it stays. */
+bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+/* It goes to the dead letters, or is lost: as soon as its frame is there. */
+void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size);
+/* Write the letters whose frames are there; false: some wait. */
+bool keep_write_letters(tm_switch *sw, uint32_t slot);
+/* Append what is done with, and what is lost. */
+void keep_flush_done(tm_switch *sw);
+void keep_flush_losses(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_bounds.c ---- */
+
+/* Is there room for a frame of `size` bytes in a keep that refuses? */
+bool keep_has_room(const tm_keep *keep, uint32_t size);
+void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
+
+#endif

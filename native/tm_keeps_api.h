@@ -1,0 +1,162 @@
+/* tm_keeps_api.h - kept subscriptions in the switch, as C and Python share them. As tm_api.h: cffi reads this text as it
+ * is. It stands on tm_api.h (the switch) and tm_log_api.h (the log).
+ *
+ * Law: nothing that a client is told (a confirmation, a delivery, a loss, an answer to an ACK) is told before the record
+ * that says it is on disk. Nothing here waits for a disk, but for tm_keep_recover.
+ *
+ * What Python does: KEEP, ATTACH, DETACH, FORGET and their answers; names, quotas, leases; the records that say which
+ * keeps there are (the *book*, below). It gives each keep a number that is never used again, which is the claimant of
+ * the log, and calls the functions here.
+ *
+ * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
+ * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and refused
+ * with LOG_FAILED or LOG_FULL; without tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames
+ * with SATISFIED (the id of their ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of
+ * DELIVER) and CREDIT frames that name an attachment are taken in C and answered there; such frames that name none, or
+ * are malformed, go up as TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST
+ * (with `in_all`) are C's, too. A connection that ends leaves its keeps by itself.
+ *
+ * The start of a router:
+ *
+ *     tm_log_open, tm_switch_new, tm_switch_keeps
+ *     tm_log_read of claimant TM_KEEPS_BOOK: its records of kind TM_LOG_OTHER and above are Python's, the rest is C's
+ *     for each keep in them: tm_keep_open, tm_keep_filter for each filter, tm_keep_recover
+ *     tm_keep_dead_letter, once all are open
+ *
+ * A new keep: tm_keeps_append (its record), tm_keep_open and tm_keep_filter at once, tm_keeps_await, and the answer to
+ * the client when TM_EVENT_COMMITTED says so. A keep that goes: tm_keep_forget, tm_keeps_retire (its record). */
+
+#define TM_KEEPS_BOOK 0 /* the claimant for which the records of the book are kept; no keep has this number */
+
+/* An event of tm_switch_poll and others. `frame` is 8 bytes: the number up to which all is on disk, and has reached what
+ * tm_keeps_await asked for. `code` 1: the log has failed, and what is past that number will never be on disk. */
+#define TM_EVENT_COMMITTED 11
+
+typedef struct tm_keeps_options {
+    uint64_t memory_bytes_max; /* of the index of what keeps have (48 B a message of a keep), members, tries and frames
+                                  that were read from the disk. At it messages are refused with LOG_FULL. 0: no bound */
+    uint32_t ring_bytes;       /* of the log's tm_log_options */
+    uint32_t waits_max;        /* confirmations and answers that wait for the disk; past it OVERLOADED. 0: 1,048,576 */
+    uint32_t has_no_thread;    /* tests: what is cold is read by the calling thread */
+} tm_keeps_options;
+
+/* Let the switch keep. It borrows `log`, which nobody else appends to from here on: free the switch, or end this with
+ * `log` NULL (members are cut, everything here is freed), before the log is closed. TM_OK, TM_NO_MEMORY, TM_MISUSED. */
+int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options);
+
+/* ---- the book: Python's own records ---- */
+
+/* Append a record of kind TM_LOG_OTHER or above to the book; `*n` is its number. Results as those of tm_log_append. */
+int tm_keeps_append(tm_switch *sw, uint32_t kind, const uint8_t *body, uint32_t size, uint64_t *n);
+/* A record of the book is done with. TM_ABSENT: there is none of this number. */
+int tm_keeps_retire(tm_switch *sw, uint64_t n);
+/* Tell by TM_EVENT_COMMITTED when record `n` is on disk (0: the last that was appended by anybody here). One event
+ * answers all that have asked up to its number. */
+int tm_keeps_await(tm_switch *sw, uint64_t n);
+
+/* ---- keeps ---- */
+
+#define TM_KEEP_BACKOFFS_MAX 16
+#define TM_KEEP_UNACKED_MAX 100000
+#define TM_KEEP_MEMBERS_MAX 10000   /* of one keep */
+#define TM_KEEP_ATTACHMENTS_MAX 64  /* of one connection */
+
+#define TM_KEEP_DROP_OLDEST 0
+#define TM_KEEP_REFUSE 1
+
+/* As KeepTerms of protocol/wire/keep_bodies.py, whose bounds they have passed; names are borrowed for the call. */
+typedef struct tm_keep_terms {
+    uint64_t bytes_max; /* of frames that are kept */
+    uint64_t count_max; /* 0: no bound */
+    uint64_t for_ms;    /* kept for so long after it came, acknowledged or not; 0: until acknowledged */
+    const uint8_t *order_by;
+    const uint8_t *latest_by;
+    uint32_t order_by_size; /* 0: none */
+    uint32_t latest_by_size;
+    uint32_t ack_wait_ms;
+    uint32_t deliveries_max; /* 0: no bound */
+    uint32_t unacked_max;    /* 1 to TM_KEEP_UNACKED_MAX */
+    uint32_t backoff_count;
+    uint32_t backoff_ms[TM_KEEP_BACKOFFS_MAX];
+    uint8_t overflow; /* TM_KEEP_* */
+} tm_keep_terms;
+
+/* A keep without filters, for which nothing is kept yet. `number` is the claimant, not 0, and was never one before in
+ * this log unless tm_keep_recover follows. `*subscriber` is its interface of the table, whose filters name it in
+ * tm_switch_subscribed. TM_OK, TM_NO_MEMORY, TM_TOO_MANY (subscribers_max) or TM_MISUSED. */
+int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);
+/* Add one packed filter, from which moment what satisfies it is kept: the results of tm_table_add. */
+int tm_keep_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size);
+/* Fill the keep with what the log has for it, and its losses. It reads the disk: before the router serves. TM_OK,
+ * TM_NO_MEMORY, TM_LOG_DISK. */
+int tm_keep_recover(tm_switch *sw, uint32_t number);
+/* Its dead letters go to keep `to` from now on; 0: to nobody, they are losses. TM_ABSENT: no such keep. */
+int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
+/* Let go of it and of what is kept for it: its members are cut, a FORGET record is appended. At most `steps` filters
+ * are dropped; call it until `*left` is 0. TM_LOG_FAILED, TM_LOG_BUSY: nothing has changed. */
+int tm_keep_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *left);
+
+/* Attach a client's connection under its id `id`, which is none of its subscriptions or attachments: frames go out at
+ * once, `credit` in all. `after`: what nobody has, up to this position, counts as acknowledged. `latest`: first, as
+ * replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY, TM_TOO_MANY
+ * (members of the keep, or attachments of the connection), TM_ABSENT (no such keep), TM_MISUSED (the connection has
+ * ended, or has this id in use). */
+int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t id, uint64_t credit, uint64_t after,
+                   uint32_t latest);
+/* TM_ABSENT: the connection has no such attachment. */
+int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
+
+/* ---- figures ---- */
+
+typedef struct tm_keep_stats {
+    uint64_t appended; /* what it got since it was opened, what was recovered among it */
+    uint64_t open;     /* its depth; of them: */
+    uint64_t out;      /* at members */
+    uint64_t paused;   /* came back, and go out again later */
+    uint64_t ready;    /* came back, and go out again when somebody has credit */
+    uint64_t past;     /* acknowledged, and kept on */
+    uint64_t bytes;    /* of frames, open and past */
+    uint64_t oldest;   /* position of the first that is open; 0: nothing is */
+    uint64_t oldest_ms; /* when that came, in milliseconds since 1970 */
+    uint64_t acked;
+    uint64_t expired; /* this and what follows: since the keep was made */
+    uint64_t dropped;
+    uint64_t replaced;
+    uint64_t dead;
+    uint64_t undeliverable;
+    uint64_t refused;     /* messages that found it full */
+    uint64_t delivered;   /* this and what follows: of this life of the router */
+    uint64_t redelivered; /* of those, again */
+    uint64_t members;
+    uint64_t credit; /* that members have left, together */
+} tm_keep_stats;
+
+typedef struct tm_keeps_stats {
+    uint64_t appended;  /* number of the last record */
+    uint64_t committed; /* number of the last record that is on disk */
+    uint64_t kept;      /* messages that became records, by this life */
+    uint64_t acks;      /* records that say what is done with */
+    uint64_t confirmed; /* publishes that were confirmed from the disk */
+    uint64_t refused;   /* messages that were refused as LOG_FULL, LOG_FAILED or OVERLOADED */
+    uint64_t waits;     /* confirmations and answers that wait for the disk */
+    uint64_t cold_reads;
+    uint64_t memory_bytes;
+    uint64_t commit_us; /* between append and confirmation, of the last one that was confirmed */
+    uint64_t is_failed;
+    uint64_t keeps;
+    uint64_t members;
+} tm_keeps_stats;
+
+/* TM_ABSENT: no such keep. */
+int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out);
+int tm_keeps_figures(const tm_switch *sw, tm_keeps_stats *out);
+
+/* ---- for tests ---- */
+
+/* TM_MISUSED, and `*reason` (static), where a structure is not sound. It walks all of it. */
+int tm_keeps_validate(const tm_switch *sw, const char **reason);
+/* Let the clock of the wall, by which messages age and expire, run ahead by so much more; the steady one is that of
+ * tm_switch_advance. */
+int tm_keeps_advance(tm_switch *sw, int64_t wall_ms);
+/* Let the n-th allocation of keeps from now on fail; 0 turns it off. */
+void tm_keeps_fail_allocation(tm_switch *sw, uint64_t n);

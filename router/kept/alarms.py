@@ -1,0 +1,51 @@
+"""What somebody has to be told of the keeps: the log has failed, or a keep is nearly full.
+
+Law: an alarm is raised once when it begins, and again only after it was over; looking costs a few keeps a second.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+from tamis.router.daemon.health import Health
+from tamis.router.kept.keeper import HeldKeep, Keeper
+
+NEARLY_FULL: Final = 0.8
+OVER_BELOW: Final = 0.7
+"""Parts of a keep's bounds at which its alarm begins, and is over."""
+KEEPS_A_LOOK: Final = 200
+FAILED: Final = "kept.log"
+
+
+class KeptAlarms:
+    def __init__(self, keeper: Keeper, health: Health) -> None:
+        self._keeper, self._health = keeper, health
+        self._full: set[int] = set()
+        self._next = 0
+
+    def look(self) -> None:
+        """Look at the log, and at the next few keeps."""
+        keeper = self._keeper
+        if keeper.has_failed:
+            self._health.problem(FAILED, "the log of kept messages cannot be written: its disk has failed")
+        numbers = sorted(number for number in keeper.by_number if number >= self._next)
+        some = list(islice(numbers, KEEPS_A_LOOK))
+        self._next = some[-1] + 1 if len(some) == KEEPS_A_LOOK else 0
+        for number in some:
+            self._look_at(keeper.by_number[number])
+        self._full &= keeper.by_number.keys()
+
+    def _look_at(self, held: HeldKeep) -> None:
+        figures, terms = self._keeper.figures(held), held.terms
+        part = figures.bytes / terms.bytes
+        if terms.count:
+            part = max(part, (figures.open + figures.past) / terms.count)
+        if part < OVER_BELOW:
+            self._full.discard(held.number)
+        elif part >= NEARLY_FULL and held.number not in self._full:
+            self._full.add(held.number)
+            self._health.alarm(
+                f"keep {held.made.name} has {part:.0%} of what it may have: past that the oldest are dropped and told, "
+                "or new ones refused, as its terms say"
+            )

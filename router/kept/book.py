@@ -1,0 +1,84 @@
+"""The records by which a router knows which keeps it has, as bytes in its log.
+
+    KEEP_MADE       number of the keep, its owner, and the KEEP frame that asked for it
+    NUMBERS_TAKEN   numbers of keeps up to this one are used, or may be
+
+Law: a record is read by every later version of this program; one that is not known is left alone. The number of a keep
+is never used again, so that what the log says of one keep is never taken for another's.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from tamis.native.keeps import KIND_MIN
+from tamis.native.log import LogRecord
+from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.keep_bodies import Keep
+from tamis.router.keeps.records import KeepMade
+
+KEEP_MADE: Final = KIND_MIN
+NUMBERS_TAKEN: Final = KIND_MIN + 1
+NUMBERS_A_BLOCK: Final = 1_024
+"""Numbers that one record takes, so that most keeps need no record for their number."""
+
+_MADE: Final = struct.Struct("<IH")
+_TAKEN: Final = struct.Struct("<I")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenKeep:
+    """A keep as the book has it. `n`: the number of its record, by which that is retired."""
+
+    n: int
+    number: int
+    made: KeepMade
+
+
+@dataclass(slots=True)
+class BookFound:
+    """What the book has at a start. `taken`: numbers of keeps up to this one are used; `taken_in`: the records that say
+    so."""
+
+    keeps: list[WrittenKeep] = field(default_factory=list)
+    taken: int = 0
+    taken_in: list[int] = field(default_factory=list)
+
+
+def written_keep(number: int, owner: str, keep: Keep) -> bytes:
+    """Return the record of a keep."""
+    name = owner.encode()
+    return _MADE.pack(number, len(name)) + name + encode(keep)
+
+
+def written_numbers(taken: int) -> bytes:
+    """Return the record that takes the numbers up to `taken`."""
+    return _TAKEN.pack(taken)
+
+
+def read_book(records: Iterable[LogRecord]) -> BookFound:
+    """Return what `records` say; of several that name one keep the first holds."""
+    found = BookFound()
+    names: set[str] = set()
+    for record in records:
+        if record.kind == NUMBERS_TAKEN:
+            found.taken = max(found.taken, _TAKEN.unpack_from(record.body)[0])
+            found.taken_in.append(record.n)
+        elif record.kind == KEEP_MADE:
+            keep = _read_keep(record)
+            found.taken = max(found.taken, keep.number)
+            if keep.made.name not in names:
+                names.add(keep.made.name)
+                found.keeps.append(keep)
+    return found
+
+
+def _read_keep(record: LogRecord) -> WrittenKeep:
+    number, size = _MADE.unpack_from(record.body)
+    owner = record.body[_MADE.size : _MADE.size + size].decode()
+    asked = decode(record.body[_MADE.size + size :])
+    assert isinstance(asked, Keep)  # noqa: S101 - `written_keep` has written it, and the log has a checksum
+    return WrittenKeep(record.n, number, KeepMade(asked.name, owner, asked.terms, ()))

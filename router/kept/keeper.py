@@ -1,0 +1,367 @@
+"""The keeps of a router: made, attached to, forgotten, over the log and the switch.
+
+    clients ── KEEP, ATTACH, DETACH, FORGET ──> keeper ──> book (records) ──> log
+                                                  │   └──> C: keeps, filters, members ──> all that is done for a message
+              <── answers, once they are on disk ─┘<────── on disk up to n
+
+Law: a keep is there for others from the moment its record is on disk, and so is the answer to who has made it; quotas,
+life and leases are those of `keeps/`. What is done for each message is C's, and never comes here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from tamis.configs import RouterSettings
+from tamis.native import Gone, OutOfMemory
+from tamis.native.keeps import KeepFigures, KeepsFigures, SwitchKeeps, book_records
+from tamis.native.log import Log, LogBusy, LogFailed, LogFull
+from tamis.protocol.errors import FrameError, Refused
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.clients.wishes import ClientWishes
+from tamis.router.connections.connections import Connections
+from tamis.router.daemon.settings import table_bytes_per_client
+from tamis.router.keeps.commits import NOBODY, Commits
+from tamis.router.keeps.life import KeepChange, KeepState
+from tamis.router.keeps.living import KeepLife, KeepQuotas
+from tamis.router.keeps.records import KeepMade
+from tamis.router.kept.book import (
+    KEEP_MADE,
+    NUMBERS_A_BLOCK,
+    NUMBERS_TAKEN,
+    read_book,
+    written_keep,
+    written_numbers,
+)
+from tamis.router.kept.open_log import ring_bytes
+from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+
+FILTERS_PER_SLICE: Final = 64
+INDEX_OF_RING: Final = 16
+"""The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
+Member = tuple[int, int]
+"""A connection and the id of the ATTACH on it."""
+
+
+@dataclass(slots=True)
+class HeldKeep:
+    """One keep of this router. `n`: of its record in the book; `subscriber`: its interface of the table."""
+
+    number: int
+    n: int
+    made: KeepMade
+    subscriber: int
+    life: KeepLife
+    members: set[Member] = field(default_factory=set)
+
+    @property
+    def terms(self) -> KeepTerms:
+        return self.made.terms
+
+
+class Keeper:
+    """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
+
+    def __init__(self, connections: Connections, log: Log, wishes: ClientWishes) -> None:
+        settings = connections.settings
+        assert settings.kept is not None  # noqa: S101 - who keeps nothing makes none
+        self.connections, self.log = connections, log
+        self.keeps = SwitchKeeps(
+            connections.switch,
+            log,
+            ring_bytes=ring_bytes(settings.kept),
+            memory_bytes_max=settings.kept.memory_bytes * INDEX_OF_RING,
+        )
+        self.by_number: dict[int, HeldKeep] = {}
+        self.by_name: dict[str, HeldKeep] = {}
+        self.by_subscriber: dict[int, HeldKeep] = {}
+        self.members: dict[Member, HeldKeep] = {}
+        self.has_failed = False
+        self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
+        """Called with each member of a keep that is forgotten."""
+        self._wishes = wishes
+        self._waiting: dict[int, Callable[[NotDone | None], None]] = {}
+        self._token = NOBODY
+        self._recover()
+        self._commits = Commits(self.keeps.all_figures().committed)
+        connections.on_committed = self.committed
+
+    # --- the start -------------------------------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        found = read_book(book_records(self.log))
+        self._taken = self._reserved = found.taken
+        self._taken_in = found.taken_in
+        now_ms = _steady_ms()
+        for keep in found.keeps:
+            subscriber = self.keeps.open(keep.number, keep.made.terms, is_recovered=True)
+            self._hold(HeldKeep(keep.number, keep.n, keep.made, subscriber, KeepLife(KeepState.IDLE, now_ms)))
+        for held in self.by_number.values():
+            self._join_dead_letters(held)
+        if found.keeps:
+            filters = {held.number: held.terms.filters for held in self.by_number.values()}
+            self.connections.work.add(self._wishes.add(lambda: filters, lambda: True))
+
+    # --- keeps -----------------------------------------------------------------------------------------------------
+
+    def make(self, owner: str, keep: Keep, answer: Callable[[NotDone | None], None]) -> None:
+        """Make a keep, or find it with the same terms; call `answer` when it is on disk, or cannot be."""
+        found = self.by_name.get(keep.name)
+        try:
+            if found is None:
+                found = self._made(owner, keep)
+            else:
+                differing = found.terms.differing(keep.terms)
+                if differing:
+                    raise NotDone(RefusalCode.KEEP_DIFFERS, f"it differs in {', '.join(differing)}")
+        except NotDone as error:
+            answer(error)
+        else:
+            self._when_on_disk(found.n, answer)
+
+    def _made(self, owner: str, keep: Keep) -> HeldKeep:
+        self._check(owner, keep)
+        number = self._next_number()
+        try:
+            subscriber = self.keeps.open(number, keep.terms)
+        except (Refused, FrameError):
+            raise NotDone(RefusalCode.BAD_FILTER, what_is_wrong(keep.terms)) from None
+        except OutOfMemory:
+            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+        try:
+            n = self._append(KEEP_MADE, written_keep(number, owner, keep))
+        except NotDone:
+            self.connections.work.add(self._let_go(number))
+            raise
+        made = KeepMade(keep.name, owner, keep.terms, ())
+        held = HeldKeep(number, n, made, subscriber, KeepLife(KeepState.MAKING, _steady_ms()))
+        self._hold(held)
+        self._join_dead_letters(held)
+        self._when_on_disk(n, lambda error: self._is_there(held) if error is None else None)
+        terms = held.terms
+        self.connections.work.add(
+            self._wishes.add(lambda: {number: terms.filters}, lambda: self.by_number.get(number) is held)
+        )
+        return held
+
+    def _check(self, owner: str, keep: Keep) -> None:
+        """Raise NotDone if this router does not make such a keep."""
+        settings = self.connections.settings
+        assert settings.kept is not None  # noqa: S101 - see `__init__`
+        quotas = quotas_of(settings)
+        made = [held.made for held in self.by_number.values()]
+        if self.connections.is_draining:
+            raise NotDone(RefusalCode.DRAINING, "the router is draining")
+        if keep.homes not in ((), (settings.id,)):
+            raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
+        if keep.start is not StartAt.NEW:
+            raise NotDone(RefusalCode.NOT_ALLOWED, "a keep begins with new messages; what is in the log is for REPLAY")
+        if self.has_failed:
+            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
+        if exceeded := quotas.exceeded(made, owner, keep):
+            raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
+        held = sum(_bytes_of(each.terms) for each in made if each.owner == owner)
+        most = table_bytes_per_client(settings)
+        if held + _bytes_of(keep.terms) > most:
+            raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all")
+
+    def _is_there(self, held: HeldKeep) -> None:
+        if self.by_number.get(held.number) is held:
+            held.life.change(KeepChange.COMMITTED, _steady_ms())
+
+    def forget(self, name: str, answer: Callable[[NotDone | None], None]) -> None:
+        """End a keep; call `answer` when that is on disk, or cannot be."""
+        held = self.by_name.get(name)
+        if held is None:
+            answer(NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {name!r}"))
+            return
+        try:
+            self._forget(held)
+        except NotDone as error:
+            answer(error)
+        else:
+            self._when_on_disk(0, answer)
+
+    def _forget(self, held: HeldKeep) -> None:
+        work = self._let_go(held.number)
+        try:
+            next(work)
+        except StopIteration:
+            work = _nothing()
+        self._unhold(held)
+        self.keeps.retire(held.n)
+        for other in self.by_number.values():
+            if other.terms.dead_letter == held.made.name:
+                self.keeps.dead_letter(other.number, 0)
+        for member in list(held.members):
+            del self.members[member]
+            self.cut(held, member)
+        self.connections.work.add(work)
+        self.connections.work.add(self._wishes.remove([held.number]))
+
+    def _let_go(self, number: int) -> Generator[None, None, None]:
+        """Drop a keep out of the switch, in slices; NotDone, and nothing has changed, where the log takes no more."""
+        while self._no_log(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
+            yield
+
+    # --- members ---------------------------------------------------------------------------------------------------
+
+    def attach(self, connection: int, attach: Attach) -> None:
+        """Attach a connection; NotDone says why not."""
+        held = self.by_name.get(attach.name)
+        if held is None or held.life.state is KeepState.MAKING:
+            raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
+        if exceeded := quotas_of(self.connections.settings).too_many(len(held.members)):
+            raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
+        member = connection, attach.id
+        if member in self.members:
+            raise NotDone(RefusalCode.ID_IN_USE, f"attachment {attach.id} is there already")
+        try:
+            is_attached = self.keeps.attach(
+                *(held.number, connection, attach.id, attach.credit_frames), after=attach.after, latest=attach.latest
+            )
+        except Gone:
+            raise NotDone(RefusalCode.ID_IN_USE, f"id {attach.id} is that of a subscription") from None
+        except OutOfMemory:
+            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps") from None
+        if not is_attached:
+            raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
+        if not held.members:
+            held.life.change(KeepChange.FIRST_ATTACHED, _steady_ms())
+        held.members.add(member)
+        self.members[member] = held
+
+    def detach(self, connection: int, id_: int) -> bool:
+        """End an attachment; False: there is none of this id."""
+        held = self.members.get((connection, id_))
+        if held is not None:
+            self.keeps.detach(connection, id_)
+            self._left(held, (connection, id_))
+        return held is not None
+
+    def gone(self, connection: int) -> None:
+        """Take in that a connection has ended; C has let go of its attachments."""
+        for member in [member for member in self.members if member[0] == connection]:
+            self._left(self.members[member], member)
+
+    def _left(self, held: HeldKeep, member: Member) -> None:
+        del self.members[member]
+        held.members.discard(member)
+        if not held.members:
+            held.life.change(KeepChange.LAST_DETACHED, _steady_ms())
+
+    # --- what happens ----------------------------------------------------------------------------------------------
+
+    def committed(self, n: int, has_failed: bool) -> None:
+        """Take in that the log is on disk up to `n`, and whether anything will follow."""
+        self._commits.reach(n)
+        if has_failed:
+            self.has_failed = True
+            for token in self._commits.give_up():
+                self._waiting.pop(token)(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+
+    def end_leases(self) -> None:
+        """Forget the keeps that nobody has attached to for as long as their terms say."""
+        now_ms = _steady_ms()
+        for held in list(self.by_number.values()):
+            ends_ms = held.life.lease_ends_ms(held.terms.idle_ms)
+            if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
+                with suppress(NotDone):  # the ring is full: again in a second
+                    self._forget(held)
+
+    # --- figures ---------------------------------------------------------------------------------------------------
+
+    def figures(self, held: HeldKeep) -> KeepFigures:
+        return self.keeps.figures(held.number)
+
+    def all_figures(self) -> KeepsFigures:
+        return self.keeps.all_figures()
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+
+    def _hold(self, held: HeldKeep) -> None:
+        self.by_number[held.number] = self.by_name[held.made.name] = self.by_subscriber[held.subscriber] = held
+
+    def _unhold(self, held: HeldKeep) -> None:
+        del self.by_number[held.number], self.by_name[held.made.name], self.by_subscriber[held.subscriber]
+
+    def _join_dead_letters(self, held: HeldKeep) -> None:
+        """Join `held` with the keep that gets its dead letters, and with those whose dead letters it gets."""
+        to = self.by_name.get(held.terms.dead_letter)
+        if to is not None:
+            self.keeps.dead_letter(held.number, to.number)
+        for other in self.by_number.values():
+            if other.terms.dead_letter == held.made.name:
+                self.keeps.dead_letter(other.number, held.number)
+
+    def _next_number(self) -> int:
+        if self._taken >= self._reserved:
+            reserved = self._taken + NUMBERS_A_BLOCK
+            n = self._append(NUMBERS_TAKEN, written_numbers(reserved))
+            for older in self._taken_in:
+                self.keeps.retire(older)
+            self._taken_in, self._reserved = [n], reserved
+        self._taken += 1
+        return self._taken
+
+    def _append(self, kind: int, body: bytes) -> int:
+        return self._no_log(lambda: self.keeps.append(kind, body))
+
+    def _no_log(self, do: Callable[[], int]) -> int:
+        """Return what `do` does, which writes to the log; NotDone where that takes no more."""
+        try:
+            return do()
+        except LogFull:
+            raise NotDone(RefusalCode.LOG_FULL, "the log has no room") from None
+        except LogBusy:
+            raise NotDone(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
+        except LogFailed:
+            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
+
+    def _when_on_disk(self, n: int, answer: Callable[[NotDone | None], None]) -> None:
+        """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""
+        n = n or self.keeps.all_figures().appended
+        if n > self._commits.upto and self.has_failed:
+            answer(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+            return
+        self._token += 1
+        token = self._token
+        self._waiting[token] = answer
+        self._commits.await_(n, lambda: self._waiting.pop(token)(None), token)
+        if token in self._waiting:
+            self.keeps.await_(n)
+
+
+def quotas_of(settings: RouterSettings) -> KeepQuotas:
+    """Return what may be asked of this router."""
+    kept = settings.kept
+    assert kept is not None  # noqa: S101 - who keeps nothing asks nothing
+    return KeepQuotas(kept.keeps, kept.keeps_per_client, kept.bytes_per_client, kept.members_per_keep)
+
+
+def what_is_wrong(terms: KeepTerms) -> str:
+    """Return a sentence on the first filter of `terms` that cannot be used."""
+    for packed in terms.filters:
+        try:
+            decode_filter(packed)
+        except FrameError as error:
+            return error.problem
+    return "a filter is past a limit of this router"
+
+
+def _bytes_of(terms: KeepTerms) -> int:
+    return sum(map(len, terms.filters))
+
+
+def _steady_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _nothing() -> Generator[None, None, None]:
+    yield from ()

@@ -1,0 +1,100 @@
+"""What clients ask about keeps, as frames: each request is handed to the keeper, and answered.
+
+Law: a request is answered once, behind what it does: KEEP and FORGET when their records are on disk, ATTACH at once,
+DETACH behind the last message that the attachment gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay, ReplayEnd
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.clients.acks import refusal
+from tamis.router.clients.keeping import KeepAsker
+from tamis.router.kept.keeper import HeldKeep, Keeper, Member
+from tamis.router.kept.refusals import NotDone
+from tamis.router.kept.replays import Replays
+
+FORGOTTEN = "the keep is forgotten"
+
+
+class KeepRequests:
+    """A `Keeping` over `keeper`."""
+
+    def __init__(self, keeper: Keeper, replays: Replays) -> None:
+        self._keeper, self._replays = keeper, replays
+        self._askers: dict[int, KeepAsker] = {}
+        keeper.cut = self._cut
+
+    def asked(self, client: KeepAsker, body: object) -> None:
+        """Take in a frame of `client`; one that is not about keeps is passed over."""
+        keeper = self._keeper
+        match body:
+            case Keep():
+                keeper.make(client.name, body, self._answer_to(client, AckOf.KEEP, body.request))
+            case ForgetKeep():
+                keeper.forget(body.name, self._answer_to(client, AckOf.FORGET, body.request))
+            case Attach():
+                self._askers[client.connection] = client
+                self._attach(client, body)
+            case Detach():
+                self._detach(client, body)
+            case Replay():
+                self._replay(client, body)
+            case Credit():
+                self._replays.credit(client.connection, body)
+            case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
+                gone = NotDone(RefusalCode.NO_SUCH_ID, f"there is no attachment {id_}")
+                _answer(client, AckOf.DELIVER, request, id_, gone)
+
+    def left(self, client: KeepAsker) -> None:
+        """Take in that the connection of `client` has ended."""
+        self._askers.pop(client.connection, None)
+        self._keeper.gone(client.connection)
+        self._replays.gone(client.connection)
+
+    def _answer_to(self, client: KeepAsker, of: AckOf, request: int) -> Callable[[NotDone | None], None]:
+        return partial(_answer, client, of, request, 0)
+
+    def _attach(self, client: KeepAsker, attach: Attach) -> None:
+        try:
+            self._keeper.attach(client.connection, attach)
+        except NotDone as error:
+            _answer(client, AckOf.ATTACH, attach.request, attach.id, error)
+        else:
+            _answer(client, AckOf.ATTACH, attach.request, attach.id, None)
+
+    def _detach(self, client: KeepAsker, detach: Detach) -> None:
+        is_done = self._keeper.detach(client.connection, detach.id) or self._replays.end(client.connection, detach.id)
+        error = None if is_done else NotDone(RefusalCode.NO_SUCH_ID, f"there is no attachment {detach.id}")
+        _answer(client, AckOf.DETACH, detach.request, detach.id, error, urgent=False)
+
+    def _replay(self, client: KeepAsker, replay: Replay) -> None:
+        try:
+            self._replays.begin(client, replay)
+        except NotDone as error:
+            _answer(client, AckOf.REPLAY, replay.request, replay.id, error)
+        else:
+            _answer(client, AckOf.REPLAY, replay.request, replay.id, None)
+
+    def _cut(self, held: HeldKeep, member: Member) -> None:
+        """Tell a member that its keep is no more."""
+        connection, id_ = member
+        client = self._askers.get(connection)
+        if client is not None and client.is_open:
+            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_KEEP, f"{FORGOTTEN}: {held.made.name!r}")
+            client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
+
+
+def _answer(
+    client: KeepAsker, of: AckOf, request: int, number: int, error: NotDone | None, urgent: bool = True
+) -> None:
+    if client.is_open:
+        ranges = (Range(number, number),) if error is None else ()
+        refusals = () if error is None else (refusal(number, error.code, error.reason),)
+        client.send(FrameKind.ACK, encode(Ack(of, request, ranges, refusals)), urgent)

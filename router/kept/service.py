@@ -1,0 +1,44 @@
+"""Kept subscriptions of one router, put together: log, keeps, requests, replays, and what is watched of them.
+
+Law: it is made before anybody is served and after the switch; replays end before the switch is closed, the log after
+it.
+"""
+
+from __future__ import annotations
+
+from tamis.router.clients.clients import Clients
+from tamis.router.daemon.happenings import SecondPassed
+from tamis.router.kept.alarms import KeptAlarms
+from tamis.router.kept.keeper import Keeper
+from tamis.router.kept.open_log import open_log
+from tamis.router.kept.replays import Replays
+from tamis.router.kept.requests import KeepRequests
+
+
+class KeptService:
+    """The part of a router that keeps."""
+
+    def __init__(self, clients: Clients) -> None:
+        connections = clients.connections
+        assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
+        self.log = open_log(connections.settings.kept)
+        try:
+            self.keeper = Keeper(connections, self.log, clients.new_wishes())
+        except BaseException:
+            self.log.close()
+            raise
+        self._replays = Replays(connections, self.log)
+        self._alarms = KeptAlarms(self.keeper, connections.health)
+        clients.keeping = KeepRequests(self.keeper, self._replays)
+        connections.happenings.listen(SecondPassed, self._each_second)
+
+    def close_replays(self) -> None:
+        self._replays.close()
+
+    def close_log(self) -> None:
+        """Commit what was appended, and close the log; the switch is closed."""
+        self.log.close()
+
+    def _each_second(self, _: SecondPassed) -> None:
+        self.keeper.end_leases()
+        self._alarms.look()

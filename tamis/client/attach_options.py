@@ -1,0 +1,56 @@
+"""What `attach` and `replay` are told, checked.
+
+Law: options that exist can be sent; a mistake is Refused with the name of the argument and what it may be.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from tamis.client.attached import CREDIT_MAX, AttachOptions
+from tamis.client.kept import Kept
+from tamis.client.terms import keep_name, unix_ns
+from tamis.client.wanted import packed_subscription
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.limits import MESSAGE_IDS_REMEMBERED
+from tamis.protocol.spaces import SpaceSet
+from tamis.protocol.wire.keep_bodies import Attach, Replay
+
+ENDLESS_NS = 2**64 - 1
+
+
+def attach_options(
+    kept: Kept, name: str, *, credit: int, after: int, replay: Literal["latest"] | None, dedup: int
+) -> AttachOptions:
+    """Return what an attachment is made of; it remembers messages together with others of this client."""
+    _check_number("credit", credit, 1, CREDIT_MAX)
+    _check_number("after", after, 0, 2**64 - 1)
+    _check_number("dedup", dedup, 0, MESSAGE_IDS_REMEMBERED)
+    if replay not in ("latest", None):
+        raise Refused(f"replay is None or 'latest', not {replay!r}")
+    ask = Attach(0, 0, keep_name(name), credit, after, replay == "latest")
+    return AttachOptions(ask, credit, kept.seen(name, dedup))
+
+
+def replay_options(
+    predicate: str | Predicate,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    credit: int,
+    spaces: SpaceSet,
+    space: str | None,
+) -> AttachOptions:
+    """Return what a replay is made of."""
+    _check_number("credit", credit, 1, CREDIT_MAX)
+    filters = packed_subscription(0, predicate, spaces, space).filters
+    first = 0 if since is None else unix_ns("since", since)
+    last = ENDLESS_NS if until is None else unix_ns("until", until)
+    return AttachOptions(Replay(0, 0, filters, first, last, credit), credit, None)
+
+
+def _check_number(what: str, value: int, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise Refused(f"{what} is a whole number from {least:,} to {most:,}, not {value!r}")

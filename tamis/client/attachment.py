@@ -1,0 +1,197 @@
+"""An attachment to a keep as an application sees it: `async for message in work`, `await message.ack()`.
+
+Law: iterating suspends only when there is nothing to yield, or after BURST messages; several iterators share what
+arrives. What an application says of a message goes out at the end of the turn, and waits for an answer only where that
+is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Generator
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from tamis.client.amounts import Duration, short_milliseconds_of
+from tamis.client.attached import Attached, AttachOptions
+from tamis.client.errors import ClientClosed
+from tamis.client.gap import Gap
+from tamis.client.kept_message import Handed, KeptHead
+from tamis.client.message import Message
+from tamis.client.waiter import fresh
+from tamis.protocol.wire.client_bodies import AckVerdict
+
+if TYPE_CHECKING:
+    from tamis.client.pump import Pump
+
+BURST: Final = 256
+
+
+class KeptMessage(Handed):
+    """A message of a keep, to be answered for by `ack`, `nack` or `reject`."""
+
+    __slots__ = ("_pump",)
+
+    def __init__(self, frame: bytes, head: KeptHead, attached: Attached, pump: Pump) -> None:
+        super().__init__(frame, head, attached)
+        self._pump = pump
+
+    async def ack(self, *, confirm: bool = False) -> None:
+        """Be done with the message. With `confirm`, return when that is on disk: AckUnknown if the connection was cut
+        before. Saying it twice, or of a message that is replayed, does nothing."""
+        pump = self._pump
+        if not confirm:
+            pump.core.kept.acknowledge(self._attached, self)
+            if not pump.flush_due:
+                pump.written()
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        pump.core.kept.acknowledge(self._attached, self, waiter)
+        pump.written()
+        await waiter
+
+    async def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
+        """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
+        try."""
+        delay_ms = 0 if delay_s is None else short_milliseconds_of("delay_s", delay_s)
+        self._say(AckVerdict.AGAIN, delay_ms, reason)
+
+    async def extend(self) -> None:
+        """Say that the work goes on: the time for it begins anew."""
+        self._say(AckVerdict.EXTEND)
+
+    async def reject(self, reason: str = "") -> None:
+        """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
+        self._say(AckVerdict.REJECT, 0, reason)
+
+    def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
+        self._pump.core.kept.say(self._attached, self, verdict, delay_ms, reason)
+        self._pump.written()
+
+
+class Attachment:
+    """An attachment to a keep, made by `Client.attach`, or a replay, made by `Client.replay`; active from `async with`,
+    from `await`, or from the first step of `async for`, to `detach()` or the end of `async with`."""
+
+    def __init__(self, pump: Pump, options: AttachOptions) -> None:
+        self._pump = pump
+        self._options = options
+        self._attached: Attached | None = None
+
+    async def start(self) -> Self:
+        """Attach; return when the router has answered. KeepRefused if it refuses."""
+        if self._attached is not None:
+            return self
+        pump = self._pump
+        pump.core.outbox.check_open()
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._attached = pump.core.kept.attach(
+            self._options, lambda frame, head, attached: KeptMessage(frame, head, attached, pump), waiter
+        )
+        pump.written()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            pump.core.kept.detach(self._attached, None)
+            pump.written()
+            raise
+        return self
+
+    async def detach(self) -> None:
+        """End it. Nothing is yielded from the call on; what was not acknowledged goes to others."""
+        if self._attached is None:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pump.core.kept.detach(self._attached, waiter)
+        self._pump.written()
+        await waiter
+
+    async def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
+        """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has
+        ended."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self.__anext__()
+        except StopAsyncIteration:
+            raise ClientClosed("the attachment has ended") from None
+
+    @property
+    def hidden(self) -> int:
+        """How many messages came again and were not yielded, as the application has them or has had them."""
+        return self._attached.hidden if self._attached is not None else 0
+
+    def __await__(self) -> Generator[None, None, Self]:
+        return self.start().__await__()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        await self.detach()
+
+    async def __anext__(self) -> KeptMessage | Gap:
+        """Return the next message, or a Gap where the keep has lost some. StopAsyncIteration at the end."""
+        await self.start()
+        while (item := self._take()) is None:
+            inbox = self._started.inbox
+            if inbox.is_ended:
+                raise StopAsyncIteration if inbox.error is None else fresh(inbox.error)
+            await self._arrival()
+        return item
+
+    async def __aiter__(self) -> AsyncIterator[KeptMessage | Gap]:
+        await self.start()
+        inbox = self._started.inbox
+        while True:
+            for _ in range(BURST):
+                item = self._take()
+                if item is None:
+                    break
+                yield item
+            else:
+                await asyncio.sleep(0)
+                continue
+            if not inbox.is_ended:
+                await self._arrival()
+            elif inbox.error is not None:
+                raise fresh(inbox.error)
+            else:
+                return
+
+    def __repr__(self) -> str:
+        what = repr(self._started.name) if self._attached is not None else "not started"
+        return f"<tamis.Attachment {what}>"
+
+    def _take(self) -> KeptMessage | Gap | None:
+        attached = self._started
+        item = attached.take()
+        if item is not None and attached.wants_credit:
+            self._pump.core.kept.took(attached)
+            self._pump.written()
+        return _checked(item)
+
+    async def _arrival(self) -> None:
+        """Wait until there is an item to yield, or the inbox has ended."""
+        self._pump.regulate()
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiters = self._started.inbox.waiters
+        waiters.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter in waiters:
+                waiters.remove(waiter)
+            raise
+
+    @property
+    def _started(self) -> Attached:
+        if self._attached is None:
+            raise RuntimeError("attach first: `async with client.attach(...) as work:`")
+        return self._attached
+
+
+def _checked(item: Message | Gap | None) -> KeptMessage | Gap | None:
+    assert item is None or isinstance(item, KeptMessage | Gap)  # noqa: S101 - `start` has said what is made
+    return item

@@ -1,0 +1,134 @@
+"""What a client asks about kept subscriptions, without an event loop.
+
+Law: each call says what it takes in its signature, and checks it before a byte goes out; `terms.py` and
+`attach_options.py` do that for both clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from tamis.client.amounts import Duration, Size
+from tamis.client.attach_options import attach_options, replay_options
+from tamis.client.attached import CREDIT
+from tamis.client.blocking_attachment import Attachment
+from tamis.client.seen import IDS_MAX
+from tamis.client.terms import (
+    ACK_WAIT_S,
+    BACKOFF_S,
+    DELIVERIES,
+    IDLE,
+    KEEP_BYTES,
+    UNACKED,
+    OverflowName,
+    Start,
+    keep_name,
+    keep_of,
+)
+from tamis.protocol.filters import Predicate
+
+if TYPE_CHECKING:
+    from tamis.client.blocking_pump import BlockingPump
+    from tamis.client.settings import Settings
+
+
+class KeepingClient:
+    """The part of a client that is about kept subscriptions."""
+
+    _settings: Settings
+
+    @property
+    def _pump(self) -> BlockingPump:
+        """What moves the bytes; RuntimeError before the client is opened."""
+        raise NotImplementedError
+
+    def keep(
+        self,
+        name: str,
+        predicate: str | Predicate,
+        *,
+        start: Start = "new",
+        until: Literal["acked"] | None = None,
+        for_: Duration | None = None,
+        bytes: Size = KEEP_BYTES,  # noqa: A002 - the name of the term
+        count: int | None = None,
+        overflow: OverflowName = "drop-oldest",
+        idle: Duration | None = IDLE,
+        ack_wait_s: Duration = ACK_WAIT_S,
+        max_deliveries: int | None = DELIVERIES,
+        backoff_s: Sequence[Duration] = BACKOFF_S,
+        dead_letter: str | None = None,
+        max_unacked: int = UNACKED,
+        order_by: str | None = None,
+        latest_by: str | None = None,
+        space: str | None = None,
+    ) -> None:
+        """Make a keep; see `tamis.Client.keep`."""
+        keep = keep_of(
+            name,
+            predicate,
+            start=start,
+            until=until,
+            for_=for_,
+            bytes=bytes,
+            count=count,
+            overflow=overflow,
+            idle=idle,
+            ack_wait_s=ack_wait_s,
+            max_deliveries=max_deliveries,
+            backoff_s=backoff_s,
+            dead_letter=dead_letter,
+            max_unacked=max_unacked,
+            order_by=order_by,
+            latest_by=latest_by,
+            spaces=self._settings.spaces,
+            space=space,
+        )
+        waiter: Future[None] = Future()
+        with self._pump.lock:
+            self._pump.core.outbox.check_open()
+            self._pump.core.kept.keep(keep, waiter)
+            self._pump.written()
+        self._pump.wait(waiter)
+
+    def forget(self, name: str) -> None:
+        """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none."""
+        name = keep_name(name)
+        waiter: Future[None] = Future()
+        with self._pump.lock:
+            self._pump.core.outbox.check_open()
+            self._pump.core.kept.forget(name, waiter)
+            self._pump.written()
+        self._pump.wait(waiter)
+
+    def attach(
+        self,
+        name: str,
+        *,
+        credit: int = CREDIT,
+        after: int = 0,
+        replay: Literal["latest"] | None = None,
+        dedup: int = IDS_MAX,
+    ) -> Attachment:
+        """Attach to a keep: `with client.attach(...) as work`, then `for message in work` and `message.ack()`; see
+        `tamis.Client.attach`."""
+        options = attach_options(self._pump.core.kept, name, credit=credit, after=after, replay=replay, dedup=dedup)
+        return Attachment(self._pump, options)
+
+    def replay(
+        self,
+        predicate: str | Predicate,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        credit: int = CREDIT,
+        space: str | None = None,
+    ) -> Attachment:
+        """Read the history that the router's log holds; see `tamis.Client.replay`."""
+        options = replay_options(
+            predicate, since=since, until=until, credit=credit, spaces=self._settings.spaces, space=space
+        )
+        return Attachment(self._pump, options)

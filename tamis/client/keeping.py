@@ -1,0 +1,151 @@
+"""What a client asks about kept subscriptions.
+
+Law: each call says what it takes in its signature, and checks it before a byte goes out; `terms.py` and
+`attach_options.py` do that for both clients.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from tamis.client.amounts import Duration, Size
+from tamis.client.attach_options import attach_options, replay_options
+from tamis.client.attached import CREDIT
+from tamis.client.attachment import Attachment
+from tamis.client.seen import IDS_MAX
+from tamis.client.terms import (
+    ACK_WAIT_S,
+    BACKOFF_S,
+    DELIVERIES,
+    IDLE,
+    KEEP_BYTES,
+    UNACKED,
+    OverflowName,
+    Start,
+    keep_name,
+    keep_of,
+)
+from tamis.protocol.filters import Predicate
+
+if TYPE_CHECKING:
+    from tamis.client.pump import Pump
+    from tamis.client.settings import Settings
+
+
+class KeepingClient:
+    """The part of a client that is about kept subscriptions."""
+
+    _settings: Settings
+
+    @property
+    def _pump(self) -> Pump:
+        """What moves the bytes; RuntimeError before the client is opened."""
+        raise NotImplementedError
+
+    async def keep(
+        self,
+        name: str,
+        predicate: str | Predicate,
+        *,
+        start: Start = "new",
+        until: Literal["acked"] | None = None,
+        for_: Duration | None = None,
+        bytes: Size = KEEP_BYTES,  # noqa: A002 - the name of the term
+        count: int | None = None,
+        overflow: OverflowName = "drop-oldest",
+        idle: Duration | None = IDLE,
+        ack_wait_s: Duration = ACK_WAIT_S,
+        max_deliveries: int | None = DELIVERIES,
+        backoff_s: Sequence[Duration] = BACKOFF_S,
+        dead_letter: str | None = None,
+        max_unacked: int = UNACKED,
+        order_by: str | None = None,
+        latest_by: str | None = None,
+        space: str | None = None,
+    ) -> None:
+        """Make a keep: from now on the router keeps on its disk what satisfies `predicate`, until somebody who attaches
+        under `name` has acknowledged it. A keep of this name with these terms may be there already; KeepRefused if it
+        has others, or the router keeps nothing.
+
+        `start`: "new" messages only, the "earliest" that its log has, those since a time, or those after a message's
+        id. `until="acked"`, which is the default, or `for_` so long, acknowledged or not. `bytes`, `count`: what is
+        kept at most; past it `overflow` drops the oldest, which consumers are told, or refuses messages. `idle`: the
+        keep is forgotten when nobody was attached for so long; None: never. `ack_wait_s`: when no word comes in so
+        long, a message is given out again, after the pauses of `backoff_s`, `max_deliveries` times; then it goes to the
+        keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time. `order_by`: of
+        this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values only the
+        newest is kept.
+        """
+        keep = keep_of(
+            name,
+            predicate,
+            start=start,
+            until=until,
+            for_=for_,
+            bytes=bytes,
+            count=count,
+            overflow=overflow,
+            idle=idle,
+            ack_wait_s=ack_wait_s,
+            max_deliveries=max_deliveries,
+            backoff_s=backoff_s,
+            dead_letter=dead_letter,
+            max_unacked=max_unacked,
+            order_by=order_by,
+            latest_by=latest_by,
+            spaces=self._settings.spaces,
+            space=space,
+        )
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pump.core.outbox.check_open()
+        self._pump.core.kept.keep(keep, waiter)
+        self._pump.written()
+        await waiter
+
+    async def forget(self, name: str) -> None:
+        """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none."""
+        name = keep_name(name)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pump.core.outbox.check_open()
+        self._pump.core.kept.forget(name, waiter)
+        self._pump.written()
+        await waiter
+
+    def attach(
+        self,
+        name: str,
+        *,
+        credit: int = CREDIT,
+        after: int = 0,
+        replay: Literal["latest"] | None = None,
+        dedup: int = IDS_MAX,
+    ) -> Attachment:
+        """Attach to a keep: `async with client.attach(...) as work`, then `async for message in work` and
+        `await message.ack()`. Of several that are attached, each message goes to one.
+
+        `credit`: messages that the router may send ahead of the application. `after`: a `position`; what the keep has
+        up to there counts as acknowledged. `replay="latest"`: first, as history, what is acknowledged and kept on.
+        `dedup`: how many ids of messages are remembered, so that none that was acknowledged is yielded again; 0: all
+        that comes is yielded.
+        """
+        options = attach_options(self._pump.core.kept, name, credit=credit, after=after, replay=replay, dedup=dedup)
+        return Attachment(self._pump, options)
+
+    def replay(
+        self,
+        predicate: str | Predicate,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        credit: int = CREDIT,
+        space: str | None = None,
+    ) -> Attachment:
+        """Read the history that the router's log holds, by predicate and time: `async for message in
+        client.replay(...)`. What it yields is `replayed`, and is not acknowledged."""
+        options = replay_options(
+            predicate, since=since, until=until, credit=credit, spaces=self._settings.spaces, space=space
+        )
+        return Attachment(self._pump, options)

@@ -1,0 +1,328 @@
+"""The kept subscriptions of a client: what the router was asked, attachments, replays, acknowledgements.
+
+Law: KEEP and FORGET mean the same when they are asked twice, so what a cut has left without an answer is asked again,
+and so is each attachment. What the application acknowledges is gathered, and goes out with the next output: one frame
+for as many positions as it carries. Whether an acknowledgement was heard before a cut is not known (AckUnknown); a
+message that comes again and was acknowledged is acknowledged again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from tamis.client.attached import Attached, AttachedState, AttachOptions, Make
+from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused
+from tamis.client.kept_message import Handed
+from tamis.client.registry import Registry
+from tamis.client.seen import SeenIds
+from tamis.client.waiter import Waiter, settle
+from tamis.protocol.limits import ACK_ITEMS_MAX
+from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range, Refusal, ranges_of
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.frames import Body
+from tamis.protocol.wire.keep_bodies import Detach, ForgetKeep, Keep, ReplayEnd
+
+NOT_KEPT: Final = "this router knows of no kept subscriptions: it is of an earlier version"
+CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
+ACKS_AT_ONCE: Final = 10_000
+"""Positions that are gathered before they go out."""
+_FRAME_SPARE: Final = 128
+_RANGE_BYTES: Final = 19
+_AGAIN: Final = frozenset({AckOf.KEEP, AckOf.FORGET})
+"""What is asked again after a cut, as it means the same twice."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request that has no answer yet. `attached`: whom it concerns."""
+
+    of: AckOf
+    body: Body
+    waiter: Waiter | None
+    attached: Attached | None = None
+    is_second_try: bool = False
+
+
+class Kept:
+    """See above. `send` puts a control frame into the output."""
+
+    def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
+        self._registry = registry
+        self._send = send
+        self._numbers = count(1)
+        self._asked: dict[int, _Asked] = {}
+        self._attached: dict[int, Attached] = {}
+        self._seen: dict[str, SeenIds] = {}
+        self._due: set[Attached] = set()  # those with acknowledgements that are not told yet
+        self._frame_bytes_max = 0  # 0: no connection is open
+        self._is_known = False  # does the router know of keeps?
+
+    @property
+    def awaits_answer(self) -> bool:
+        return bool(self._asked)
+
+    # --- commands of the user ------------------------------------------------------------------------------------
+
+    def keep(self, keep: Keep, waiter: Waiter) -> None:
+        """Make a keep, or find it there with the same terms; settle `waiter` when it is on disk."""
+        number = next(self._numbers)
+        self._ask(number, _Asked(AckOf.KEEP, replace(keep, request=number), waiter))
+
+    def forget(self, name: str, waiter: Waiter) -> None:
+        """End a keep; settle `waiter` when that is on disk."""
+        number = next(self._numbers)
+        self._ask(number, _Asked(AckOf.FORGET, ForgetKeep(number, name), waiter))
+
+    def seen(self, name: str, most: int) -> SeenIds | None:
+        """Return what is remembered of the messages of a keep, `most` of them; None: nothing."""
+        if most == 0:
+            return None
+        seen = self._seen.setdefault(name, SeenIds(most))
+        seen.most = max(seen.most, most)
+        return seen
+
+    def attach(self, options: AttachOptions, make: Make, waiter: Waiter) -> Attached:
+        """Attach to a keep, or begin a replay; settle `waiter` when the router has answered."""
+        registry = self._registry
+        id_ = registry.next_id()
+        attached = Attached(id_, options, make, registry.bounds, registry.full, waiter)
+        self._attached[id_] = attached
+        registry.claim(id_, attached.inbox)
+        if self._frame_bytes_max:
+            self._ask_for(attached)
+        return attached
+
+    def detach(self, attached: Attached, waiter: Waiter | None) -> None:
+        """End an attachment or a replay; what is acknowledged goes first. Settle `waiter` when the router has
+        answered."""
+        self._tell(attached)
+        attached.inbox.clear()
+        attached.inbox.end()
+        was_asked = self._frame_bytes_max and attached.state in (AttachedState.ASKED, AttachedState.ACTIVE)
+        if attached.state is AttachedState.ENDED or not was_asked:
+            self._over(attached)
+            settle(waiter)
+            return
+        settle(attached.waiter)
+        attached.state, attached.waiter = AttachedState.ENDING, waiter
+        self._registry.release(attached.id)
+        number = next(self._numbers)
+        self._ask(number, _Asked(AckOf.DETACH, Detach(number, attached.id), None, attached))
+
+    def detach_all(self) -> None:
+        """End all attachments and replays, as in a drain."""
+        for attached in list(self._attached.values()):
+            if attached.state is not AttachedState.ENDING:
+                self.detach(attached, None)
+
+    def took(self, attached: Attached) -> None:
+        """Take in that the application has taken an item; the router may be told to send more."""
+        if attached.wants_credit and self._frame_bytes_max:
+            self._send(attached.more_credit())
+
+    def acknowledge(self, attached: Attached, message: Handed, waiter: Waiter | None = None) -> None:
+        """Note that the application is done with `message`; with a `waiter`, settle that when it is on disk."""
+        _check_open(attached)
+        positions = attached.settle(message)
+        if waiter is None:
+            attached.done += positions
+            self._due.add(attached)
+            if len(attached.done) >= ACKS_AT_ONCE:
+                self._tell(attached)
+        elif message.replayed:
+            settle(waiter)
+        else:
+            self._say(attached, positions or {message.position}, AckVerdict.DONE, waiter=waiter)
+
+    def say(
+        self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
+    ) -> None:
+        """Tell the router to give `message` out again, to leave it here for longer, or that nobody can use it."""
+        _check_open(attached)
+        if message.replayed:
+            return
+        if verdict is AckVerdict.AGAIN:
+            attached.wants_again(message)
+        positions = attached.settle(message) if verdict is AckVerdict.REJECT else {message.position}
+        if positions:
+            self._say(attached, positions, verdict, delay_ms, reason)
+
+    # --- what the connection does --------------------------------------------------------------------------------
+
+    def opened(self, frame_bytes_max: int, *, is_known: bool) -> None:
+        """Ask again for what has no answer, and for all attachments; `is_known`: this router knows of keeps."""
+        self._frame_bytes_max, self._is_known = frame_bytes_max, is_known
+        for number, asked in list(self._asked.items()):
+            self._ask(number, asked)
+        for attached in list(self._attached.values()):
+            self._ask_for(attached)
+
+    def cut(self) -> None:
+        self._frame_bytes_max = 0
+        self._due.clear()
+        for number, asked in list(self._asked.items()):
+            asked.is_second_try = True
+            if asked.of not in _AGAIN:
+                del self._asked[number]
+                settle(asked.waiter, AckUnknown("the connection was cut before the router answered"))
+        for attached in list(self._attached.values()):
+            attached.cut()
+            if attached.state is AttachedState.ENDING:
+                self._over(attached)
+            elif not attached.can_begin_anew:
+                attached.inbox.end(AckUnknown(CUT_REPLAY))
+                self._over(attached)
+            else:
+                attached.state = AttachedState.ASKED
+
+    def closed(self, error: Exception | None) -> None:
+        """End for good: every call fails, every iterator ends, or raises `error`."""
+        self.cut()
+        reason = error or ClientClosed("the client is closed")
+        for asked in self._asked.values():
+            settle(asked.waiter, reason)
+        self._asked.clear()
+        for attached in list(self._attached.values()):
+            attached.inbox.end(error)
+            settle(attached.waiter, reason)
+            self._over(attached)
+
+    def flush(self) -> None:
+        """Put into the output what was acknowledged since."""
+        while self._due:
+            self._tell(self._due.pop())
+
+    @property
+    def has_acks(self) -> bool:
+        """Is something acknowledged that the router was not told of yet?"""
+        return bool(self._due)
+
+    def arrived(self) -> None:
+        """Take in that messages came: those that were acknowledged before are so again, and hidden ones make room."""
+        for attached in self._attached.values():
+            if attached.done:
+                self._due.add(attached)
+            self.took(attached)
+
+    def answer(self, ack: Ack) -> None:
+        """Take in the router's answer; one that nobody waits for, as its call was cut or has ended, is ignored."""
+        asked = self._asked.get(ack.request)
+        if asked is None or asked.of is not ack.of:
+            return
+        refusal = ack.refusals[0] if ack.refusals else None
+        if refusal is not None and refusal.code == RefusalCode.DRAINING and asked.of is not AckOf.DETACH:
+            return  # this router is leaving: it stays asked for, and the next connection answers
+        del self._asked[ack.request]
+        if asked.of is AckOf.FORGET and asked.is_second_try and _is_gone(refusal):
+            refusal = None  # the first try has done it
+        if asked.attached is None or asked.of is AckOf.DELIVER:
+            settle(asked.waiter, None if refusal is None else KeepRefused(refusal))
+        else:
+            self._answer_for(asked.attached, asked.of, refusal)
+
+    def replay_ended(self, end: ReplayEnd) -> None:
+        """Take in that a replay is over, or that the keep of an attachment was forgotten."""
+        attached = self._attached.get(end.id)
+        if attached is not None:
+            attached.inbox.end(KeepRefused(Refusal(end.id, end.code, end.reason)) if end.code else None)
+            self._over(attached)
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _ask(self, number: int, asked: _Asked) -> None:
+        """Send a request, or note it for the next connection."""
+        if not self._frame_bytes_max:
+            self._asked[number] = asked
+        elif not self._is_known:
+            self._asked.pop(number, None)
+            error = KeepRefused(Refusal(0, RefusalCode.LOG_FAILED, NOT_KEPT))
+            if asked.attached is None:
+                settle(asked.waiter, error)
+            else:
+                self._fail(asked.attached, error)
+        else:
+            self._asked[number] = asked
+            self._send(asked.body)
+
+    def _ask_for(self, attached: Attached) -> None:
+        number = next(self._numbers)
+        of = AckOf.REPLAY if attached.is_replay else AckOf.ATTACH
+        self._ask(number, _Asked(of, attached.ask(number), None, attached))
+
+    def _answer_for(self, attached: Attached, of: AckOf, refusal: Refusal | None) -> None:
+        if of is AckOf.DETACH:
+            self._over(attached)
+        elif attached.state is AttachedState.ENDING:
+            pass  # only the answer to DETACH counts
+        elif refusal is None:
+            attached.answered()
+            settle(attached.waiter)
+            self._due.add(attached)
+        else:
+            self._fail(attached, KeepRefused(refusal))
+
+    def _fail(self, attached: Attached, error: KeepRefused) -> None:
+        attached.inbox.end(error)
+        settle(attached.waiter, error)
+        self._over(attached)
+
+    def _over(self, attached: Attached) -> None:
+        attached.state = AttachedState.ENDED
+        self._attached.pop(attached.id, None)
+        self._due.discard(attached)
+        self._registry.release(attached.id)
+        attached.inbox.end()
+        settle(attached.waiter)
+
+    def _tell(self, attached: Attached) -> None:
+        """Tell the router which positions are done, once it has answered the ATTACH."""
+        self._due.discard(attached)
+        if attached.state is AttachedState.ASKED:
+            return
+        done, attached.done = attached.done, []
+        if done and attached.state is AttachedState.ACTIVE:
+            for some in self._in_frames(ranges_of(done)):
+                self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
+
+    def _say(
+        self,
+        attached: Attached,
+        positions: set[int],
+        verdict: AckVerdict,
+        delay_ms: int = 0,
+        reason: str = "",
+        waiter: Waiter | None = None,
+    ) -> None:
+        """Send an ACK of its own, behind what was acknowledged before it."""
+        self._tell(attached)
+        if attached.state is not AttachedState.ACTIVE:
+            settle(waiter, AckUnknown("there is no connection: the message is acknowledged when it comes again"))
+            return
+        number = next(self._numbers) if waiter is not None else 0
+        ack = Ack(
+            *(AckOf.DELIVER, number, ranges_of(positions)),
+            verdict=verdict,
+            subscription=attached.id,
+            delay_ms=delay_ms,
+            reason=reason,
+        )
+        if waiter is not None:
+            self._asked[number] = _Asked(AckOf.DELIVER, ack, waiter, attached)
+        self._send(ack)
+
+    def _in_frames(self, ranges: Sequence[Range]) -> Iterator[tuple[Range, ...]]:
+        most = max(1, min(ACK_ITEMS_MAX, (self._frame_bytes_max - _FRAME_SPARE) // _RANGE_BYTES))
+        for start in range(0, len(ranges), most):
+            yield tuple(ranges[start : start + most])
+
+
+def _check_open(attached: Attached) -> None:
+    if attached.state in (AttachedState.ENDING, AttachedState.ENDED):
+        raise ClientClosed("the attachment has ended: what it had goes to others")
+
+
+def _is_gone(refusal: Refusal | None) -> bool:
+    return refusal is not None and refusal.code == RefusalCode.NO_SUCH_KEEP

@@ -1,0 +1,134 @@
+"""An outbox whose messages survive the publisher: what is to be confirmed is in a file until it has its answer.
+
+    publish ---> file ---> output ---> socket ---> answer ---> out of the file      a start: from the file, again
+
+Law: a message is in the file, on disk, before its frame leaves; its counter before that. A message of the file is sent
+until it has an answer, whoever still waits for it, and after a start before all that is published then, under the id
+that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tamis.client.errors import OutboxFailed
+from tamis.client.outbox import Outbox, Unconfirmed
+from tamis.client.outbox_file import OutboxFile
+from tamis.client.waiter import Waiter, settle
+from tamis.protocol.messages import MessageId
+from tamis.protocol.values import Value
+from tamis.protocol.wire.header import FLAGS_OFFSET, RETRY
+
+
+class StoredOutbox(Outbox):
+    """`tell` is called with a sentence for the log when a message of an earlier start is refused."""
+
+    def __init__(self, origin: int, file: OutboxFile, tell: Callable[[str], object]) -> None:
+        super().__init__(origin, file.reserved)
+        self._file = file
+        self._tell = tell
+        self._stored: dict[int, Unconfirmed] = {}
+        self._is_ended = False
+        for counter, frame in file.saved():
+            again = bytearray(frame)
+            again[FLAGS_OFFSET] |= RETRY
+            message = Unconfirmed(MessageId(origin, counter), bytes(again), _Nobody(tell), confirm=True, retry=True)
+            self._store(message)
+            self.held.append(message)
+
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> MessageId | None:
+        if not self._is_ended:
+            self._file.reserve(self._counter)
+        return super().try_publish(attributes, payload, time_ns)
+
+    def taken(self) -> bytearray:
+        """As `Outbox.taken`, after the file has what goes out; where it cannot be written, nothing goes any more."""
+        try:
+            if not self._is_ended:
+                self._file.commit()
+        except OutboxFailed as error:
+            self._tell(str(error))
+            self.drop(error)
+            return bytearray()
+        return super().taken()
+
+    def drop(self, error: Exception) -> None:
+        """As `Outbox.drop`; what has no answer stays in the file."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        super().drop(error)
+        try:
+            self._file.close()
+        except OutboxFailed as failed:
+            self._tell(str(failed))
+
+    # --- rules ---------------------------------------------------------------------------------------------------
+
+    def _hold(self, message: Unconfirmed) -> None:
+        self._check_size(len(message.frame))
+        self._file.reserve(self._counter)
+        if message.confirm:
+            message.retry = True
+            self._file.check_room(len(message.frame))
+            self._file.put(message.id.counter, message.frame)
+            self._store(message)
+        super()._hold(message)
+
+    def _count_above(self, newest: int) -> None:
+        super()._count_above(newest)
+        self._file.reserve(self._counter)
+        moved = {counter: message for counter, message in self._stored.items() if message.id.counter != counter}
+        for counter, message in moved.items():
+            del self._stored[counter]
+            self._file.drop(counter, len(message.frame))
+        for message in moved.values():
+            self._stored[message.id.counter] = message
+            self._file.put(message.id.counter, message.frame)
+
+    def _store(self, message: Unconfirmed) -> None:
+        self._stored[message.id.counter] = message
+        message.waiter = _Answered(message.waiter, lambda: self._answered_for(message))
+
+    def _answered_for(self, message: Unconfirmed) -> None:
+        if not self._is_ended:
+            del self._stored[message.id.counter]
+            self._file.drop(message.id.counter, len(message.frame))
+
+
+class _Answered:
+    """The waiter of a stored message: there is always somebody who waits, the file."""
+
+    def __init__(self, waiter: Waiter, then: Callable[[], None]) -> None:
+        self._waiter, self._then = waiter, then
+        self._is_done = False
+
+    def done(self) -> bool:
+        return self._is_done
+
+    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
+        self._settle(None)
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self._settle(exception)
+
+    def _settle(self, error: BaseException | None) -> None:
+        self._is_done = True
+        self._then()
+        settle(self._waiter, error)
+
+
+class _Nobody:
+    """The waiter of a message whose publisher was started again."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
+
+    def done(self) -> bool:
+        return False
+
+    def set_result(self, result: None, /) -> None:
+        """Nobody waits for it."""
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self._tell(f"of a message that was published before this start: {exception}")

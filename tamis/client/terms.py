@@ -1,0 +1,121 @@
+"""What an application says of a keep, as it travels.
+
+Law: a `Keep` that is made here is one that a router can only refuse for its quotas or its disk; every other mistake is
+Refused here, with the name of the argument and what it may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from tamis.client.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
+from tamis.client.wanted import packed_subscription
+from tamis.protocol.errors import Refused
+from tamis.protocol.filters import Predicate
+from tamis.protocol.limits import KEEP_BACKOFFS_MAX, KEEP_UNACKED_MAX, NAME_BYTES_MAX
+from tamis.protocol.messages import MessageId
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
+from tamis.protocol.wire.keep_bodies import Keep, KeepTerms, Overflow, StartAt
+
+Start = Literal["new", "earliest"] | datetime | MessageId
+OverflowName = Literal["drop-oldest", "refuse"]
+KEEP_BYTES: Final = "1 GiB"
+IDLE: Final = "7d"
+ACK_WAIT_S: Final = 30
+DELIVERIES: Final = 5
+BACKOFF_S: Final = (1, 5, 30)
+UNACKED: Final = 1_000
+
+_OVERFLOWS: Final = {"drop-oldest": Overflow.DROP_OLDEST, "refuse": Overflow.REFUSE}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def keep_of(
+    name: str,
+    predicate: str | Predicate,
+    *,
+    start: Start = "new",
+    until: Literal["acked"] | None = None,
+    for_: Duration | None = None,
+    bytes: Size = KEEP_BYTES,  # noqa: A002 - the name of the term
+    count: int | None = None,
+    overflow: OverflowName = "drop-oldest",
+    idle: Duration | None = IDLE,
+    ack_wait_s: Duration = ACK_WAIT_S,
+    max_deliveries: int | None = DELIVERIES,
+    backoff_s: Sequence[Duration] = BACKOFF_S,
+    dead_letter: str | None = None,
+    max_unacked: int = UNACKED,
+    order_by: str | None = None,
+    latest_by: str | None = None,
+    spaces: SpaceSet = NO_SPACES,
+    space: str | None = None,
+) -> Keep:
+    """Return the KEEP of these terms, with request 0."""
+    if until not in ("acked", None):
+        raise Refused(f"until is 'acked', or None with for_=..., not {until!r}")
+    if until is not None and for_ is not None:
+        raise Refused("a keep has until='acked' or for_=..., and not both")
+    if overflow not in _OVERFLOWS:
+        raise Refused(f"overflow is {' or '.join(map(repr, _OVERFLOWS))}, not {overflow!r}")
+    if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > KEEP_BACKOFFS_MAX:
+        raise Refused(f"backoff_s is at most {KEEP_BACKOFFS_MAX} times in a list, not {backoff_s!r}")
+    terms = KeepTerms(
+        filters=packed_subscription(0, predicate, spaces, space).filters,
+        for_ms=0 if for_ is None else milliseconds_of("for_", for_),
+        bytes=octets_of("bytes", bytes),
+        count=count_of("count", count),
+        overflow=_OVERFLOWS[overflow],
+        idle_ms=0 if idle is None else milliseconds_of("idle", idle),
+        ack_wait_ms=short_milliseconds_of("ack_wait_s", ack_wait_s),
+        deliveries_max=count_of("max_deliveries", max_deliveries),
+        backoff_ms=tuple(short_milliseconds_of("backoff_s", pause) for pause in backoff_s),
+        dead_letter=_name("dead_letter", dead_letter),
+        unacked_max=_unacked(max_unacked),
+        order_by=_name("order_by", order_by),
+        latest_by=_name("latest_by", latest_by),
+    )
+    return _started(Keep(0, keep_name(name), terms), start)
+
+
+def keep_name(name: str) -> str:
+    """Return the name of a keep; Refused if it can be none."""
+    if not isinstance(name, str) or not name:
+        raise Refused(f"the name of a keep is text of 1 to {NAME_BYTES_MAX} bytes, not {name!r}")
+    return _name("the name of a keep", name)
+
+
+def unix_ns(what: str, at: datetime) -> int:
+    """Return a time in Unix nanoseconds; `what` names the argument in the error."""
+    if not isinstance(at, datetime) or at.tzinfo is None:
+        raise Refused(f"{what} is a datetime with a time zone, not {at!r}: datetime.now(timezone.utc) has one")
+    since = at - _EPOCH
+    return max(0, (since.days * 86_400 + since.seconds) * 1_000_000_000 + since.microseconds * 1_000)
+
+
+def _started(keep: Keep, start: Start) -> Keep:
+    """Return `keep` with what it takes over of the log."""
+    if isinstance(start, datetime):
+        return replace(keep, start=StartAt.TIME, start_ns=unix_ns("start", start))
+    if isinstance(start, MessageId):
+        return replace(keep, start=StartAt.AFTER, after_origin=start.origin, after_counter=start.counter)
+    if start not in ("new", "earliest"):
+        raise Refused(f"start is 'new', 'earliest', a datetime or the id of a message, not {start!r}")
+    return replace(keep, start=StartAt[start.upper()])
+
+
+def _unacked(number: int) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= KEEP_UNACKED_MAX:
+        raise Refused(f"max_unacked is a whole number from 1 to {KEEP_UNACKED_MAX:,}, not {number!r}")
+    return number
+
+
+def _name(what: str, name: str | None) -> str:
+    if name is None:
+        return ""
+    if not isinstance(name, str) or not 1 <= len(name.encode(errors="replace")) <= NAME_BYTES_MAX:
+        raise Refused(f"{what} is text of 1 to {NAME_BYTES_MAX} bytes, or None, not {name!r}")
+    return name

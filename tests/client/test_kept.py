@@ -1,0 +1,370 @@
+"""Keeps as a client sees them: asked for, attached to, acknowledged, asked for again after a cut."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tamis.client.attach_options import attach_options, replay_options
+from tamis.client.attached import Attached
+from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused, PublishRefused
+from tamis.client.gap import Gap, GapReason
+from tamis.client.kept_message import Handed, KeptHead, kept_head
+from tamis.client.terms import keep_of
+from tamis.protocol.errors import Refused
+from tamis.protocol.messages import Message, MessageId
+from tamis.protocol.spaces import NO_SPACES
+from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
+from tamis.protocol.wire.codes import LossReason, RefusalCode
+from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.header import CONFIRM, DURABLE, Transit
+from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Overflow, Replay, ReplayEnd, StartAt
+from tamis.protocol.wire.kinds import FrameKind
+from tests.client.by_hand import Hand
+
+
+def handed(
+    id_: int, position: int, number: int = 0, times: int = 1, *, replayed: bool = False, expiry: int = 0
+) -> DataFrame:
+    """What a router sends of a keep: message `number` at `position`."""
+    message = Message({"n": number or position}, b"", MessageId(7, number or position))
+    extensions: dict[int, Any] = {ExtensionType.EXPIRY: expiry} if expiry else {}
+    extensions |= {ExtensionType.SATISFIED: (id_,), ExtensionType.LOG_POSITION: position}
+    extensions[ExtensionType.DELIVERIES] = DeliveryCount(0 if replayed else times, replayed, maybe_duplicate=False)
+    return DataFrame(FrameKind.DELIVER, message, 0, 8, Transit(1, 1, 1), 5_000, extensions)
+
+
+def attach(hand: Hand, credit: int = 10, **told: Any) -> tuple[Attached, Future[None]]:
+    options = {"after": 0, "replay": None, "dedup": 100} | told
+    waiter: Future[None] = Future()
+    made = attach_options(hand.core.kept, "orders", credit=credit, **options)
+    return hand.core.kept.attach(made, Handed, waiter), waiter
+
+
+def accept(hand: Hand) -> list[Attach]:
+    """Answer each ATTACH that was sent."""
+    asked = hand.sent_of(Attach)
+    for body in asked:
+        hand.say(Ack(AckOf.ATTACH, body.request, (Range(body.id, body.id),)))
+    return asked
+
+
+def active(hand: Hand, credit: int = 10, **told: Any) -> Attached:
+    attached, waiter = attach(hand, credit, **told)
+    accept(hand)
+    assert waiter.done()
+    return attached
+
+
+def take(hand: Hand, attached: Attached) -> list[Any]:
+    """What the application takes: numbers of messages, and gaps."""
+    items = []
+    while (item := attached.take()) is not None:
+        hand.core.kept.took(attached)
+        items.append(item)
+    return items
+
+
+def taken(hand: Hand, attached: Attached) -> list[Handed]:
+    return [item for item in take(hand, attached) if isinstance(item, Handed)]
+
+
+def acked(hand: Hand) -> list[tuple[int, int]]:
+    """The ranges that were acknowledged since."""
+    return [tuple(each) for ack in hand.sent_of(Ack) for each in ack.ranges]  # type: ignore[misc]
+
+
+def test_a_keep_travels_with_its_terms_and_returns_when_the_router_has_answered() -> None:
+    hand, waiter = Hand().open(), Future[None]()
+    since = datetime(2026, 11, 1, tzinfo=UTC)
+    terms = {"for_": "7d", "bytes": "64 MiB", "backoff_s": (1, "2m"), "overflow": "refuse", "dead_letter": "dead"}
+    hand.core.kept.keep(keep_of("orders", "amount > 100", start=since, idle=None, **terms), waiter)
+    (asked,) = hand.sent_of(Keep)
+    assert (asked.name, asked.start, asked.start_ns) == ("orders", StartAt.TIME, 1_793_491_200_000_000_000)
+    sent = asked.terms
+    assert (sent.for_ms, sent.bytes, sent.idle_ms, sent.backoff_ms) == (604_800_000, 2**26, 0, (1_000, 120_000))
+    assert (sent.overflow, sent.dead_letter, sent.unacked_max) == (Overflow.REFUSE, "dead", 1_000)
+    assert not waiter.done()
+    hand.say(Ack(AckOf.KEEP, asked.request, (Range(0, 0),)))
+    assert waiter.done()
+    assert waiter.exception() is None
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"until": "acked", "for_": 3}, "not both"),
+        ({"until": "read"}, "until is 'acked'"),
+        ({"for_": "a week"}, 'text such as "30s"'),
+        ({"for_": 0}, "for_ is 0.001 to"),
+        ({"bytes": "1 GB"}, 'text such as "64 MiB"'),
+        ({"count": 0}, "count is a whole number from 1"),
+        ({"overflow": "block"}, "'drop-oldest' or 'refuse'"),
+        ({"max_unacked": 100_001}, "max_unacked is a whole number from 1 to 100,000"),
+        ({"backoff_s": range(9)}, "at most 8 times"),
+        ({"ack_wait_s": "50d"}, "ack_wait_s is 0.001 to"),
+        ({"start": "old"}, "start is 'new', 'earliest'"),
+        ({"start": datetime(2026, 1, 1)}, "with a time zone"),  # noqa: DTZ001 - that is what is refused
+        ({"dead_letter": "orders"}, "its own dead letter"),
+        ({"order_by": ""}, "order_by is text of 1 to 256"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused_by_name_with_what_is_allowed(told: dict[str, Any], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        keep_of("orders", "amount > 100", **told)
+
+
+def test_a_refusal_says_why_and_a_router_of_before_is_not_asked() -> None:
+    hand, waiter = Hand().open(), Future[None]()
+    hand.core.kept.keep(keep_of("orders", "amount > 100"), waiter)
+    (asked,) = hand.sent_of(Keep)
+    hand.say(Ack(AckOf.KEEP, asked.request, (), (Refusal(0, RefusalCode.KEEP_DIFFERS, "it differs in bytes"),)))
+    with pytest.raises(KeepRefused, match=r"KEEP_DIFFERS.*bytes"):
+        waiter.result()
+    older, waiter = Hand().open(capabilities=()), Future[None]()
+    older.core.kept.keep(keep_of("orders", "amount > 100"), waiter)
+    with pytest.raises(KeepRefused, match="earlier version"):
+        waiter.result()
+    assert older.sent() == []
+
+
+def test_requests_without_an_answer_are_asked_again_after_a_cut_and_a_second_forget_is_done_by_the_first() -> None:
+    hand, kept, forgotten = Hand().open(), Future[None](), Future[None]()
+    hand.core.kept.keep(keep_of("orders", "amount > 100"), kept)
+    hand.core.kept.forget("old", forgotten)
+    hand.sent()
+    hand.cut()
+    hand.open()
+    sent = hand.sent()
+    (asked,) = [body for body in sent if isinstance(body, Keep)]
+    (again,) = [body for body in sent if isinstance(body, ForgetKeep)]
+    hand.say(Ack(AckOf.KEEP, asked.request, (Range(0, 0),)))
+    hand.say(Ack(AckOf.FORGET, again.request, (), (Refusal(0, RefusalCode.NO_SUCH_KEEP, "there is none"),)))
+    assert (kept.exception(), forgotten.exception()) == (None, None)
+
+
+def test_messages_come_with_their_place_and_are_acknowledged_in_ranges_of_one_frame() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(*(handed(attached.id, position) for position in (5, 6, 7, 9)), handed(attached.id, 11, expiry=2**62))
+    messages = taken(hand, attached)
+    assert [(each.position, each.deliveries, each["n"]) for each in messages] == [(p, 1, p) for p in (5, 6, 7, 9, 11)]
+    hand.sent()
+    for message in (*messages, messages[0]):
+        hand.core.kept.acknowledge(attached, message)
+    (ack,) = hand.sent_of(Ack)
+    assert (ack.of, ack.request, ack.subscription, ack.verdict) == (AckOf.DELIVER, 0, attached.id, AckVerdict.DONE)
+    assert ack.ranges == (Range(5, 7), Range(9, 9), Range(11, 11))
+    assert hand.sent() == []
+
+
+def test_credit_is_raised_when_half_of_it_was_taken_and_never_before() -> None:
+    hand = Hand().open()
+    attached = active(hand, credit=4)
+    hand.say(*(handed(attached.id, position) for position in (1, 2, 3, 4)))
+    assert hand.sent_of(Credit) == []
+    attached.take()
+    hand.core.kept.took(attached)
+    assert hand.sent_of(Credit) == []
+    attached.take()
+    hand.core.kept.took(attached)
+    assert hand.sent_of(Credit) == [Credit(6, 0, attached.id)]
+
+
+def test_what_was_acknowledged_is_not_yielded_again_and_is_acknowledged_again() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5))
+    (message,) = taken(hand, attached)
+    hand.core.kept.acknowledge(attached, message)
+    hand.cut()  # the acknowledgement was in the output
+    hand.open()
+    (asked,) = accept(hand)
+    assert (asked.name, asked.credit_frames) == ("orders", 10)
+    hand.say(handed(attached.id, 5, times=2))
+    assert take(hand, attached) == []
+    assert acked(hand) == [(5, 5)]
+    assert attached.hidden == 1
+
+
+def test_what_the_application_has_after_a_cut_is_not_yielded_again_and_its_word_counts() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5), handed(attached.id, 6))
+    message = attached.take()
+    assert isinstance(message, Handed)
+    hand.cut()  # 6 waits in the inbox, and comes again; 5 is being worked on
+    hand.open()
+    accept(hand)
+    hand.say(handed(attached.id, 5, times=2), handed(attached.id, 6, times=2))
+    assert [each.position for each in taken(hand, attached)] == [6]
+    hand.core.kept.acknowledge(attached, message)
+    assert acked(hand) == [(5, 5)]
+
+
+def test_what_comes_again_as_no_word_came_in_time_is_yielded_again() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5))
+    assert len(taken(hand, attached)) == 1
+    hand.say(handed(attached.id, 5, times=2))
+    assert [each.deliveries for each in taken(hand, attached)] == [2]
+    hand.say(handed(attached.id, 6), handed(attached.id, 6, times=2))  # it waits in the inbox still
+    assert len(taken(hand, attached)) == 1
+
+
+def test_a_publishers_second_try_at_another_position_is_hidden_and_both_are_acknowledged() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5, number=1))
+    (message,) = taken(hand, attached)
+    hand.say(handed(attached.id, 9, number=1))
+    assert taken(hand, attached) == []
+    hand.core.kept.acknowledge(attached, message)
+    assert acked(hand) == [(5, 5), (9, 9)]
+
+
+def test_what_is_wanted_again_is_yielded_again_and_what_is_rejected_is_not() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5), handed(attached.id, 6))
+    first, second = taken(hand, attached)
+    hand.core.kept.say(attached, first, AckVerdict.AGAIN, 250, "busy")
+    hand.core.kept.say(attached, second, AckVerdict.REJECT, reason="no such order")
+    said = [(ack.verdict, ack.ranges, ack.delay_ms, ack.reason) for ack in hand.sent_of(Ack)]
+    assert said == [
+        (AckVerdict.AGAIN, (Range(5, 5),), 250, "busy"),
+        (AckVerdict.REJECT, (Range(6, 6),), 0, "no such order"),
+    ]
+    hand.say(handed(attached.id, 5, times=2), handed(attached.id, 6, times=2))
+    assert [each.position for each in taken(hand, attached)] == [5]
+
+
+def test_an_acknowledgement_that_is_confirmed_waits_for_the_disk_and_is_unknown_after_a_cut() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5), handed(attached.id, 6))
+    first, second = taken(hand, attached)
+    waiter: Future[None] = Future()
+    hand.core.kept.acknowledge(attached, first, waiter)
+    (ack,) = hand.sent_of(Ack)
+    assert ack.request
+    assert not waiter.done()
+    hand.say(Ack(AckOf.DELIVER, ack.request, ack.ranges))
+    assert waiter.done()
+    assert waiter.exception() is None
+    lost: Future[None] = Future()
+    hand.core.kept.acknowledge(attached, second, lost)
+    hand.cut()
+    with pytest.raises(AckUnknown, match="before the router answered"):
+        lost.result()
+
+
+def test_losses_are_gaps_of_what_was_not_told_before() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+
+    def lost(messages: int, reason: LossReason = LossReason.LOG_FULL) -> Lost:
+        return Lost(messages, 0, reason, (attached.id,), in_all=True)
+
+    hand.say(lost(3), handed(attached.id, 5), lost(3), lost(7), lost(2, LossReason.EXPIRED))
+    found = [item for item in take(hand, attached) if isinstance(item, Gap)]
+    assert [(gap.reason, gap.count, gap.in_all) for gap in found] == [
+        (GapReason.LOG_FULL, 3, 3),
+        (GapReason.LOG_FULL, 4, 7),
+        (GapReason.EXPIRED, 2, 2),
+    ]
+    hand.say(Lost(9, 100, LossReason.QUEUE_FULL))  # of best effort: a keep loses nothing by it
+    assert take(hand, attached) == []
+
+
+def test_after_and_latest_are_asked_for_once() -> None:
+    hand = Hand().open()
+    attach(hand, after=77, replay="latest")
+    (asked,) = hand.sent_of(Attach)
+    assert (asked.after, asked.latest) == (77, True)
+    hand.cut()
+    hand.open()
+    (again,) = accept(hand)
+    assert (again.after, again.latest) == (77, True)  # the first was not answered
+    hand.cut()
+    hand.open()
+    (later,) = accept(hand)
+    assert (later.after, later.latest) == (0, False)
+
+
+def test_detaching_says_first_what_was_acknowledged_and_then_nothing_more() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5))
+    (message,) = taken(hand, attached)
+    hand.core.kept.acknowledge(attached, message)
+    waiter: Future[None] = Future()
+    hand.core.kept.detach(attached, waiter)
+    first, second = hand.sent()
+    assert isinstance(first, Ack)
+    assert isinstance(second, Detach)
+    hand.say(handed(attached.id, 6))
+    assert not waiter.done()
+    assert attached.inbox.is_ended
+    hand.say(Ack(AckOf.DETACH, second.request, (Range(attached.id, attached.id),)))
+    assert waiter.done()
+    with pytest.raises(ClientClosed, match="goes to others"):
+        hand.core.kept.acknowledge(attached, message)
+
+
+def test_a_keep_that_is_gone_ends_its_iterators_with_the_reason() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.cut()
+    hand.open()
+    (asked,) = hand.sent_of(Attach)
+    refusal = Refusal(asked.id, RefusalCode.NO_SUCH_KEEP, "there is no keep 'orders'")
+    hand.say(Ack(AckOf.ATTACH, asked.request, (), (refusal,)))
+    assert attached.inbox.is_ended
+    assert isinstance(attached.inbox.error, KeepRefused)
+
+
+def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:
+    hand, waiter = Hand().open(), Future[None]()
+    options = replay_options("n > 0", since=None, until=None, credit=10, spaces=NO_SPACES, space=None)
+    attached = hand.core.kept.attach(options, Handed, waiter)
+    for turn in range(2):
+        (asked,) = hand.sent_of(Replay)
+        hand.say(Ack(AckOf.REPLAY, asked.request, (Range(asked.id, asked.id),)))
+        hand.say(handed(asked.id, 5, replayed=True), handed(asked.id, 8, replayed=True))
+        if turn == 0:
+            assert [each.position for each in taken(hand, attached)] == [5, 8]
+            hand.cut()
+            hand.open()
+    hand.say(handed(attached.id, 9, replayed=True), ReplayEnd(attached.id, 3))
+    messages = taken(hand, attached)
+    assert [each.position for each in messages] == [9]
+    assert attached.inbox.is_ended
+    assert attached.inbox.error is None
+
+
+def test_a_message_that_is_to_be_kept_says_so_and_a_router_of_before_does_not_get_it() -> None:
+    hand, waiter = Hand().open(), Future[None]()
+    hand.core.outbox.publish({"n": 1}, b"", 0, waiter, confirm=True, retry=False, durable=True)
+    (sent,) = hand.sent()
+    assert isinstance(sent, DataFrame)
+    assert sent.flags == CONFIRM | DURABLE
+    older, refused = Hand().open(capabilities=()), Future[None]()
+    older.core.outbox.publish({"n": 1}, b"", 0, refused, confirm=True, retry=False, durable=True)
+    with pytest.raises(PublishRefused, match=r"LOG_FAILED.*earlier version"):
+        refused.result()
+    assert older.sent() == []
+
+
+@pytest.mark.parametrize("frame", [handed(3, 2**63, number=1), handed(3, 1, times=9), handed(3, 4, replayed=True)])
+def test_what_a_delivery_says_is_read_alike_by_both_ways(frame: DataFrame) -> None:
+    with_more = replace(frame, extensions={ExtensionType.EXPIRY: 9, **frame.extensions})
+    assert kept_head(encode(frame)) == kept_head(encode(with_more))
+    assert isinstance(kept_head(encode(frame)), KeptHead)

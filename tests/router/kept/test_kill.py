@@ -1,0 +1,155 @@
+"""Kept messages over TCP: whole routers that end with SIGKILL between what a publisher was confirmed and what a consumer
+reads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tamis import KeepRefused, PublishRefused
+from tamis.blocking import connect
+from tamis.client.blocking import Client
+from tamis.testing import blocking, free_port
+from tamis.testing.blocking import BlockingRouter
+
+pytestmark = pytest.mark.slow
+PATIENCE_S = 20.0
+QUIET_S = 0.5
+COUNT = 200
+KEPT = "kept: {bytes: 268435456, segment_bytes: 1048576}"
+
+
+@contextlib.contextmanager
+def router(folder: Path, keys: str = KEPT) -> Iterator[BlockingRouter]:
+    file = folder / "one.yaml"
+    file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    with blocking.started(file, "a") as one:
+        yield one
+
+
+@contextlib.contextmanager
+def client(one: BlockingRouter, name: str) -> Iterator[Client]:
+    with connect(one.address, name=name, patience_s=PATIENCE_S) as each:
+        yield each
+
+
+def publish(one: BlockingRouter, numbers: range) -> None:
+    with client(one, "publisher") as publisher:
+        for n in numbers:
+            publisher.publish({"n": n}, b"x" * (n % 97), confirm="kept")
+
+
+def restarted(one: BlockingRouter) -> None:
+    one.kill()
+    one.start()
+
+
+def taken(one: BlockingRouter, count: int, *, last_is_confirmed: bool = True) -> list[object]:
+    """Take and acknowledge `count` messages; the last acknowledgement is on disk, and those before it, too."""
+    values: list[object] = []
+    with client(one, "consumer") as consumer, consumer.attach("numbers") as work:
+        for at in range(count):
+            message = work.receive(PATIENCE_S)
+            values.append(message["n"])
+            message.ack(confirm=last_is_confirmed and at == count - 1)
+    return values
+
+
+def nothing_waits(one: BlockingRouter) -> bool:
+    with client(one, "consumer") as consumer, consumer.attach("numbers") as work:
+        with contextlib.suppress(TimeoutError):
+            work.receive(QUIET_S)
+            return False
+    return True
+
+
+def test_what_was_confirmed_is_delivered_after_a_kill(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+        publish(one, range(COUNT))
+        restarted(one)
+        assert taken(one, COUNT) == list(range(COUNT))
+        restarted(one)
+        assert nothing_waits(one)
+        publish(one, range(COUNT, COUNT + 3))
+        assert taken(one, 3) == [COUNT, COUNT + 1, COUNT + 2]
+
+
+def test_what_was_not_acknowledged_comes_again_after_a_kill(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+        publish(one, range(10))
+        assert taken(one, 4) == [0, 1, 2, 3]
+        with client(one, "consumer") as consumer, consumer.attach("numbers") as work:
+            assert [work.receive(PATIENCE_S)["n"] for _ in range(6)] == [4, 5, 6, 7, 8, 9]
+            restarted(one)
+        assert taken(one, 6) == [4, 5, 6, 7, 8, 9]
+        assert nothing_waits(one)
+
+
+def test_members_share_what_is_kept(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "first") as first, client(one, "second") as second:
+            first.keep("numbers", "n >= 0")
+            with first.attach("numbers", credit=5) as some, second.attach("numbers", credit=5) as others:
+                publish(one, range(10))
+                messages = [work.receive(PATIENCE_S) for work in (some, others) for _ in range(5)]
+                assert sorted(message["n"] for message in messages) == list(range(10))
+                for message in messages:
+                    message.ack(confirm=True)
+        restarted(one)
+        assert nothing_waits(one)
+
+
+def test_a_rejected_message_is_a_dead_letter_after_a_kill(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("dead", "n < 0")
+            consumer.keep("numbers", "n >= 0", dead_letter="dead")
+            publish(one, range(2))
+            with consumer.attach("numbers") as work:
+                work.receive(PATIENCE_S).reject("nobody can read it")
+                work.receive(PATIENCE_S).ack(confirm=True)
+            with consumer.attach("dead") as dead:
+                assert dead.receive(PATIENCE_S)["n"] == 0
+        restarted(one)
+        assert nothing_waits(one)
+        with client(one, "consumer") as consumer, consumer.attach("dead") as dead:
+            assert dead.receive(PATIENCE_S)["n"] == 0
+
+
+def test_a_keep_that_was_forgotten_stays_so(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+            consumer.keep("others", "n >= 0")
+            consumer.forget("numbers")
+        publish(one, range(3))
+        restarted(one)
+        with client(one, "consumer") as consumer:
+            with pytest.raises(KeepRefused, match="no keep 'numbers'"):
+                consumer.attach("numbers").start()
+            with consumer.attach("others") as work:
+                assert [work.receive(PATIENCE_S)["n"] for _ in range(3)] == [0, 1, 2]
+
+
+def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with router(tmp_path) as one, client(one, "consumer") as consumer:
+        with pytest.raises(KeepRefused, match="begins with new messages"):
+            consumer.keep("numbers", "n >= 0", start="earliest")
+        consumer.keep("numbers", "n >= 0")
+        with pytest.raises(KeepRefused, match="differs in count"):
+            consumer.keep("numbers", "n >= 0", count=7)
+
+
+def test_a_router_without_a_log_refuses(tmp_path: Path) -> None:
+    with router(tmp_path, keys="") as one, client(one, "consumer") as consumer:
+        with pytest.raises(KeepRefused):
+            consumer.keep("numbers", "n >= 0")
+        with pytest.raises(PublishRefused):
+            consumer.publish({"n": 1}, confirm="kept")
