@@ -1,4 +1,4 @@
-"""Kept messages over TCP: whole routers that end with SIGKILL between what a publisher was confirmed and what a consumer
+"""Kept messages over TCP: whole routers that end with SIGKILL after a publisher was confirmed, before a consumer
 reads."""
 
 from __future__ import annotations
@@ -142,6 +142,10 @@ def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "consumer") as consumer:
         with pytest.raises(KeepRefused, match="begins with new messages"):
             consumer.keep("numbers", "n >= 0", start="earliest")
+        with pytest.raises(KeepRefused, match="for a time"):
+            consumer.keep("numbers", "n >= 0", for_=60)
+        with pytest.raises(KeepRefused, match="the last value"):
+            consumer.keep("numbers", "n >= 0", latest_by="n")
         consumer.keep("numbers", "n >= 0")
         with pytest.raises(KeepRefused, match="differs in count"):
             consumer.keep("numbers", "n >= 0", count=7)
