@@ -1,5 +1,5 @@
-"""Build `tamis.native._tm`: tm_api.h, tm_log_api.h and tm_keeps_api.h go to cffi as they are, every .c file in and below this folder is
-compiled.
+"""Build `tamis.native._tm`: tm_api.h, tm_log_api.h and tm_keeps_api.h go to cffi as they are, every .c file
+in and below this folder is compiled.
 
 Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
 

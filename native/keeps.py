@@ -3,8 +3,8 @@
 Law: nothing here decides anything. A keep is known by its number, which its caller gives it and never gives again. What
 C does with messages, members and acknowledgements is said in tm_keeps_api.h. One thread uses it, that of the switch.
 
-The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_records` gives; for each keep in them `open` with
-`is_recovered`; then `dead_letter`. `close` before the log is closed.
+The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_records` gives; for each keep in them
+`open` with `is_recovered`; then `dead_letter`. `close` before the log is closed.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class SwitchKeeps:
             self._switch = None
 
     @property
-    def c(self) -> Any:
+    def c(self) -> Any:  # noqa: ANN401 - cffi has no types
         if self._switch is None:
             raise ValueError("the keeps are closed")
         return self._switch.c

@@ -1,20 +1,20 @@
-/* tm_keeps_api.h - kept subscriptions in the switch, as C and Python share them. As tm_api.h: cffi reads this text as it
- * is. It stands on tm_api.h (the switch) and tm_log_api.h (the log).
+/* tm_keeps_api.h - kept subscriptions in the switch, as C and Python share them. As tm_api.h: cffi reads this text as
+ * it is. It stands on tm_api.h (the switch) and tm_log_api.h (the log).
  *
- * Law: nothing that a client is told (a confirmation, a delivery, a loss, an answer to an ACK) is told before the record
- * that says it is on disk. Nothing here waits for a disk, but for tm_keep_recover.
+ * Law: nothing that a client is told (a confirmation, a delivery, a loss, an answer to an ACK) is told before the
+ * record that says it is on disk. Nothing here waits for a disk, but for tm_keep_recover.
  *
  * What Python does: KEEP, ATTACH, DETACH, FORGET and their answers; names, quotas, leases; the records that say which
  * keeps there are (the *book*, below). It gives each keep a number that is never used again, which is the claimant of
  * the log, and calls the functions here.
  *
  * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
- * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and refused
- * with LOG_FAILED or LOG_FULL; without tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames
- * with SATISFIED (the id of their ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of
- * DELIVER) and CREDIT frames that name an attachment are taken in C and answered there; such frames that name none, or
- * are malformed, go up as TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST
- * (with `in_all`) are C's, too. A connection that ends leaves its keeps by itself.
+ * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and
+ * refused with LOG_FAILED or LOG_FULL; without tm_switch_keeps it is always refused with LOG_FAILED. Members get
+ * DELIVER frames with SATISFIED (the id of their ATTACH), LOG_POSITION and DELIVERIES, within their credit and
+ * unacked_max. ACK (of DELIVER) and CREDIT frames that name an attachment are taken in C and answered there; such
+ * frames that name none, or are malformed, go up as TM_EVENT_FRAME as all control frames do. Redelivery, dead letters,
+ * bounds, expiry and LOST (with `in_all`) are C's, too. A connection that ends leaves its keeps by itself.
  *
  * The start of a router:
  *
@@ -28,8 +28,8 @@
 
 #define TM_KEEPS_BOOK 0 /* the claimant for which the records of the book are kept; no keep has this number */
 
-/* An event of tm_switch_poll and others. `frame` is 8 bytes: the number up to which all is on disk, and has reached what
- * tm_keeps_await asked for. `code` 1: the log has failed, and what is past that number will never be on disk. */
+/* An event of tm_switch_poll and others. `frame` is 8 bytes: the number up to which all is on disk, and has reached
+ * what tm_keeps_await asked for. `code` 1: the log has failed, and what is past that number will never be on disk. */
 #define TM_EVENT_COMMITTED 11
 
 typedef struct tm_keeps_options {
@@ -58,8 +58,8 @@ int tm_keeps_await(tm_switch *sw, uint64_t n);
 
 #define TM_KEEP_BACKOFFS_MAX 16
 #define TM_KEEP_UNACKED_MAX 100000
-#define TM_KEEP_MEMBERS_MAX 10000   /* of one keep */
-#define TM_KEEP_ATTACHMENTS_MAX 64  /* of one connection */
+#define TM_KEEP_MEMBERS_MAX 10000  /* of one keep */
+#define TM_KEEP_ATTACHMENTS_MAX 64 /* of one connection */
 
 #define TM_KEEP_DROP_OLDEST 0
 #define TM_KEEP_REFUSE 1
@@ -98,9 +98,9 @@ int tm_keep_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *lef
 
 /* Attach a client's connection under its id `id`, which is none of its subscriptions or attachments: frames go out at
  * once, `credit` in all. `after`: what nobody has, up to this position, counts as acknowledged. `latest`: first, as
- * replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY, TM_TOO_MANY
- * (members of the keep, or attachments of the connection), TM_ABSENT (no such keep), TM_MISUSED (the connection has
- * ended, or has this id in use). */
+ * replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY,
+ * TM_TOO_MANY (members of the keep, or attachments of the connection), TM_ABSENT (no such keep), TM_MISUSED (the
+ * connection has ended, or has this id in use). */
 int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t id, uint64_t credit, uint64_t after,
                    uint32_t latest);
 /* TM_ABSENT: the connection has no such attachment. */
@@ -109,14 +109,14 @@ int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
 /* ---- figures ---- */
 
 typedef struct tm_keep_stats {
-    uint64_t appended; /* what it got since it was opened, what was recovered among it */
-    uint64_t open;     /* its depth; of them: */
-    uint64_t out;      /* at members */
-    uint64_t paused;   /* came back, and go out again later */
-    uint64_t ready;    /* came back, and go out again when somebody has credit */
-    uint64_t past;     /* acknowledged, and kept on */
-    uint64_t bytes;    /* of frames, open and past */
-    uint64_t oldest;   /* position of the first that is open; 0: nothing is */
+    uint64_t appended;  /* what it got since it was opened, what was recovered among it */
+    uint64_t open;      /* its depth; of them: */
+    uint64_t out;       /* at members */
+    uint64_t paused;    /* came back, and go out again later */
+    uint64_t ready;     /* came back, and go out again when somebody has credit */
+    uint64_t past;      /* acknowledged, and kept on */
+    uint64_t bytes;     /* of frames, open and past */
+    uint64_t oldest;    /* position of the first that is open; 0: nothing is */
     uint64_t oldest_ms; /* when that came, in milliseconds since 1970 */
     uint64_t acked;
     uint64_t expired; /* this and what follows: since the keep was made */

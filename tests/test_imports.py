@@ -190,7 +190,17 @@ def test_files_of_records_are_written_without_a_router() -> None:
 # The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.
 CLIENT_SHELLS = {
     *("attachment", "blocking", "blocking_attachment", "blocking_keeping", "blocking_pump", "blocking_responder"),
-    *("blocking_subscription", "client", "clock", "keeping", "dialling", "pump", "responder", "settings", "subscription"),
+    *(
+        "blocking_subscription",
+        "client",
+        "clock",
+        "keeping",
+        "dialling",
+        "pump",
+        "responder",
+        "settings",
+        "subscription",
+    ),
 }
 
 

@@ -19,8 +19,8 @@ typedef enum { KEPT_OPEN, KEPT_PAST, KEPT_LEFT } tm_kept_state;
 
 typedef struct tm_kept {
     uint64_t n;
-    uint64_t place; /* of its record in the memory of the log; KEPT_NO_PLACE: it is on disk alone, or not yet */
-    uint64_t at_ms; /* when it came, since 1970 */
+    uint64_t place;      /* of its record in the memory of the log; KEPT_NO_PLACE: it is on disk alone, or not yet */
+    uint64_t at_ms;      /* when it came, since 1970 */
     uint64_t expires_ms; /* 0: never */
     uint64_t order_key;  /* of its values of order_by and latest_by; 0: it has none */
     uint64_t latest_key;

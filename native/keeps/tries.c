@@ -33,8 +33,8 @@ uint32_t tm_tries_begin(tm_tries *tries, tm_heap *ready, uint32_t kept) {
     uint32_t id = tries->free;
     if (id != TRY_NONE) {
         tries->free = tries->rows[id].next;
-    } else if (tries->count < tries->capacity || tm_grow(tries->memory, TM_COLD, &tries->rows, sizeof *tries->rows,
-                                                         &tries->capacity, tries->count + 1)) {
+    } else if (tries->count < tries->capacity ||
+               tm_grow(tries->memory, TM_COLD, &tries->rows, sizeof *tries->rows, &tries->capacity, tries->count + 1)) {
         id = tries->count++;
     } else {
         return TRY_NONE;
@@ -66,8 +66,7 @@ static void sift(tm_tries *tries, tm_heap *heap, uint32_t at, uint32_t id) {
         at = (at - 1) / 2;
     }
     for (uint32_t child = 2 * at + 1; child < heap->count; child = 2 * at + 1) {
-        if (child + 1 < heap->count &&
-            tries->rows[heap->tries[child + 1]].key < tries->rows[heap->tries[child]].key) {
+        if (child + 1 < heap->count && tries->rows[heap->tries[child + 1]].key < tries->rows[heap->tries[child]].key) {
             child++;
         }
         if (tries->rows[heap->tries[child]].key >= key) {

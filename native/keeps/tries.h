@@ -3,8 +3,8 @@
  *     out ── again, or no word for ack_wait ──> paused ── its pause is over ──> ready ── given ──> out
  *      └──────────────────────────── its member has left ───────────────────────^
  *
- * Law: a try is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for every
- * try that may come to be in them, so that only tm_tries_begin may fail.
+ * Law: a try is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for
+ * every try that may come to be in them, so that only tm_tries_begin may fail.
  */
 #ifndef TM_KEEPS_TRIES_H
 #define TM_KEEPS_TRIES_H
@@ -19,11 +19,11 @@ typedef enum { TRY_FREE, TRY_OUT, TRY_PAUSED, TRY_READY } tm_try_state;
 
 typedef struct tm_try {
     uint64_t n;
-    uint64_t key;      /* of the heap it is in: a time in ms, or its position */
-    uint8_t *reason;   /* owned; of a dying one, or NULL */
-    uint32_t keep;     /* slot */
-    uint32_t holder;   /* member that has it or had it last; TRY_NONE: that has left */
-    uint32_t next;     /* of the same holder; of a free one, the next free one */
+    uint64_t key;    /* of the heap it is in: a time in ms, or its position */
+    uint8_t *reason; /* owned; of a dying one, or NULL */
+    uint32_t keep;   /* slot */
+    uint32_t holder; /* member that has it or had it last; TRY_NONE: that has left */
+    uint32_t next;   /* of the same holder; of a free one, the next free one */
     uint32_t previous;
     uint32_t deliveries;
     uint32_t heap_at;

@@ -219,8 +219,8 @@ void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t
     uint32_t row = find(publishers, number);
     uint32_t at = row != PUBLISHER_NONE ? run_of(&publishers->rows[row], counter) : RUNS_MAX;
     tm_run *run = at < RUNS_MAX ? publishers->rows[row].runs[at] : NULL;
-    for (unsigned i = 0; run != NULL && counter <= run->highest && run->highest - counter < PUBLISHER_WINDOW && i < MARKS;
-         i++) {
+    for (unsigned i = 0;
+         run != NULL && counter <= run->highest && run->highest - counter < PUBLISHER_WINDOW && i < MARKS; i++) {
         tm_bit_clear(run->seen[i], (uint32_t)(counter % PUBLISHER_WINDOW));
     }
 }

@@ -89,8 +89,8 @@ typedef struct tm_connection {
     tm_traffic traffic;
     tm_clocks clocks;
     uint32_t publisher_row;
-    uint32_t neighbour;  /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
-    uint32_t subscriber; /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
+    uint32_t neighbour;   /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
+    uint32_t subscriber;  /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
     uint32_t attachments; /* list of members of keeps (keeps.h), + 1; 0: none */
     uint32_t next_free;
 } tm_connection;

@@ -1,8 +1,8 @@
 /* keep_frames.c - ACK and CREDIT frames of members.
  *
  * Law: a frame is looked at whole before anything is done. One that is not as the wire page has it, or names no
- * attachment of its connection, goes up, where it is refused or is a fault. What an ACK asks to be told is told when all
- * that it says is on disk.
+ * attachment of its connection, goes up, where it is refused or is a fault. What an ACK asks to be told is told when
+ * all that it says is on disk.
  */
 #include "model/msgpack.h"
 #include "switch/keeps.h"

@@ -276,8 +276,8 @@ static uint32_t member_for(tm_switch *sw, const tm_keep *keep, const tm_kept *ro
     if (!in_front) {
         return best_member(sw, keep, row->size);
     }
-    bool is_free = lane->holder != MEMBER_NONE &&
-                   has_room(sw, keep_member(sw, lane->holder), row->size + KEEP_DELIVER_BYTES);
+    bool is_free =
+        lane->holder != MEMBER_NONE && has_room(sw, keep_member(sw, lane->holder), row->size + KEEP_DELIVER_BYTES);
     return is_free ? lane->holder : MEMBER_NONE;
 }
 
@@ -286,8 +286,8 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
     uint32_t given = 0;
     sw->keeps->stamp++;
     uint32_t looked_at = 0;
-    for (uint32_t at = keep->index.first;
-         at < keep->index.end && looked_at < KEEP_ORDER_ROWS && given < KEEP_GIVEN_MAX; at++) {
+    for (uint32_t at = keep->index.first; at < keep->index.end && looked_at < KEEP_ORDER_ROWS && given < KEEP_GIVEN_MAX;
+         at++) {
         tm_kept *row = &keep->index.rows[at];
         if (row->state != KEPT_OPEN) {
             continue;

@@ -1,9 +1,9 @@
 /* keep_leave.c - a message leaves a keep: acknowledged, replaced, lost, or dead.
  *
- * Law: what is acknowledged becomes ranges, one record for many of all keeps. A loss and the count of all losses are one
- * record, so that the count is right after any crash, and it is told when that is on disk. A dead letter is one record,
- * by which one keep has done with a message and another one has it. What cannot be written now is written later, in
- * order; until then it is open on disk, and comes again after a crash.
+ * Law: what is acknowledged becomes ranges, one record for many of all keeps. A loss and the count of all losses are
+ * one record, so that the count is right after any crash, and it is told when that is on disk. A dead letter is one
+ * record, by which one keep has done with a message and another one has it. What cannot be written now is written
+ * later, in order; until then it is open on disk, and comes again after a crash.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -42,9 +42,8 @@ static void note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t
         before->last = last;
         return;
     }
-    if (keeps->done_count >= DONE_KEPT_MAX ||
-        !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done, &keeps->done_capacity,
-                 keeps->done_count + 1)) {
+    if (keeps->done_count >= DONE_KEPT_MAX || !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
+                                                       &keeps->done_capacity, keeps->done_count + 1)) {
         return;
     }
     keeps->done[keeps->done_count++] = (tm_log_done){.claimant = claimant, .first = first, .last = last};
@@ -127,7 +126,8 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     uint64_t first;
     take_out(sw, slot, at, how, &first);
     tm_keep_loss *before = keep->loss_count > 0 ? &keep->losses[keep->loss_count - 1] : NULL;
-    if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first && n > before->last) {
+    if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first &&
+        n > before->last) {
         before->last = n;
         before->tally = keep->tally;
     } else {
@@ -149,10 +149,8 @@ static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *l
         return result;
     }
     /* Letting go makes room, and is allowed where nothing else is; the next tally has the count. */
-    tm_log_entry entry = {.body = &body.done,
-                          .body_size = sizeof body.done,
-                          .kind = TM_LOG_ACK,
-                          .t_us = keep_wall_ms(sw) * 1000};
+    tm_log_entry entry = {
+        .body = &body.done, .body_size = sizeof body.done, .kind = TM_LOG_ACK, .t_us = keep_wall_ms(sw) * 1000};
     return keep_append(sw, &entry, n);
 }
 
@@ -191,8 +189,7 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
 static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tried, const tm_body *body,
                         uint32_t *size) {
     tm_keeps *keeps = sw->keeps;
-    tm_keep_letter letter = {
-        .at_ms = body->at_ms, .deliveries = tried->deliveries, .reason_size = tried->reason_size};
+    tm_keep_letter letter = {.at_ms = body->at_ms, .deliveries = tried->deliveries, .reason_size = tried->reason_size};
     *size = (uint32_t)(sizeof *done + sizeof letter) + letter.reason_size + body->size;
     if (*size > keeps->frame_capacity &&
         !tm_grow(&keeps->memory, TM_COLD, &keeps->frame, 1, &keeps->frame_capacity, *size)) {

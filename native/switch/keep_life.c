@@ -1,7 +1,8 @@
 /* keep_life.c - a keep is opened, gets its filters, is filled from the log, is forgotten.
  *
  * Law: a keep has in memory a row for each message that it has on disk, so what it needs in memory is asked for before
- * the record is appended. After a start it has what the log has: rows, losses, and what was acknowledged and is kept on.
+ * the record is appended. After a start it has what the log has: rows, losses, and what was acknowledged and is kept
+ * on.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -98,8 +99,8 @@ static uint64_t find_latest(const tm_keep *keep, uint64_t key) {
 
 bool keep_reserve(tm_switch *sw, tm_keep *keep) {
     tm_memory *memory = &sw->keeps->memory;
-    bool has_latest = keep->terms.latest_by_size == 0 ||
-                      tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
+    bool has_latest =
+        keep->terms.latest_by_size == 0 || tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
     return has_latest && tm_index_reserve(&keep->index, memory);
 }
 
@@ -196,8 +197,8 @@ int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uin
         return TM_NO_MEMORY;
     }
     tm_admission admission = {.number = number, .filters_max = UINT32_MAX, .table_bytes_max = UINT64_MAX};
-    int result = copy_terms(sw, keep_at(sw, slot), terms) ? switch_new_subscriber(sw, &admission, subscriber)
-                                                          : TM_NO_MEMORY;
+    int result =
+        copy_terms(sw, keep_at(sw, slot), terms) ? switch_new_subscriber(sw, &admission, subscriber) : TM_NO_MEMORY;
     if (result != TM_OK) {
         keep_free_slot(sw, slot);
         return result;
@@ -282,8 +283,8 @@ static bool fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record) 
         const uint8_t *body = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
         tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
         tm_index_append(&keep->index, &row);
-        bool is_tally = record->kind == TM_LOG_DEAD_LETTER &&
-                        record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
+        bool is_tally =
+            record->kind == TM_LOG_DEAD_LETTER && record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
         return !is_tally || note_tally(sw, record, body);
     }
     tm_body body;

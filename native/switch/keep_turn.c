@@ -118,8 +118,8 @@ static void give_up(tm_switch *sw) {
     keeps->has_failed = true;
     while (tm_waits_take(&keeps->waits, UINT64_MAX, &wait)) {
         const tm_connection *connection = wait.kind != WAIT_LOSS ? switch_at(sw, wait.connection) : NULL;
-        bool is_there = connection != NULL && connection->state == CONNECTION_OPEN &&
-                        connection->admission.number == wait.origin;
+        bool is_there =
+            connection != NULL && connection->state == CONNECTION_OPEN && connection->admission.number == wait.origin;
         if (is_there && wait.kind == WAIT_CONFIRMATION) {
             switch_refuse(sw, wait.connection, wait.number, WIRE_REFUSED_LOG_FAILED,
                           "the log of this router cannot be written", 0);

@@ -39,9 +39,8 @@ static bool reserve_keep(tm_keeps *keeps) {
     uint32_t capacity = tm_next_capacity(old, sizeof *keeps->rows);
     uint32_t **lists[3] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due};
     static const uint32_t times[3] = {1, 1, 2}; /* a keep may become due while it is served */
-    for (unsigned i = 0; i < 3; i++) { /* one that grew stays longer than is known, which it may */
-        uint32_t *grown =
-            TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);
+    for (unsigned i = 0; i < 3; i++) {          /* one that grew stays longer than is known, which it may */
+        uint32_t *grown = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);
         if (grown == NULL) {
             while (i-- > 0) {
                 *lists[i] =
@@ -211,7 +210,8 @@ static bool watch(const tm_switch *sw, int fd) {
 static int begin(tm_switch *sw, tm_log *log) {
     tm_keeps *keeps = sw->keeps;
     keeps->wakes = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!watch(sw, keeps->wakes) || keep_new_slot(sw, TM_KEEPS_BOOK) != KEEP_BOOK || !watch(sw, tm_log_descriptor(log))) {
+    if (!watch(sw, keeps->wakes) || keep_new_slot(sw, TM_KEEPS_BOOK) != KEEP_BOOK ||
+        !watch(sw, tm_log_descriptor(log))) {
         return TM_NO_MEMORY;
     }
     keeps->log = log;
@@ -265,8 +265,8 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     keeps->free = KEEP_NONE;
     keeps->member_free = MEMBER_NONE;
     tm_tries_init(&keeps->tries, &keeps->memory);
-    keeps->waits = (tm_waits){.memory = &keeps->memory,
-                              .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};
+    keeps->waits =
+        (tm_waits){.memory = &keeps->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};
     int result = begin(sw, log);
     if (result != TM_OK) {
         switch_free_keeps(sw);

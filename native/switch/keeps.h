@@ -28,8 +28,8 @@
 
 #define KEEP_NONE UINT32_MAX
 #define MEMBER_NONE UINT32_MAX
-#define KEEP_BOOK 0U /* slot */
-#define KEEP_LANES 8192U       /* of order_by: twice as many as rows that are looked at */
+#define KEEP_BOOK 0U     /* slot */
+#define KEEP_LANES 8192U /* of order_by: twice as many as rows that are looked at */
 #define KEEP_ORDER_ROWS 4096U
 #define KEEP_COLD_BYTES (256U << 10)
 #define KEEP_GIVEN_MAX 1024U /* frames of one keep in one turn */
@@ -95,14 +95,14 @@ typedef struct tm_keep_answer {
 
 typedef struct tm_keep {
     uint32_t number;
-    uint32_t subscriber; /* SUBSCRIBER_NONE: it is the book */
+    uint32_t subscriber;  /* SUBSCRIBER_NONE: it is the book */
     uint32_t dead_letter; /* number; 0: none */
     uint32_t next_free;
     bool is_live;
     bool is_due;     /* it is in the list of those that have something to do */
     bool is_closing; /* forgotten; filters are left */
     bool is_blocked; /* the queue of a member is full */
-    uint64_t stamp; /* of the last message that it wants */
+    uint64_t stamp;  /* of the last message that it wants */
     tm_keep_terms terms;
     uint8_t *names; /* owned: order_by and latest_by of `terms` */
     tm_index index;
@@ -144,14 +144,14 @@ typedef struct tm_keep_lane {
 struct tm_keeps {
     tm_memory memory;
     tm_keeps_options options;
-    tm_log *log;  /* borrowed */
-    int wakes;    /* owned: an eventfd */
+    tm_log *log; /* borrowed */
+    int wakes;   /* owned: an eventfd */
     tm_cold cold;
     tm_keep *rows; /* owned; the first one is the book */
     uint32_t count;
     uint32_t capacity;
     uint32_t free;
-    uint32_t live; /* without the book */
+    uint32_t live;    /* without the book */
     tm_idset numbers; /* of slots + 1 */
     uint32_t *wanted; /* owned, room for all: numbers of the keeps that the message at hand is for; */
     uint32_t *wanted_slots;
@@ -181,8 +181,8 @@ struct tm_keeps {
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
     uint64_t last_n;
     uint64_t committed;
-    uint64_t place;    /* in the memory of the log: what is behind it was not looked at */
-    uint64_t unwalked; /* bytes appended since then, or a few more */
+    uint64_t place;         /* in the memory of the log: what is behind it was not looked at */
+    uint64_t unwalked;      /* bytes appended since then, or a few more */
     uint64_t awaited_least; /* number that is to be told when it is on disk; 0: nobody waits */
     uint64_t awaited_most;
     int64_t wall_ahead_ms;

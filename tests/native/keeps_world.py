@@ -104,8 +104,10 @@ class NativeWorld:
 
     # ---- what happens ----
 
-    def keep(self, name: str, start: StartAt = StartAt.NEW) -> None:
-        """Where a keep starts is Python's to say, which copies what it takes; so all start anew here."""
+    def keep(self, name: str, _start: StartAt = StartAt.NEW) -> None:
+        """A keep starts with new messages, and lets go of what is acknowledged: a router refuses others."""
+        if TERMS[name].for_ms or TERMS[name].latest_by:
+            return
         if name not in self.kept:
             self.judge.keep_asked(name, replace(WANTED[name], ack_wait_ms=ACK_WAIT_MS))
             number = next(self._numbers)
@@ -157,9 +159,7 @@ class NativeWorld:
             self.credit[member] += more
             self._feed(self.connection[member], encode(Credit(self.credit[member], 0, member)))
 
-    def publish(
-        self, kind: str, value: int, *, origin: int = 1, ttl_ms: int = 0, again: MessageKey | None = None
-    ) -> None:
+    def publish(self, kind: str, value: int, *, origin: int = 1, again: MessageKey | None = None) -> None:
         key = again or (origin, next(self._counters))
         attributes = self.judge.sent.get(key, {"kind": kind, "v": value})
         self.judge.published(key, attributes)
@@ -245,26 +245,40 @@ class NativeWorld:
         bodies = {connection: self._sent(connection) for connection in list(self._readers)}
         self.judge.time_is(self._steady)
         given: list[tuple[int, int, DataFrame]] = []
+        lost: list[tuple[int, int, str]] = []
         for member, connection in self.connection.items():
             for body in bodies.get(connection, ()):
-                if isinstance(body, DataFrame) and member in self.of:
-                    assert body.extensions[ExtensionType.SATISFIED] == (member,)
-                    given.append((int(body.extensions[ExtensionType.LOG_POSITION]), member, body))  # type: ignore[call-overload]
-                elif isinstance(body, Lost) and member in self.of:
-                    assert body.in_all
-                    self.judge.told_lost(member, HOW[LossReason(body.reason)], body.messages)
-                elif isinstance(body, Ack) and body.of is AckOf.DELIVER:
-                    assert not body.refusals
-                    self._waiting.pop(body.request)()
+                self._told(member, body, given, lost)
+        for in_all, member, how in sorted(lost):  # several members of a keep are told the same, each in order
+            self.judge.told_lost(member, how, in_all)
         for position, member, body in sorted(given, key=lambda one: one[:2]):
             self._given(position, member, body)
         for origin, connection in self.publishers.items():
-            for body in bodies[connection]:
-                if isinstance(body, Ack):
-                    for first, last in body.ranges:
-                        for counter in range(first, last + 1):
-                            self.judge.publish_confirmed((origin, counter))
+            for answer in bodies[connection]:
+                self._published(origin, answer)
         self._check()
+
+    def _told(
+        self, member: int, body: object, given: list[tuple[int, int, DataFrame]], lost: list[tuple[int, int, str]]
+    ) -> None:
+        """Take in a frame to a member; messages and losses are put behind `given` and `lost`."""
+        if isinstance(body, Ack) and body.of is AckOf.DELIVER:
+            assert not body.refusals
+            self._waiting.pop(body.request)()
+        elif isinstance(body, DataFrame) and member in self.of:
+            assert body.extensions[ExtensionType.SATISFIED] == (member,)
+            given.append((int(body.extensions[ExtensionType.LOG_POSITION]), member, body))  # type: ignore[call-overload]
+        elif isinstance(body, Lost) and member in self.of:
+            assert body.in_all
+            how = HOW[LossReason(body.reason)]
+            assert all(count < body.messages for count, to, other in lost if (to, other) == (member, how))
+            lost.append((body.messages, member, how))
+
+    def _published(self, origin: int, answer: object) -> None:
+        if isinstance(answer, Ack):
+            for first, last in answer.ranges:
+                for counter in range(first, last + 1):
+                    self.judge.publish_confirmed((origin, counter))
 
     def _given(self, position: int, member: int, body: DataFrame) -> None:
         key = (body.message.id.origin, body.message.id.counter)
@@ -296,7 +310,9 @@ class NativeWorld:
         self.keeps.validate()
         for name, (number, _) in self.kept.items():
             f = self.keeps.figures(number)
-            left = {how: getattr(f, how) for how in ("acked", "expired", "dropped", "replaced", "dead", "undeliverable")}
+            left = {
+                how: getattr(f, how) for how in ("acked", "expired", "dropped", "replaced", "dead", "undeliverable")
+            }
             self.judge.figures(name, f.appended, left, f.open)
 
     # ---- the end ----

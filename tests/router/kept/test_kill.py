@@ -1,4 +1,4 @@
-"""Kept messages over TCP: whole routers that end with SIGKILL between what a publisher was confirmed and what a consumer
+"""Kept messages over TCP: whole routers that end with SIGKILL after a publisher was confirmed, before a consumer
 reads."""
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tamis import KeepRefused, PublishRefused
+from tamis import Gap, KeepRefused, PublishRefused
 from tamis.blocking import connect
 from tamis.client.blocking import Client
+from tamis.client.blocking_attachment import Attachment, KeptMessage
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 
@@ -42,6 +43,12 @@ def publish(one: BlockingRouter, numbers: range) -> None:
             publisher.publish({"n": n}, b"x" * (n % 97), confirm="kept")
 
 
+def received(work: Attachment) -> KeptMessage:
+    message = work.receive(PATIENCE_S)
+    assert not isinstance(message, Gap), message
+    return message
+
+
 def restarted(one: BlockingRouter) -> None:
     one.kill()
     one.start()
@@ -52,7 +59,7 @@ def taken(one: BlockingRouter, count: int, *, last_is_confirmed: bool = True) ->
     values: list[object] = []
     with client(one, "consumer") as consumer, consumer.attach("numbers") as work:
         for at in range(count):
-            message = work.receive(PATIENCE_S)
+            message = received(work)
             values.append(message["n"])
             message.ack(confirm=last_is_confirmed and at == count - 1)
     return values
@@ -86,7 +93,7 @@ def test_what_was_not_acknowledged_comes_again_after_a_kill(tmp_path: Path) -> N
         publish(one, range(10))
         assert taken(one, 4) == [0, 1, 2, 3]
         with client(one, "consumer") as consumer, consumer.attach("numbers") as work:
-            assert [work.receive(PATIENCE_S)["n"] for _ in range(6)] == [4, 5, 6, 7, 8, 9]
+            assert [received(work)["n"] for _ in range(6)] == [4, 5, 6, 7, 8, 9]
             restarted(one)
         assert taken(one, 6) == [4, 5, 6, 7, 8, 9]
         assert nothing_waits(one)
@@ -98,7 +105,7 @@ def test_members_share_what_is_kept(tmp_path: Path) -> None:
             first.keep("numbers", "n >= 0")
             with first.attach("numbers", credit=5) as some, second.attach("numbers", credit=5) as others:
                 publish(one, range(10))
-                messages = [work.receive(PATIENCE_S) for work in (some, others) for _ in range(5)]
+                messages = [received(work) for work in (some, others) for _ in range(5)]
                 assert sorted(message["n"] for message in messages) == list(range(10))
                 for message in messages:
                     message.ack(confirm=True)
@@ -113,14 +120,14 @@ def test_a_rejected_message_is_a_dead_letter_after_a_kill(tmp_path: Path) -> Non
             consumer.keep("numbers", "n >= 0", dead_letter="dead")
             publish(one, range(2))
             with consumer.attach("numbers") as work:
-                work.receive(PATIENCE_S).reject("nobody can read it")
-                work.receive(PATIENCE_S).ack(confirm=True)
+                received(work).reject("nobody can read it")
+                received(work).ack(confirm=True)
             with consumer.attach("dead") as dead:
-                assert dead.receive(PATIENCE_S)["n"] == 0
+                assert received(dead)["n"] == 0
         restarted(one)
         assert nothing_waits(one)
         with client(one, "consumer") as consumer, consumer.attach("dead") as dead:
-            assert dead.receive(PATIENCE_S)["n"] == 0
+            assert received(dead)["n"] == 0
 
 
 def test_a_keep_that_was_forgotten_stays_so(tmp_path: Path) -> None:
@@ -135,13 +142,17 @@ def test_a_keep_that_was_forgotten_stays_so(tmp_path: Path) -> None:
             with pytest.raises(KeepRefused, match="no keep 'numbers'"):
                 consumer.attach("numbers").start()
             with consumer.attach("others") as work:
-                assert [work.receive(PATIENCE_S)["n"] for _ in range(3)] == [0, 1, 2]
+                assert [received(work)["n"] for _ in range(3)] == [0, 1, 2]
 
 
 def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "consumer") as consumer:
         with pytest.raises(KeepRefused, match="begins with new messages"):
             consumer.keep("numbers", "n >= 0", start="earliest")
+        with pytest.raises(KeepRefused, match="for a time"):
+            consumer.keep("numbers", "n >= 0", for_=60)
+        with pytest.raises(KeepRefused, match="the last value"):
+            consumer.keep("numbers", "n >= 0", latest_by="n")
         consumer.keep("numbers", "n >= 0")
         with pytest.raises(KeepRefused, match="differs in count"):
             consumer.keep("numbers", "n >= 0", count=7)
