@@ -32,7 +32,8 @@ ARROWS = {
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "log": {".", "base", "model"},
-    "switch": {".", "base", "model", "table", "network", "records"},
+    "keeps": {".", "base"},
+    "switch": {".", "base", "model", "table", "network", "records", "keeps"},
 }
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from tamis.router.daemon.health import Health
-from tamis.router.kept.keeper import HeldKeep, Keeper
+from tamis.router.kept.keeper import HeldKeep, KeepHost
 
 NEARLY_FULL: Final = 0.8
 OVER_BELOW: Final = 0.7
@@ -19,7 +19,7 @@ FAILED: Final = "kept.log"
 
 
 class KeptAlarms:
-    def __init__(self, keeper: Keeper, health: Health) -> None:
+    def __init__(self, keeper: KeepHost, health: Health) -> None:
         self._keeper, self._health = keeper, health
         self._full: set[int] = set()
         self._next = 0

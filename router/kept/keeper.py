@@ -69,7 +69,7 @@ class HeldKeep:
         return self.made.terms
 
 
-class Keeper:
+class KeepHost:
     """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
 
     def __init__(self, connections: Connections, log: Log, wishes: ClientWishes) -> None:

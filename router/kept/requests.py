@@ -16,7 +16,7 @@ from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Re
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
-from tamis.router.kept.keeper import HeldKeep, Keeper, Member
+from tamis.router.kept.keeper import HeldKeep, KeepHost, Member
 from tamis.router.kept.refusals import NotDone
 from tamis.router.kept.replays import Replays
 
@@ -26,7 +26,7 @@ FORGOTTEN = "the keep is forgotten"
 class KeepRequests:
     """A `Keeping` over `keeper`."""
 
-    def __init__(self, keeper: Keeper, replays: Replays) -> None:
+    def __init__(self, keeper: KeepHost, replays: Replays) -> None:
         self._keeper, self._replays = keeper, replays
         self._askers: dict[int, KeepAsker] = {}
         keeper.cut = self._cut

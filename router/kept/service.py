@@ -9,7 +9,7 @@ from __future__ import annotations
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
-from tamis.router.kept.keeper import Keeper
+from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.open_log import open_log
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
@@ -23,7 +23,7 @@ class KeptService:
         assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
         self.log = open_log(connections.settings.kept)
         try:
-            self.keeper = Keeper(connections, self.log, clients.new_wishes())
+            self.keeper = KeepHost(connections, self.log, clients.new_wishes())
         except BaseException:
             self.log.close()
             raise

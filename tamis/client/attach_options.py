@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from tamis.client.attached import CREDIT_MAX, AttachOptions
-from tamis.client.kept import Kept
+from tamis.client.kept import KeptCore
 from tamis.client.terms import keep_name, unix_ns
 from tamis.client.wanted import packed_subscription
 from tamis.protocol.errors import Refused
@@ -22,7 +22,7 @@ ENDLESS_NS = 2**64 - 1
 
 
 def attach_options(
-    kept: Kept, name: str, *, credit: int, after: int, replay: Literal["latest"] | None, dedup: int
+    kept: KeptCore, name: str, *, credit: int, after: int, replay: Literal["latest"] | None, dedup: int
 ) -> AttachOptions:
     """Return what an attachment is made of; it remembers messages together with others of this client."""
     _check_number("credit", credit, 1, CREDIT_MAX)

@@ -30,10 +30,11 @@ BURST: Final = 256
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`."""
 
-    __slots__ = ("_pump",)
+    __slots__ = ("_attached", "_pump")
 
     def __init__(self, frame: bytes, head: KeptHead, attached: Attached, pump: Pump) -> None:
-        super().__init__(frame, head, attached)
+        super().__init__(frame, head)
+        self._attached = attached
         self._pump = pump
 
     async def ack(self, *, confirm: bool = False) -> None:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`; see `tamis.KeptMessage`."""
 
-    __slots__ = ("_pump",)
+    __slots__ = ("_attached", "_pump")
 
     def __init__(self, frame: bytes, head: KeptHead, attached: Attached, pump: BlockingPump) -> None:
-        super().__init__(frame, head, attached)
+        super().__init__(frame, head)
+        self._attached = attached
         self._pump = pump
 
     def ack(self, *, confirm: bool = False) -> None:

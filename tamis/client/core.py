@@ -18,7 +18,7 @@ from typing import Final
 
 from tamis.client.callbacks import Calls
 from tamis.client.errors import ClientClosed, NotAdmitted
-from tamis.client.kept import Kept
+from tamis.client.kept import KeptCore
 from tamis.client.liveness import Liveness
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
@@ -112,7 +112,7 @@ class ClientCore:
         self.registry = Registry(
             settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
         )
-        self.kept = Kept(self.registry, self._send)
+        self.kept = KeptCore(self.registry, self._send)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)

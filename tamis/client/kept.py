@@ -36,7 +36,7 @@ _AGAIN: Final = frozenset({AckOf.KEEP, AckOf.FORGET})
 
 
 @dataclass(slots=True)
-class _Asked:
+class _KeepAsked:
     """A request that has no answer yet. `attached`: whom it concerns."""
 
     of: AckOf
@@ -46,14 +46,14 @@ class _Asked:
     is_second_try: bool = False
 
 
-class Kept:
+class KeptCore:
     """See above. `send` puts a control frame into the output."""
 
     def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
         self._registry = registry
         self._send = send
         self._numbers = count(1)
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, _KeepAsked] = {}
         self._attached: dict[int, Attached] = {}
         self._seen: dict[str, SeenIds] = {}
         self._due: set[Attached] = set()  # those with acknowledgements that are not told yet
@@ -69,12 +69,12 @@ class Kept:
     def keep(self, keep: Keep, waiter: Waiter) -> None:
         """Make a keep, or find it there with the same terms; settle `waiter` when it is on disk."""
         number = next(self._numbers)
-        self._ask(number, _Asked(AckOf.KEEP, replace(keep, request=number), waiter))
+        self._ask(number, _KeepAsked(AckOf.KEEP, replace(keep, request=number), waiter))
 
     def forget(self, name: str, waiter: Waiter) -> None:
         """End a keep; settle `waiter` when that is on disk."""
         number = next(self._numbers)
-        self._ask(number, _Asked(AckOf.FORGET, ForgetKeep(number, name), waiter))
+        self._ask(number, _KeepAsked(AckOf.FORGET, ForgetKeep(number, name), waiter))
 
     def seen(self, name: str, most: int) -> SeenIds | None:
         """Return what is remembered of the messages of a keep, `most` of them; None: nothing."""
@@ -110,7 +110,7 @@ class Kept:
         attached.state, attached.waiter = AttachedState.ENDING, waiter
         self._registry.release(attached.id)
         number = next(self._numbers)
-        self._ask(number, _Asked(AckOf.DETACH, Detach(number, attached.id), None, attached))
+        self._ask(number, _KeepAsked(AckOf.DETACH, Detach(number, attached.id), None, attached))
 
     def detach_all(self) -> None:
         """End all attachments and replays, as in a drain."""
@@ -232,7 +232,7 @@ class Kept:
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def _ask(self, number: int, asked: _Asked) -> None:
+    def _ask(self, number: int, asked: _KeepAsked) -> None:
         """Send a request, or note it for the next connection."""
         if not self._frame_bytes_max:
             self._asked[number] = asked
@@ -250,7 +250,7 @@ class Kept:
     def _ask_for(self, attached: Attached) -> None:
         number = next(self._numbers)
         of = AckOf.REPLAY if attached.is_replay else AckOf.ATTACH
-        self._ask(number, _Asked(of, attached.ask(number), None, attached))
+        self._ask(number, _KeepAsked(of, attached.ask(number), None, attached))
 
     def _answer_for(self, attached: Attached, of: AckOf, refusal: Refusal | None) -> None:
         if of is AckOf.DETACH:
@@ -310,7 +310,7 @@ class Kept:
             reason=reason,
         )
         if waiter is not None:
-            self._asked[number] = _Asked(AckOf.DELIVER, ack, waiter, attached)
+            self._asked[number] = _KeepAsked(AckOf.DELIVER, ack, waiter, attached)
         self._send(ack)
 
     def _in_frames(self, ranges: Sequence[Range]) -> Iterator[tuple[Range, ...]]:

@@ -6,7 +6,7 @@ Law: what a DELIVER of a keep says is read once, when it arrives; how often it w
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from tamis.client.message import Message
 from tamis.protocol.errors import FrameError
@@ -14,9 +14,6 @@ from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 from tamis.protocol.wire.header import HEADER_BYTES, LENGTHS_OFFSET
-
-if TYPE_CHECKING:
-    from tamis.client.attached import Attached
 
 _AREA: Final = struct.Struct("<IIIQIIB")
 """SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number."""
@@ -57,7 +54,6 @@ class Handed(Message):
     """A message of a keep, without the verbs that say what became of it: those are the shell's."""
 
     __slots__ = {  # noqa: RUF023 - with what `help` says of each
-        "_attached": "The attachment that it came by.",
         "position": "Its place in the log of the keep: `attach(after=position)` goes on behind it.",
         "deliveries": "How often the keep has given it out, this time included; 0 of one that is replayed.",
         "replayed": "Whether it is history: it was not given out, and is not to be acknowledged.",
@@ -69,7 +65,6 @@ class Handed(Message):
     replayed: bool
     maybe_duplicate: bool
 
-    def __init__(self, frame: bytes, head: KeptHead, attached: Attached) -> None:
+    def __init__(self, frame: bytes, head: KeptHead) -> None:
         super().__init__(frame, (head.id,))
-        self._attached = attached
         _, self.position, self.deliveries, self.replayed, self.maybe_duplicate = head

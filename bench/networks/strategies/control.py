@@ -18,12 +18,15 @@ from typing import Final, cast
 
 import tamis.configs
 from tamis.bench.networks.strategies.wants import Wants
+from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
 from tamis.router.core.strategies.registry import STRATEGIES
+from tamis.router.core.ways.forest import Forest
+from tamis.router.core.ways.roots import REST, RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.covering import NativeCover
 from tamis.simulate import topologies
@@ -128,6 +131,16 @@ def trees_of(node: Node) -> Trees:
     return cast("Core", node.core).core_state.trees
 
 
+def classes_of(facts: StrategyFacts) -> tuple[RootChoice, ...]:
+    """Return the classes of all messages: one, with a root by hash; none if the strategy has no roots."""
+    return (RootChoice(REST),) if facts.has_roots else ()
+
+
+def forest_of(node: Node) -> Forest:
+    """Return the trees of roots that a simulated router has, and the roots that messages name which enter there."""
+    return cast("Core", node.core).core_state.forest
+
+
 def layout(name: str) -> NetworkPlan:
     """Return the network that `name` names: one of configs/topologies, or a kind of shape with its size (line9)."""
     file = Path(tamis.configs.__file__).parent / "topologies" / f"{name}.yaml"
@@ -144,7 +157,8 @@ class Network:
         self.clock, self._budget = Clock(), budget
         self.tally = Tally(self.clock)
         parts = CoreParts(cover=NativeCover) if STRATEGIES[strategy].parts.cover is Cover else CoreParts()
-        kit = RunParts(strategy, CoreSettings(broadcast=plan.broadcast), parts, table=Kept)
+        settings = CoreSettings(broadcast=plan.broadcast, classes=classes_of(BY_NAME[strategy]))
+        kit = RunParts(strategy, settings, parts, table=Kept)
         paths, matches = SharedPaths(len(plan.names)), Matches(())
         self.nodes = [Node(name, self.clock, kit, matches, paths, self.tally, lambda: UNIX_MS) for name in plan.names]
         costs = [cost for _, _, cost in plan.links]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from tamis.bench.networks.strategies.control import Budget, trees_of
+from tamis.bench.networks.strategies.control import Budget, classes_of, forest_of, trees_of
 from tamis.bench.networks.strategies.wants import SEED, Event, Wants
 from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.protocol.strategies import StrategyFacts
@@ -27,7 +27,10 @@ from tamis.protocol.wire.header import HEADER_BYTES
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.core.core import Core
 from tamis.router.core.strategies.registry import STRATEGIES
+from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.trees import Trees
+from tamis.router.links.classes import classify
+from tamis.router.links.routes import towards
 from tamis.simulate.node import Node
 
 ENTRY: Final = "entry"
@@ -85,17 +88,21 @@ class Router:
         if policy.reuses:
             tables = cast("Core", node.core).tables
             self.switch.hold(tables.digest, tables.routers)
-        self._route(node.number, trees)
+        self.classes = classify(self.switch, classes_of(facts))
+        self._route(node.number, trees, forest_of(node))
         self.publisher = self._admit(PUBLISHER + place, is_link=False)
         self.subscriber = self._admit(SUBSCRIBER + place, is_link=False)
         self.links = {neighbour: self._admit(neighbour, is_link=True) for neighbour in sorted(node.links)}
 
-    def _route(self, number: int, trees: Trees) -> None:
+    def _route(self, number: int, trees: Trees, forest: Forest) -> None:
         generation = self.switch.begin_routes(trees.hop_limit())
         for source in sorted(trees.routers):
             parent = None if source == number else trees.parent(source)
             self.switch.route(generation, source, parent, trees.below(source))
+        for root, tree in forest.trees.items():
+            self.switch.route_tree(generation, root, towards(tree), tree.below(root))
         self.switch.commit(0)
+        self.switch.send_by(forest.roots)
 
     def _admit(self, number: int, is_link: bool) -> int:
         connection = self.switch.open()
@@ -103,7 +110,7 @@ class Router:
             raise RuntimeError("no room for a connection")
         credit = (0, 0) if is_link else (1 << 50, 1 << 31)
         limits = (ROOM_BYTES, *credit, 1 << 20, 0 if is_link else 1 << 24)
-        extensions = {"takes_route": is_link, "takes_set": is_link}
+        extensions = {"takes_route": is_link, "takes_set": is_link, "takes_tree": is_link}
         admission = Admission(number, *limits, policy=SlowPolicy.DROP_NEWEST, is_link=is_link, **extensions)
         self.switch.admit(connection, admission)
         return connection

@@ -16,7 +16,7 @@ from statistics import mean
 from typing import Any, Final
 
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
-from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, Said, layout, trees_of
+from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, Said, forest_of, layout, trees_of
 from tamis.bench.networks.strategies.fleet import ROLES, Fleet, Pass
 from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
@@ -81,6 +81,7 @@ def _build(setup: Setup, contender: Contender, wants: Wants, budget: Budget) -> 
     network.come(wants.covering)
     fleet = Fleet(network.nodes, wants, contender.facts, contender.engine, budget)
     trees = [trees_of(node) for node in network.nodes]
+    forests = [forest_of(node) for node in network.nodes]
     figures: Figures = {
         "control": asdict(said),
         "comes": _each(came, len(wants.changes)),
@@ -94,7 +95,7 @@ def _build(setup: Setup, contender: Contender, wants: Wants, budget: Budget) -> 
         "missing": _missing(fleet.first, wants, contender),
     }
     if contender.facts.loses_nothing:
-        expected = copies(trees, wants, contender.facts)
+        expected = copies(trees, forests, wants, contender.facts)
         if fleet.first.frames != expected:
             raise Disagrees(f"{setup}: {contender} sent {fleet.first.frames} copies of the events, not {expected}")
     cuts = list(network.cuts())

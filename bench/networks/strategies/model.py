@@ -11,20 +11,28 @@ from collections.abc import Collection, Sequence
 
 from tamis.bench.networks.strategies.wants import Wants
 from tamis.protocol.strategies import Asks, StrategyFacts
+from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.trees import Trees
+from tamis.router.links.routes import towards
 
 
-def copies(trees: Sequence[Trees], wants: Wants, facts: StrategyFacts) -> int:
-    """Return how many copies of all events cross links; `trees` are those of each router by its index."""
+def copies(trees: Sequence[Trees], forests: Sequence[Forest], wants: Wants, facts: StrategyFacts) -> int:
+    """Return how many copies of all events cross links; `trees` and `forests` are those of each router by its index.
+    What names a root goes to it besides, and every way is that on the root's tree."""
     place = {each.me: index for index, each in enumerate(trees)}
     count = 0
     for number, wanting in enumerate(wants.wanting):
         entry = number % len(trees)
+        root = forests[entry].root_of(())
         links: set[tuple[int, int]] = set()
-        for target in _targets(wanting, wants, facts):
+        for target in {*_targets(wanting, wants, facts), *(() if root is None else (place[root],))}:
             at = entry
             while at != target:
-                onward = trees[at].below(trees[entry].me)[trees[target].me]
+                to = trees[target].me
+                if root is None:
+                    onward = trees[at].below(trees[entry].me)[to]
+                else:
+                    onward = towards(forests[at].trees[root])[to]
                 links.add((at, place[onward]))
                 at = place[onward]
         count += len(links)

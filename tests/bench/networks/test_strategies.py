@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tamis.bench.networks.strategies import __main__ as command
 from tamis.bench.networks.strategies import measure, orders
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
-from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, layout, trees_of
+from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, forest_of, layout, trees_of
 from tamis.bench.networks.strategies.fleet import ENTRY, Fleet
 from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
@@ -113,7 +113,9 @@ def test_events_reach_those_that_want_them_by_as_many_copies_as_the_model_counts
     due = {(event, router) for event, routers in enumerate(wants.wanting) for router in routers}
     assert set(found.delivered) == due
     assert set(found.delivered.values()) == {1}
-    assert found.frames == fleet.first.frames == copies([trees_of(node) for node in network.nodes], wants, facts)
+    trees, forests = [trees_of(node) for node in network.nodes], [forest_of(node) for node in network.nodes]
+    assert all(bool(forest.roots and forest.roots[-1]) == facts.has_roots for forest in forests)
+    assert found.frames == fleet.first.frames == copies(trees, forests, wants, facts)
     assert sum(found.visits.values()) == found.frames + len(wants.events)
     assert found.visits[ENTRY] == len(wants.events)
 
