@@ -29,10 +29,7 @@ def copies(trees: Sequence[Trees], forests: Sequence[Forest], wants: Wants, fact
             at = entry
             while at != target:
                 to = trees[target].me
-                if root is None:
-                    onward = trees[at].below(trees[entry].me)[to]
-                else:
-                    onward = towards(forests[at].trees[root])[to]
+                onward = trees[at].below(trees[entry].me)[to] if root is None else towards(forests[at].trees[root])[to]
                 links.add((at, place[onward]))
                 at = place[onward]
         count += len(links)
