@@ -1,4 +1,4 @@
-"""`tamis keep`, `tamis kept rm` and `tamis pub --confirm` against routers that keep messages, and one that does not."""
+"""Keeps from the command line, against routers that keep messages, and one that does not."""
 
 from __future__ import annotations
 
@@ -88,6 +88,32 @@ def test_a_keep_is_gone_once(router: blocking.BlockingRouter, capsys: pytest.Cap
     assert "no keep 'jobs'" in capsys.readouterr().err
 
 
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
+    """What `tamis sub --kept jobs` prints of the attribute n."""
+    capsys.readouterr()
+    assert main(["sub", "--kept", "jobs", "--json", "--timeout", "20", *argv]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("attached to jobs as ")
+    return [json.loads(line)["attributes"]["n"] for line in out.splitlines()]
+
+
+def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", "jobs", "n > 0"]) == 0
+    assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept"]) == 0
+    assert printed(capsys, "--count", "2", "--no-ack") == [1, 2]
+    assert printed(capsys, "--count", "2") == [1, 2]
+    router.kill()
+    router.start()
+    assert printed(capsys, "--count", "2", "--ack") == [3, 4]
+    assert printed(capsys, "--timeout", "2") == [5]
+    assert printed(capsys, "--timeout", "1") == []
+
+
+def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sub", router.address, "--kept", "jobs"]) == 1
+    assert "no keep 'jobs'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
@@ -97,6 +123,10 @@ def test_a_keep_is_gone_once(router: blocking.BlockingRouter, capsys: pytest.Cap
         (["keep", "jobs", "true", "--idle", "soon"], "never, or a time such as 30s"),
         (["keep", "jobs", "true", "--ack-wait", "never"], "a time such as 30s"),
         (["kept", "rm"], "the NAME of one keep"),
+        (["sub", "--kept", "jobs", "true"], "a keep has its predicate: leave out 'true'"),
+        (["sub", "--kept", "jobs", "--own", "--group", "g"], "--kept goes without --own, --group"),
+        (["sub", "true", "--no-ack"], "add --kept NAME"),
+        (["sub", "--kept", "jobs", "--format", "{{.no}}"], "there is no .no"),
         (["pub", "n=1", "--confirm=printed"], "'accepted', 'kept', 'held'"),
     ],
 )
