@@ -41,7 +41,7 @@ class _Pub(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = args.index("--") if "--" in args else len(args)
-        pairs = zip(args[:own], [*args[1:own], ""], strict=True)
+        pairs = zip(args[:own], [*args[1:own], ""], strict=False)  # of no words there are none
         told = ["--confirm=accepted" if word == "--confirm" and after not in _LEVELS else word for word, after in pairs]
         return super().parse_args(ctx, told + args[own:])
 

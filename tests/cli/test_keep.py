@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,18 @@ def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: p
     assert printed(capsys, "--count", "2", "--ack") == [3, 4]
     assert printed(capsys, "--timeout", "2") == [5]
     assert printed(capsys, "--timeout", "1") == []
+
+
+@pytest.mark.parametrize("argv", [[], ["--", "{}"], ["--confirm"], ["--confirm", "--", "{}"]])
+def test_confirm_needs_no_level(
+    argv: list[str],
+    router: blocking.BlockingRouter,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    assert main(["pub", *argv]) == 0, router
+    assert "1 message published" in capsys.readouterr().err
 
 
 def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
