@@ -19,7 +19,7 @@ import click
 
 COMMANDS = (
     *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
-    *("logs", "records", "context", "space"),
+    *("keep", "kept", "logs", "records", "context", "space"),
     *("route", "trace", "explain", "routes", "filters", "unmatched", "analyze", "match", "example", "schema", "check"),
     *("compose", "kubernetes", "router", "simulate", "bench", "reproduce", "completion"),
 )

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -20,6 +20,7 @@ from tamis.cli.tables import duration, so_many
 if TYPE_CHECKING:
     from tamis.blocking import Client
     from tamis.cli.publications import InputMessages, Made, Publication
+    from tamis.client.confirming import Confirm
     from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
@@ -28,10 +29,24 @@ Examples:
   tamis pub 'n={{count}}' 'price={{random 1 100}}' 'venue={{pick X Y}}' --count 1000 --rate 100
   tamis pub < messages.jsonl
   tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
+  tamis pub class=job number=1 --confirm kept
 """
 
 
-@click.command("pub", epilog=_EXAMPLE)
+_LEVELS: Final = ("accepted", "kept", "held")
+
+
+class _Pub(click.Command):
+    """Takes `--confirm` without a level, too: no level looks like an attribute or an address."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = args.index("--") if "--" in args else len(args)
+        pairs = zip(args[:own], [*args[1:own], ""], strict=False)  # of no words there are none
+        told = ["--confirm=accepted" if word == "--confirm" and after not in _LEVELS else word for word, after in pairs]
+        return super().parse_args(ctx, told + args[own:])
+
+
+@click.command("pub", cls=_Pub, epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... [ATTRIBUTE]...")
 @click.option("--payload", metavar="TEXT", help="The payload; may hold templates.")
 @click.option(
@@ -42,7 +57,12 @@ Examples:
 )
 @click.option("--count", type=click.IntRange(min=0), default=1, show_default=True, help="How many; 0 is until Ctrl-C.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="At most so many a second.")
-@click.option("--confirm", is_flag=True, help="Wait until the router has taken each message.")
+@click.option(
+    "--confirm",
+    type=click.Choice(_LEVELS),
+    help="Wait until the router has taken each message (accepted, also without a word), has it on its disk for whoever "
+    "keeps it (kept), or all who keep it have it on theirs (held).",
+)
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
 @click.option("--space", metavar="NAME", help="The messages are of this space, and name it.")
 @spaces_option
@@ -54,7 +74,7 @@ def command(
     payload_file: str | None,
     count: int,
     rate: float | None,
-    confirm: bool,
+    confirm: Literal["accepted", "kept", "held"] | None,
     seed: int | None,
     space: str | None,
     declared: str | None,
@@ -146,7 +166,7 @@ def _content(file: str | None) -> bytes:
 
 
 def _publish(
-    client: Client, source: Iterable[list[Publication]], pace: Pace | None, confirm: bool, tally: _Tally
+    client: Client, source: Iterable[list[Publication]], pace: Pace | None, confirm: Confirm, tally: _Tally
 ) -> None:
     for batch in source:
         # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.

@@ -35,6 +35,7 @@ GENERATED = "docs/reference/cli.md"
 """The examples of each command, about files of the reader's; they are looked at, and not run."""
 HERE = {
     "docs/how-to/follow-a-message.md": "tamis route",
+    "docs/how-to/keep-messages.md": "",
     "docs/how-to/link-routers.md": "",
     "docs/how-to/records.md": "tamis records tail",
     "docs/how-to/run-a-router.md": "curl",
@@ -43,6 +44,8 @@ HERE = {
     "docs/reference/daemon.md": "curl",
 }
 """Pages whose commands are run here, and how the first of them begins for which the network has to be up already."""
+ADDED = {"docs/how-to/keep-messages.md"}
+"""Pages of HERE whose first block of YAML is added to network.yaml, as they tell their readers."""
 COMMANDS = [command for page in PAGES for command in commands_of(page)]
 
 LOOKED_AT = [command for command in COMMANDS if "/contributing/" not in command.page]
@@ -173,10 +176,19 @@ def start_network(sandbox: Sandbox) -> None:
     sandbox.run("tamis pub severity=6")
 
 
+def add_yaml(sandbox: Sandbox, page: str) -> None:
+    block = page.partition("```yaml\n")[2].partition("```")[0]
+    assert block
+    file = sandbox.folder / "network.yaml"
+    file.write_text(block + file.read_text())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "first"), HERE.items(), ids=lambda value: Path(str(value)).stem)
 def test_the_commands_of_a_page_do_what_it_says(tmp_path: Path, page: str, first: str) -> None:
     sandbox = Sandbox(tmp_path)
+    if page in ADDED:
+        add_yaml(sandbox, (ROOT / page).read_text())
     commands = [command for command in commands_of(ROOT / page) if not command.reason]
     assert commands
     assert not first or any(command.text.startswith(first) for command in commands)

@@ -1,0 +1,180 @@
+"""`tamis keep`: make a keep.
+
+Law: an option is a term that routers take; what it may be is said here, before anything is connected.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final, Literal
+
+import click
+
+from tamis.cli.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
+from tamis.client.amounts import milliseconds_of, octets_of, short_milliseconds_of
+from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED
+from tamis.protocol.errors import Refused
+from tamis.protocol.limits import KEEP_UNACKED_MAX
+
+_EXAMPLE = """\b
+Examples:
+  tamis keep jobs 'class = "job"'
+  tamis keep jobs 'class = "job"' --bytes '64 MiB' --overflow refuse --ack-wait 5m --dead-letter dead
+"""
+_NEVER: Final = "never"
+
+
+Checked = Callable[[click.Context, click.Parameter, str | tuple[str, ...]], str | tuple[str, ...]]
+
+
+def _checked(read: Callable[[str, str], int], forms: str, word: str | None = None) -> Checked:
+    """Returns a callback that refuses text which `read` refuses and that is not `word`; the text goes on as it is."""
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for text in (value,) if isinstance(value, str) else value:
+            try:
+                if text != word:
+                    read("it", text)
+            except Refused:
+                raise click.BadParameter(f"it is {forms}, not {text!r}") from None
+        return value
+
+    return check
+
+
+_TIMES: Final = "a time such as 30s, 15m, 12h and 7d, at most 49d"
+_size = _checked(octets_of, "a number of bytes, or a size such as '64 MiB' and '1 GiB'")
+_time = _checked(short_milliseconds_of, _TIMES)
+_time_or_never = _checked(milliseconds_of, f"{_NEVER}, or a time such as 30s, 15m, 12h and 7d", _NEVER)
+
+
+@click.command("keep", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... NAME PREDICATE")
+@click.option(
+    "--until", type=click.Choice(["acked"]), default="acked", show_default=True, help="Until when a message is kept."
+)
+@click.option(
+    "--bytes",
+    "size",
+    metavar="SIZE",
+    callback=_size,
+    default=KEEP_BYTES,
+    show_default=True,
+    help="What is kept at most.",
+)
+@click.option("--count", type=click.IntRange(min=1), help="How many messages are kept at most.")
+@click.option(
+    "--overflow",
+    type=click.Choice(["drop-oldest", "refuse"]),
+    default="drop-oldest",
+    show_default=True,
+    help="What becomes of messages past that: the oldest go, or publishers are refused.",
+)
+@click.option(
+    "--idle",
+    metavar="TIME",
+    callback=_time_or_never,
+    default=IDLE,
+    show_default=True,
+    help="The keep is forgotten when nobody was attached for so long; or never.",
+)
+@click.option(
+    "--ack-wait",
+    metavar="TIME",
+    callback=_time,
+    default=f"{ACK_WAIT_S}s",
+    show_default=True,
+    help="A message that is not acknowledged in so long is given out again.",
+)
+@click.option(
+    "--max-deliveries",
+    type=click.IntRange(min=0),
+    default=DELIVERIES,
+    show_default=True,
+    help="How often a message is given out at most; 0 is without a bound.",
+)
+@click.option(
+    "--backoff",
+    metavar="TIME",
+    callback=_time,
+    multiple=True,
+    default=[f"{pause}s" for pause in BACKOFF_S],
+    show_default=True,
+    help="The pause before the second time, and again for the third, and so on.",
+)
+@click.option("--dead-letter", metavar="NAME", help="The keep that gets what was given out too often or rejected.")
+@click.option(
+    "--max-unacked",
+    type=click.IntRange(1, KEEP_UNACKED_MAX),
+    default=UNACKED,
+    show_default=True,
+    help="How many messages are given out and not acknowledged at a time.",
+)
+@click.option(
+    "--order-by", metavar="ATTRIBUTE", help="Equal values of it go to one consumer at a time, in the order they came."
+)
+@click.option("--space", metavar="NAME", help="The predicate is about messages of this space.")
+@spaces_option
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    words: tuple[str, ...],
+    until: Literal["acked"],
+    size: str,
+    count: int | None,
+    overflow: Literal["drop-oldest", "refuse"],
+    idle: str,
+    ack_wait: str,
+    max_deliveries: int,
+    backoff: tuple[str, ...],
+    dead_letter: str | None,
+    max_unacked: int,
+    order_by: str | None,
+    space: str | None,
+    declared: str | None,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Have the router keep on its disk, under NAME, what satisfies PREDICATE from now on.
+
+    The router keeps messages if its topology file says `kept`. `tamis sub --kept NAME` gets them, `tamis kept rm NAME`
+    ends it. A keep of this name with these terms may be there already; one with others is an error. An ADDRESS is as
+    for `tamis pub`.
+    """
+    from tamis.protocol.language import parse
+
+    addresses, others = split_addresses(words)
+    if len(others) != 2:
+        raise click.UsageError(
+            f"a keep has a NAME and one PREDICATE, which is one word for the shell; here are {len(others)} words"
+        )
+    keep, predicate = others
+    with refusals():
+        told = access(addresses, name, token_file, ca)
+        known = told_spaces(declared, space is not None or names_space(predicate))
+        wanted = parse(predicate, spaces=known, space=space)
+        with told.blocking_client() as client:
+            client.keep(
+                keep,
+                wanted,
+                until=until,
+                bytes=size,
+                count=count,
+                overflow=overflow,
+                idle=None if idle == _NEVER else idle,
+                ack_wait_s=ack_wait,
+                max_deliveries=max_deliveries or None,
+                backoff_s=backoff,
+                dead_letter=dead_letter,
+                max_unacked=max_unacked,
+                order_by=order_by,
+            )
+    if as_json:
+        click.echo(json.dumps({"keep": keep, "predicate": predicate}))
+    else:
+        click.echo(f"keep {keep} is there: {predicate}", err=True)
+    return 0

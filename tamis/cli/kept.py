@@ -1,0 +1,41 @@
+"""`tamis kept`: what becomes of keeps."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tamis.cli.connecting import access, access_options, refusals, split_addresses
+
+_EXAMPLE = """\b
+Examples:
+  tamis kept rm jobs
+"""
+
+
+@click.group("kept", epilog=_EXAMPLE)
+def command() -> None:
+    """Change keeps, which `tamis keep` makes."""
+
+
+@command.command("rm")
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... NAME")
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def rm(words: tuple[str, ...], name: str | None, token_file: str | None, ca: str | None, as_json: bool) -> int:
+    """End the keep NAME, and let go of the messages that are kept for it.
+
+    An ADDRESS is as for `tamis pub`.
+    """
+    addresses, others = split_addresses(words)
+    if len(others) != 1:
+        raise click.UsageError(f"the NAME of one keep is wanted; here are {len(others)} words")
+    [keep] = others
+    with refusals(), access(addresses, name, token_file, ca).blocking_client() as client:
+        client.forget(keep)
+    if as_json:
+        click.echo(json.dumps({"forgotten": keep}))
+    else:
+        click.echo(f"keep {keep} is gone, with what was kept for it", err=True)
+    return 0

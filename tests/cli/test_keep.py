@@ -1,0 +1,161 @@
+"""Keeps from the command line, against routers that keep messages, and one that does not."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tamis import Gap
+from tamis.blocking import connect
+from tamis.cli.main import main
+from tamis.testing import blocking, free_port
+
+pytestmark = pytest.mark.slow
+PATIENCE_S = 20.0
+KEPT = "kept: {bytes: 268435456, segment_bytes: 1048576}"
+
+
+@pytest.fixture
+def router(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[blocking.BlockingRouter]:
+    file = tmp_path / "one.yaml"
+    file.write_text(f'{KEPT}\nrouters: {{a: {{clients: "127.0.0.1:{free_port()}", data: data}}}}\n')
+    with blocking.started(file, "a") as one:
+        monkeypatch.setenv("TAMIS_URL", one.address)
+        yield one
+
+
+def taken(one: blocking.BlockingRouter, keep: str, count: int) -> list[object]:
+    values: list[object] = []
+    with connect(one.address, patience_s=PATIENCE_S) as client, client.attach(keep) as work:
+        for _ in range(count):
+            message = work.receive(PATIENCE_S)
+            assert not isinstance(message, Gap), message
+            values.append(message["n"])
+            message.ack(confirm=True)
+    return values
+
+
+def test_what_is_confirmed_as_kept_is_there_after_a_kill(
+    router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keep", "jobs", "n > 1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"keep": "jobs", "predicate": "n > 1"}
+    assert main(["pub", "n={{count}}", "--count", "3", "--confirm", "kept", "--json"]) == 0
+    assert main(["pub", "n=4", "--confirm", "held"]) == 0
+    assert json.loads(capsys.readouterr().out)["published"] == 3
+    router.kill()
+    router.start()
+    assert taken(router, "jobs", 3) == [2, 3, 4]
+
+
+def test_the_terms_arrive(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    terms = [*("--bytes", "64 MiB", "--count", "2", "--overflow", "refuse", "--idle", "never", "--ack-wait", "1m")]
+    terms += [
+        *("--max-deliveries", "0", "--backoff", "2s", "--max-unacked", "7", "--order-by", "n", "--until", "acked")
+    ]
+    assert main(["keep", "dead", "n < 0"]) == 0
+    assert main(["keep", "jobs", "n > 0", *terms, "--dead-letter", "dead"]) == 0
+    with connect(router.address, patience_s=PATIENCE_S) as client:  # refused if one of them were another
+        client.keep(
+            "jobs",
+            "n > 0",
+            bytes="64 MiB",
+            count=2,
+            overflow="refuse",
+            idle=None,
+            ack_wait_s=60,
+            max_deliveries=None,
+            backoff_s=[2],
+            max_unacked=7,
+            order_by="n",
+            dead_letter="dead",
+        )
+    capsys.readouterr()
+    assert main(["keep", "jobs", "n > 0"]) == 1
+    assert "differs in" in capsys.readouterr().err
+    assert main(["pub", "n=1", "--count", "3", "--confirm", "kept"]) == 1
+    assert "LOG_FULL" in capsys.readouterr().err
+
+
+def test_a_keep_is_gone_once(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", router.address, "jobs", "true"]) == 0
+    assert main(["kept", "rm", "jobs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"forgotten": "jobs"}
+    assert main(["kept", "rm", "jobs"]) == 1
+    assert "no keep 'jobs'" in capsys.readouterr().err
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
+    """What `tamis sub --kept jobs` prints of the attribute n."""
+    capsys.readouterr()
+    assert main(["sub", "--kept", "jobs", "--json", "--timeout", "20", *argv]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("attached to jobs as ")
+    return [json.loads(line)["attributes"]["n"] for line in out.splitlines()]
+
+
+def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", "jobs", "n > 0"]) == 0
+    assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept"]) == 0
+    assert printed(capsys, "--count", "2", "--no-ack") == [1, 2]
+    assert printed(capsys, "--count", "2") == [1, 2]
+    router.kill()
+    router.start()
+    assert printed(capsys, "--count", "2", "--ack") == [3, 4]
+    assert printed(capsys, "--timeout", "2") == [5]
+    assert printed(capsys, "--timeout", "1") == []
+
+
+@pytest.mark.parametrize("argv", [[], ["--", "{}"], ["--confirm"], ["--confirm", "--", "{}"]])
+def test_confirm_needs_no_level(
+    argv: list[str],
+    router: blocking.BlockingRouter,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    assert main(["pub", *argv]) == 0, router
+    assert "1 message published" in capsys.readouterr().err
+
+
+def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sub", router.address, "--kept", "jobs"]) == 1
+    assert "no keep 'jobs'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["keep", "jobs"], "a keep has a NAME and one PREDICATE"),
+        (["keep", "jobs", "n >"], "predicate, "),
+        (["keep", "jobs", "true", "--bytes", "many"], "a size such as '64 MiB'"),
+        (["keep", "jobs", "true", "--idle", "soon"], "never, or a time such as 30s"),
+        (["keep", "jobs", "true", "--ack-wait", "never"], "a time such as 30s"),
+        (["kept", "rm"], "the NAME of one keep"),
+        (["sub", "--kept", "jobs", "true"], "a keep has its predicate: leave out 'true'"),
+        (["sub", "--kept", "jobs", "--own", "--group", "g"], "--kept goes without --own, --group"),
+        (["sub", "true", "--no-ack"], "add --kept NAME"),
+        (["sub", "--kept", "jobs", "--format", "{{.no}}"], "there is no .no"),
+        (["pub", "n=1", "--confirm=printed"], "'accepted', 'kept', 'held'"),
+    ],
+)
+def test_what_cannot_be_is_said(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_router_that_keeps_nothing_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(f'routers: {{a: {{clients: "127.0.0.1:{free_port()}"}}}}\n')
+    with blocking.started(file, "a") as one:
+        monkeypatch.setenv("TAMIS_URL", one.address)
+        assert main(["keep", "jobs", "true"]) == 1
+        assert main(["pub", "n=1", "--confirm", "kept"]) == 1
+        assert main(["pub", "--confirm", "n=1"]) == 0
+    assert capsys.readouterr().err.count("Error: ") == 2
