@@ -44,7 +44,7 @@ def attach(hand: Hand, credit: int = 10, **told: Any) -> tuple[Attached, Future[
     options = {"after": 0, "replay": None, "dedup": 100} | told
     waiter: Future[None] = Future()
     made = attach_options(hand.core.kept, "orders", credit=credit, **options)
-    return hand.core.kept.attach(made, Handed, waiter), waiter
+    return hand.core.kept.attach(made, handed, waiter), waiter
 
 
 def accept(hand: Hand) -> list[Attach]:
@@ -69,6 +69,11 @@ def take(hand: Hand, attached: Attached) -> list[Any]:
         hand.core.kept.took(attached)
         items.append(item)
     return items
+
+
+def handed(frame: bytes, head: KeptHead, _attached: Attached) -> Handed:
+    """A message without the verbs of a shell."""
+    return Handed(frame, head)
 
 
 def taken(hand: Hand, attached: Attached) -> list[Handed]:
@@ -334,7 +339,7 @@ def test_a_keep_that_is_gone_ends_its_iterators_with_the_reason() -> None:
 def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:
     hand, waiter = Hand().open(), Future[None]()
     options = replay_options("n > 0", since=None, until=None, credit=10, spaces=NO_SPACES, space=None)
-    attached = hand.core.kept.attach(options, Handed, waiter)
+    attached = hand.core.kept.attach(options, handed, waiter)
     for turn in range(2):
         (asked,) = hand.sent_of(Replay)
         hand.say(Ack(AckOf.REPLAY, asked.request, (Range(asked.id, asked.id),)))
