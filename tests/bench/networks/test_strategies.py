@@ -179,7 +179,7 @@ def test_what_is_kept_counts_once_and_without_the_cache_of_paths() -> None:
 def test_an_index_of_covers_counts_with_what_it_takes_in_c() -> None:
     covers = FilterCovers(1 << 20)
     empty, empty_c = bytes_kept([covers]), covers.stats()[1]
-    for packed in make_wants(1, 200, 0, 1).filters[0]:
+    for packed in make_wants(5, 1_000, 0, 1).filters[0]:
         covers.add(packed)
     grown = covers.stats()[1] - empty_c
     assert grown > 0
