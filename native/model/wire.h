@@ -58,8 +58,7 @@ typedef enum {
 #define WIRE_FLAG_DURABLE 0x04U
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
-#define WIRE_FLAG_EVERY_HOME 0x20U
-#define WIRE_FLAGS_KNOWN 0x3fU
+#define WIRE_FLAGS_KNOWN 0x1fU
 
 typedef enum {
     WIRE_REUSE_KEYS = 1,

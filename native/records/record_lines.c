@@ -17,9 +17,9 @@
 
 /* The names of TM_DROP_*, as everybody calls them. */
 static const char *const REASONS[TM_DROP_REASONS] = {
-    "queue_full", "too_large",     "expired",     "duplicate", "draining", "unmatched", "extension",
-    "closed",     "memory",        "hops",        "parent",    "transit",  "no_route",  "no_link",
-    "too_old",    "too_far_ahead", "not_in_step", "costly",    "epoch",    "no_member", "space",
+    "queue_full",  "too_large", "expired", "duplicate", "draining", "unmatched", "extension", "closed",
+    "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",   "too_old",   "too_far_ahead",
+    "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_kept",
 };
 
 /* ---- pieces ---- */

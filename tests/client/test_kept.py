@@ -44,7 +44,7 @@ def attach(hand: Hand, credit: int = 10, **told: Any) -> tuple[Attached, Future[
     options = {"after": 0, "replay": None, "dedup": 100} | told
     waiter: Future[None] = Future()
     made = attach_options(hand.core.kept, "orders", credit=credit, **options)
-    return hand.core.kept.attach(made, handed, waiter), waiter
+    return hand.core.kept.attach(made, without_verbs, waiter), waiter
 
 
 def accept(hand: Hand) -> list[Attach]:
@@ -71,8 +71,8 @@ def take(hand: Hand, attached: Attached) -> list[Any]:
     return items
 
 
-def handed(frame: bytes, head: KeptHead, _attached: Attached) -> Handed:
-    """A message without the verbs of a shell."""
+def without_verbs(frame: bytes, head: KeptHead, _attached: Attached) -> Handed:
+    """A message as no shell makes it."""
     return Handed(frame, head)
 
 
@@ -339,7 +339,7 @@ def test_a_keep_that_is_gone_ends_its_iterators_with_the_reason() -> None:
 def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:
     hand, waiter = Hand().open(), Future[None]()
     options = replay_options("n > 0", since=None, until=None, credit=10, spaces=NO_SPACES, space=None)
-    attached = hand.core.kept.attach(options, handed, waiter)
+    attached = hand.core.kept.attach(options, without_verbs, waiter)
     for turn in range(2):
         (asked,) = hand.sent_of(Replay)
         hand.say(Ack(AckOf.REPLAY, asked.request, (Range(asked.id, asked.id),)))
