@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -30,8 +31,12 @@ ORIGIN = 77
 class Publisher:
     """One start of a publisher over the file at `path`, before a router by hand."""
 
+    opened_files: ClassVar[list[OutboxFile]] = []
+    """The files of this test's publishers, which `close_files` closes."""
+
     def __init__(self, path: Path, clock: int = 1_000) -> None:
         self.file = OutboxFile(path, "press", clock)
+        self.opened_files.append(self.file)
         self.said: list[str] = []
         self.outbox = StoredOutbox(ORIGIN, self.file, self.said.append)
 
@@ -61,6 +66,14 @@ class Publisher:
     def kill(self) -> None:
         """End as a process that is killed: what was not committed is gone."""
         self.file._file.close()
+
+
+@pytest.fixture(autouse=True)
+def close_files() -> Iterator[None]:
+    """Close what a test opened: from Python 3.13 on, a database that nobody closed is a warning, which fails a test."""
+    yield
+    while Publisher.opened_files:
+        Publisher.opened_files.pop()._file.close()
 
 
 def numbers(frames: list[DataFrame]) -> list[Any]:

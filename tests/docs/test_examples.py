@@ -115,7 +115,8 @@ async def test_rows_of_a_file_come_into_the_database(rome: RouterProcess, tmp_pa
         async with program("csv_to_sqlite.py", "publish", rome.address, str(tmp_path / "orders.csv")) as publishing:
             assert await publishing.end() == (0, "", "")
         assert await storing.end() == (0, f"{ROWS:,} rows\n", "")
-    [(total,)] = sqlite3.connect(database).execute("select sum(amount) from orders")
+    with contextlib.closing(sqlite3.connect(database)) as orders:
+        [(total,)] = orders.execute("select sum(amount) from orders")
     assert total == pytest.approx(sum(range(ROWS)) / 100)
 
 
