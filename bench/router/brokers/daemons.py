@@ -46,14 +46,14 @@ def _redis(program: str, folder: Path) -> Launch:
     port = free_port()
     lines = [f"port {port}", "bind 127.0.0.1", 'save ""', "appendonly no"]
     lines += ["client-output-buffer-limit pubsub 0 0 0", "maxclients 15000"]
-    return Launch((program, str(_written(folder / "redis.conf", lines))), port)
+    return Launch((program, str(written(folder / "redis.conf", lines))), port)
 
 
 def _mosquitto(program: str, folder: Path) -> Launch:
     port = free_port()
     lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "persistence false", "log_dest none"]
     lines += ["max_queued_messages 0", "max_inflight_messages 0"]
-    return Launch((program, "-c", str(_written(folder / "mosquitto.conf", lines))), port)
+    return Launch((program, "-c", str(written(folder / "mosquitto.conf", lines))), port)
 
 
 def _rabbitmq(program: str, folder: Path) -> Launch:
@@ -65,15 +65,15 @@ def _rabbitmq(program: str, folder: Path) -> Launch:
         "ERL_EPMD_ADDRESS": "127.0.0.1",
         "RABBITMQ_NODENAME": "bench@localhost",
         "RABBITMQ_DIST_PORT": str(nodes_port),
-        "RABBITMQ_CONFIG_FILE": str(_written(folder / "rabbitmq.conf", [f"listeners.tcp.1 = 127.0.0.1:{port}"])),
-        "RABBITMQ_ENABLED_PLUGINS_FILE": str(_written(folder / "plugins", ["[]."])),
+        "RABBITMQ_CONFIG_FILE": str(written(folder / "rabbitmq.conf", [f"listeners.tcp.1 = 127.0.0.1:{port}"])),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(written(folder / "plugins", ["[]."])),
         "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
         "RABBITMQ_LOG_BASE": str(folder / "log"),
         # Together: in the foreground, in the process that we started, and without a shell.
         "RABBITMQ_ALLOW_INPUT": "1",
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-noinput",
     }
-    epmd = Launch((_found("epmd") or "epmd",), epmd_port, environment)
+    epmd = Launch((found("epmd") or "epmd",), epmd_port, environment)
     return Launch((program,), port, environment, epmd)
 
 
@@ -83,12 +83,12 @@ def _forward(program: str, folder: Path) -> Launch:  # noqa: ARG001 - needs no f
 
 
 def _tamis(program: str, folder: Path) -> Launch:
-    return _router(program, folder, [])
+    return launch_router(program, folder, [])
 
 
 def _tamis_with_tls(program: str, folder: Path) -> Launch:
     certificate, key = make_certificate(folder)
-    return _router(program, folder, ["tls:", f"  certificate: {certificate}", f"  key: {key}"])
+    return launch_router(program, folder, ["tls:", f"  certificate: {certificate}", f"  key: {key}"])
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
@@ -102,12 +102,12 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
     return certificate, key
 
 
-def _router(program: str, folder: Path, more: list[str]) -> Launch:
+def launch_router(program: str, folder: Path, more: list[str]) -> Launch:
     """One router, allowed to hold what the largest measure needs."""
     port = free_port()
     lines = ["name: bench", "routers:", "  a:", f"    clients: 127.0.0.1:{port}"]
     lines += ["limits:", f"  filters_per_client: {FILTERS_PER_CLIENT}", f"  memory_bytes: {8 * 1024**3}", *more]
-    topology = _written(folder / "topology.yaml", lines)
+    topology = written(folder / "topology.yaml", lines)
     compiled = {"PYTHONDONTWRITEBYTECODE": ""}  # as where it is installed; from source a start is a fifth longer
     return Launch((program, "router", "--topology", str(topology), "--id", "a"), port, compiled)
 
@@ -122,16 +122,16 @@ def _tamis_command() -> str | None:
     return str(command) if can else None
 
 
-def _found(name: str) -> str | None:
+def found(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=_SYSTEM_FOLDERS)
 
 
-def _written(path: Path, lines: list[str]) -> Path:
+def written(path: Path, lines: list[str]) -> Path:
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def _package(name: str) -> str:
+def package(name: str) -> str:
     return f"apt-get install --no-install-recommends {name}"
 
 
@@ -139,10 +139,10 @@ BROKERS = {
     broker.name: broker
     for broker in (
         Broker("forward", "plain", "a C compiler", lambda: str(build.forwarder()), _forward),
-        Broker("nats", "nats", _package("nats-server"), lambda: _found("nats-server"), _nats),
-        Broker("redis", "redis", _package("redis-server"), lambda: _found("redis-server"), _redis),
-        Broker("mosquitto", "mqtt", _package("mosquitto"), lambda: _found("mosquitto"), _mosquitto),
-        Broker("rabbitmq", "amqp-fanout", _package("rabbitmq-server"), lambda: _found(_RABBITMQ), _rabbitmq),
+        Broker("nats", "nats", package("nats-server"), lambda: found("nats-server"), _nats),
+        Broker("redis", "redis", package("redis-server"), lambda: found("redis-server"), _redis),
+        Broker("mosquitto", "mqtt", package("mosquitto"), lambda: found("mosquitto"), _mosquitto),
+        Broker("rabbitmq", "amqp-fanout", package("rabbitmq-server"), lambda: found(_RABBITMQ), _rabbitmq),
         Broker("tamis", "tamis", _ROUTER, _tamis_command, _tamis),
         Broker("tamis-tls", "tamis", _ROUTER, _tamis_command, _tamis_with_tls, transport="tls"),
     )

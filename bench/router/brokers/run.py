@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -61,38 +61,48 @@ class Row:
         return (max(values) - min(values)) / median(values) if median(values) else 0.0
 
 
-def run(measures: Sequence[Measure], names: Sequence[str], plan: Plan, progress: Progress) -> Iterator[list[Row]]:
-    """The rows of one measure after the other."""
-    programs = {name: BROKERS[name].program() for name in names}
+def run(
+    measures: Sequence[Measure],
+    names: Sequence[str],
+    plan: Plan,
+    progress: Progress,
+    brokers: Mapping[str, Broker] | None = None,
+) -> Iterator[list[Row]]:
+    """The rows of one measure after the other; `names` are of `brokers`, or of those that keep nothing."""
+    known = BROKERS if brokers is None else brokers
+    programs = {name: (known[name], known[name].program()) for name in names}
     for measure in measures:
         with scratch_folder() as folder:
             yield _measured(measure, programs, plan, folder, progress)
 
 
 def _measured(
-    measure: Measure, programs: dict[str, str | None], plan: Plan, folder: Path, progress: Progress
+    measure: Measure, programs: dict[str, tuple[Broker, str | None]], plan: Plan, folder: Path, progress: Progress
 ) -> list[Row]:
     rows = [Row(measure, name) for name in measure.brokers if name in programs]
+    present = []
     for row in rows:
-        if programs[row.broker] is None:
-            row.missing = f"not installed: {BROKERS[row.broker].how_to_install}"
-    present = [(row, program) for row in rows if (program := programs[row.broker]) is not None]
+        broker, program = programs[row.broker]
+        if program is None:
+            row.missing = f"not installed: {broker.how_to_install}"
+        else:
+            present.append((row, broker, program))
     if not present:
         return rows
     progress(f"{measure.name}: making messages and filters")
     made = measure.inputs()
     files = made.write(folder)
     for number in range(plan.rounds):
-        for row, program in present:
+        for row, broker, program in present:
             if not row.trouble:
                 progress(f"{measure.name}: round {number + 1} of {plan.rounds}: {row.broker}")
-                _add_round(row, program, made, files, plan)
+                _add_round(row, broker, program, made, files, plan)
     return rows
 
 
-def _add_round(row: Row, program: str, made: Inputs, files: dict[str, str], plan: Plan) -> None:
+def _add_round(row: Row, broker: Broker, program: str, made: Inputs, files: dict[str, str], plan: Plan) -> None:
     try:
-        row.rounds.append(_round(row.measure, BROKERS[row.broker], program, made, files, plan))
+        row.rounds.append(_round(row.measure, broker, program, made, files, plan))
     except TamisError as error:
         row.trouble = str(error)
 

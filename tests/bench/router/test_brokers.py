@@ -175,7 +175,7 @@ async def test_tls_moves_the_same_messages(market: Inputs, tmp_path: Path) -> No
 async def test_a_refused_subscription_fails_the_run(market: Inputs, tmp_path: Path) -> None:
     code, out, err = await loaded(ToyRouter(market.filters[0], refuses=True), market, tmp_path)
     assert (code, out) == (1, "")
-    assert err == "the router refused 1 subscriptions: not today\n"
+    assert err == "the router refused 1 of what was asked: not today\n"
 
 
 # --- the daemons -----------------------------------------------------------------------------------------------------

@@ -6,38 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "amqp.h"
 #include "amqp_table.h"
-#include "connection.h"
 #include "fail.h"
 #include "frame.h"
 
-#define METHOD(class, method) ((uint32_t)(class) << 16 | (method))
-#define CONNECTION_START METHOD(10, 10)
-#define CONNECTION_START_OK METHOD(10, 11)
-#define CONNECTION_TUNE METHOD(10, 30)
-#define CONNECTION_TUNE_OK METHOD(10, 31)
-#define CONNECTION_OPEN METHOD(10, 40)
-#define CONNECTION_OPEN_OK METHOD(10, 41)
-#define CONNECTION_CLOSE METHOD(10, 50)
-#define CHANNEL_OPEN METHOD(20, 10)
-#define CHANNEL_OPEN_OK METHOD(20, 11)
-#define CHANNEL_CLOSE METHOD(20, 40)
-#define EXCHANGE_DECLARE METHOD(40, 10)
-#define EXCHANGE_DECLARE_OK METHOD(40, 11)
-#define QUEUE_DECLARE METHOD(50, 10)
-#define QUEUE_DECLARE_OK METHOD(50, 11)
-#define QUEUE_BIND METHOD(50, 20)
-#define QUEUE_BIND_OK METHOD(50, 21)
-#define BASIC_CONSUME METHOD(60, 20)
-#define BASIC_CONSUME_OK METHOD(60, 21)
-#define BASIC_PUBLISH METHOD(60, 40)
-
-enum { FRAME_METHOD = 1, FRAME_HEADER = 2, FRAME_BODY = 3 };
-
-#define FRAME_END 0xce
-#define FRAME_HEAD_BYTES 7
-#define BASIC_CLASS 60
-#define HAS_HEADERS 0x2000
 #define EXCHANGE "bench"
 
 /* ---- writing ---- */
@@ -49,19 +22,19 @@ static size_t begin(buffer *out, uint8_t type, uint16_t channel) {
     return out->length;
 }
 
-static void end(buffer *out, size_t start) {
+void amqp_end(buffer *out, size_t start) {
     set_be32(out->bytes + start - 4, (uint32_t)(out->length - start));
     put_u8(out, FRAME_END);
 }
 
-static size_t begin_method(buffer *out, uint32_t method) {
+size_t amqp_begin(buffer *out, uint32_t method) {
     bool of_connection = method >> 16 == CONNECTION_START >> 16;
     size_t start = begin(out, FRAME_METHOD, of_connection ? 0 : 1);
     put_be32(out, method);
     return start;
 }
 
-static void put_short(buffer *out, const char *text) {
+void amqp_put_short(buffer *out, const char *text) {
     put_u8(out, (uint8_t)strlen(text));
     put_text(out, text);
 }
@@ -70,12 +43,12 @@ static void put_short(buffer *out, const char *text) {
 static void put_queue_name(buffer *out, const connection *c) {
     char name[32];
     snprintf(name, sizeof name, "load-%u", c->index);
-    put_short(out, name);
+    amqp_put_short(out, name);
 }
 
 /* ---- reading ---- */
 
-static size_t take(const uint8_t *data, size_t length, unit *out) {
+size_t amqp_take(const uint8_t *data, size_t length, unit *out) {
     if (length < FRAME_HEAD_BYTES) {
         return 0;
     }
@@ -93,7 +66,7 @@ static size_t take(const uint8_t *data, size_t length, unit *out) {
     return whole;
 }
 
-static void answer(connection *c, const unit *u) {
+void amqp_answer(connection *c, const unit *u) {
     (void)c;
     if (u->control == CONNECTION_CLOSE || u->control == CHANNEL_CLOSE) {
         fail("rabbitmq says: %.*s", u->body[6], (const char *)u->body + 7);
@@ -104,44 +77,48 @@ static void answer(connection *c, const unit *u) {
 
 static void start_ok(connection *c) {
     static const char plain[] = "\0guest\0guest";
-    size_t start = begin_method(&c->out, CONNECTION_START_OK);
+    size_t start = amqp_begin(&c->out, CONNECTION_START_OK);
     put_be32(&c->out, 0); /* no properties */
-    put_short(&c->out, "PLAIN");
+    amqp_put_short(&c->out, "PLAIN");
     put_be32(&c->out, sizeof plain - 1);
     put_bytes(&c->out, plain, sizeof plain - 1);
-    put_short(&c->out, "en_US");
-    end(&c->out, start);
+    amqp_put_short(&c->out, "en_US");
+    amqp_end(&c->out, start);
 }
 
 static void tune_ok_and_open(connection *c, const unit *tune) {
-    size_t start = begin_method(&c->out, CONNECTION_TUNE_OK);
+    size_t start = amqp_begin(&c->out, CONNECTION_TUNE_OK);
     put_bytes(&c->out, tune->body + 4, 6); /* channels and frame size as offered */
     put_be16(&c->out, 0);                  /* no heartbeats */
-    end(&c->out, start);
-    start = begin_method(&c->out, CONNECTION_OPEN);
-    put_short(&c->out, "/");
+    amqp_end(&c->out, start);
+    start = amqp_begin(&c->out, CONNECTION_OPEN);
+    amqp_put_short(&c->out, "/");
     put_be16(&c->out, 0);
-    end(&c->out, start);
+    amqp_end(&c->out, start);
 }
 
-static void open_exchange(connection *c, const char *type) {
+void amqp_open(connection *c) {
     put_bytes(&c->out, "AMQP\0\0\11\1", 8);
     connection_await(c, CONNECTION_START);
     start_ok(c);
     unit tune = connection_await(c, CONNECTION_TUNE);
     tune_ok_and_open(c, &tune);
     connection_await(c, CONNECTION_OPEN_OK);
-    size_t start = begin_method(&c->out, CHANNEL_OPEN);
-    put_short(&c->out, "");
-    end(&c->out, start);
+    size_t start = amqp_begin(&c->out, CHANNEL_OPEN);
+    amqp_put_short(&c->out, "");
+    amqp_end(&c->out, start);
     connection_await(c, CHANNEL_OPEN_OK);
-    start = begin_method(&c->out, EXCHANGE_DECLARE);
+}
+
+static void open_exchange(connection *c, const char *type) {
+    amqp_open(c);
+    size_t start = amqp_begin(&c->out, EXCHANGE_DECLARE);
     put_be16(&c->out, 0);
-    put_short(&c->out, EXCHANGE);
-    put_short(&c->out, type);
+    amqp_put_short(&c->out, EXCHANGE);
+    amqp_put_short(&c->out, type);
     put_u8(&c->out, 0); /* transient */
     put_be32(&c->out, 0);
-    end(&c->out, start);
+    amqp_end(&c->out, start);
     connection_await(c, EXCHANGE_DECLARE_OK);
 }
 
@@ -154,23 +131,23 @@ static void open_headers(connection *c) {
 }
 
 static void declare_queue(connection *c) {
-    size_t start = begin_method(&c->out, QUEUE_DECLARE);
+    size_t start = amqp_begin(&c->out, QUEUE_DECLARE);
     put_be16(&c->out, 0);
     put_queue_name(&c->out, c);
     put_u8(&c->out, 0x4); /* exclusive */
     put_be32(&c->out, 0);
-    end(&c->out, start);
+    amqp_end(&c->out, start);
     connection_await(c, QUEUE_DECLARE_OK);
 }
 
 static void consume(connection *c) {
-    size_t start = begin_method(&c->out, BASIC_CONSUME);
+    size_t start = amqp_begin(&c->out, BASIC_CONSUME);
     put_be16(&c->out, 0);
     put_queue_name(&c->out, c);
-    put_short(&c->out, "");
+    amqp_put_short(&c->out, "");
     put_u8(&c->out, 0x2); /* nothing is acknowledged */
     put_be32(&c->out, 0);
-    end(&c->out, start);
+    amqp_end(&c->out, start);
     connection_await(c, BASIC_CONSUME_OK);
 }
 
@@ -183,16 +160,16 @@ static void put_nothing(buffer *out, record filter) {
 
 /* Fanout bindings differ by their routing key, which counts for nothing else. */
 static void bind(connection *c, const records *filters, size_t index, put_arguments arguments) {
-    size_t start = begin_method(&c->out, QUEUE_BIND);
+    size_t start = amqp_begin(&c->out, QUEUE_BIND);
     char key[32];
     snprintf(key, sizeof key, "%zu", index);
     put_be16(&c->out, 0);
     put_queue_name(&c->out, c);
-    put_short(&c->out, EXCHANGE);
-    put_short(&c->out, key);
+    amqp_put_short(&c->out, EXCHANGE);
+    amqp_put_short(&c->out, key);
     put_u8(&c->out, 0);
     arguments(&c->out, records_at(filters, index));
-    end(&c->out, start);
+    amqp_end(&c->out, start);
 }
 
 static void subscribe(connection *c, const records *filters, size_t first, size_t count, put_arguments arguments) {
@@ -221,15 +198,15 @@ static void subscribe_headers(connection *c, const records *filters, size_t firs
 /* ---- publishing ---- */
 
 static void put_publish(buffer *out) {
-    size_t start = begin_method(out, BASIC_PUBLISH);
+    size_t start = amqp_begin(out, BASIC_PUBLISH);
     put_be16(out, 0);
-    put_short(out, EXCHANGE);
-    put_short(out, "");
+    amqp_put_short(out, EXCHANGE);
+    amqp_put_short(out, "");
     put_u8(out, 0);
-    end(out, start);
+    amqp_end(out, start);
 }
 
-static size_t begin_header(buffer *out, uint64_t body_bytes, uint16_t properties) {
+size_t amqp_begin_header(buffer *out, uint64_t body_bytes, uint16_t properties) {
     size_t start = begin(out, FRAME_HEADER, 1);
     put_be16(out, BASIC_CLASS);
     put_be16(out, 0);
@@ -238,25 +215,25 @@ static size_t begin_header(buffer *out, uint64_t body_bytes, uint16_t properties
     return start;
 }
 
-static size_t put_body(buffer *out, record frame) {
+size_t amqp_put_body(buffer *out, record frame) {
     size_t start = begin(out, FRAME_BODY, 1);
     put_bytes(out, frame.bytes, frame.length);
-    end(out, start);
+    amqp_end(out, start);
     return start;
 }
 
 static size_t encode_fanout(record frame, buffer *out) {
     put_publish(out);
-    end(out, begin_header(out, frame.length, 0));
-    return put_body(out, frame);
+    amqp_end(out, amqp_begin_header(out, frame.length, 0));
+    return amqp_put_body(out, frame);
 }
 
 static size_t encode_headers(record frame, buffer *out) {
     put_publish(out);
-    size_t start = begin_header(out, frame.length, HAS_HEADERS);
+    size_t start = amqp_begin_header(out, frame.length, HAS_HEADERS);
     amqp_put_attributes(out, frame_attributes(frame.bytes));
-    end(out, start);
-    return put_body(out, frame);
+    amqp_end(out, start);
+    return amqp_put_body(out, frame);
 }
 
 const protocol amqp_fanout_protocol = {
@@ -265,8 +242,8 @@ const protocol amqp_fanout_protocol = {
     .open = open_fanout,
     .subscribe = subscribe_fanout,
     .encode = encode_fanout,
-    .take = take,
-    .answer = answer,
+    .take = amqp_take,
+    .answer = amqp_answer,
 };
 
 const protocol amqp_headers_protocol = {
@@ -275,6 +252,6 @@ const protocol amqp_headers_protocol = {
     .open = open_headers,
     .subscribe = subscribe_headers,
     .encode = encode_headers,
-    .take = take,
-    .answer = answer,
+    .take = amqp_take,
+    .answer = amqp_answer,
 };

@@ -56,6 +56,7 @@ void connection_close(connection *c) {
     close(c->fd);
     free(c->in);
     buffer_free(&c->out);
+    buffer_free(&c->taken.names);
     *c = (connection){.fd = -1};
 }
 

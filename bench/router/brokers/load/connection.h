@@ -11,6 +11,17 @@
 #include "protocol.h"
 #include "tls.h"
 
+/* Messages that somebody keeps, and that came and are not acknowledged yet; each protocol says them its own way. */
+typedef struct taken {
+    size_t count;
+    uint64_t first;
+    uint64_t last;
+    buffer names;
+    size_t heads; /* redis: of arrays of the answer that is coming */
+    size_t left;  /* redis: messages of it that are still to come */
+    bool consumes;
+} taken;
+
 typedef struct connection {
     const protocol *protocol;
     int fd;
@@ -23,8 +34,9 @@ typedef struct connection {
     buffer out;
     size_t out_sent;
     bool waits_for_room; /* the socket took less than there was */
-    uint64_t received;   /* messages, which is also the counter of the last one */
-    uint64_t number;     /* Tamis: whom the messages are from */
+    uint64_t received;   /* messages, which is also the counter of the last one; of who publishes: confirmations */
+    taken taken;
+    uint64_t number; /* Tamis: whom the messages are from */
     uint64_t credit_frames;
     uint64_t credit_bytes;
 } connection;

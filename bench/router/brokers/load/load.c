@@ -5,7 +5,10 @@
  *
  *     load --protocol NAME --port N --messages FILE --filters FILE [--pid N] [--subscribers N] [--message-bytes N]
  *          [--others N --other-filters FILE] [--window N] [--rate N] [--warm S] [--seconds S] [--transport tls]
- *          [--publish-at PORT]
+ *          [--publish-at PORT] [--kept confirmed|consumed] [--count N]
+ *
+ * With --kept confirmed the publisher alone counts: messages are those that the daemon confirmed. With consumed,
+ * --count messages are published first, and then received and acknowledged.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -23,6 +26,8 @@
 #define FEW 64
 #define RECEIVE_BYTES_OF_FEW 262144
 #define RECEIVE_BYTES_OF_MANY 8192
+/* The longest that --kept consumed may take to publish. */
+#define PRELOAD_SECONDS 240
 
 typedef struct options {
     endpoint to;
@@ -36,6 +41,9 @@ typedef struct options {
     size_t message_bytes;
     uint64_t window;
     double rate;
+    uint64_t count;
+    bool is_kept;
+    bool is_consumed;
     double warm_s;
     double seconds;
 } options;
@@ -103,6 +111,14 @@ static double subscribe(loop *l, const options *o) {
     return taken;
 }
 
+/* What keeps the messages is made by a connection that receives none of them, until it consumes. */
+static void count_confirmations(loop *l) {
+    l->others = l->subscribers;
+    l->other_count = l->subscriber_count;
+    l->subscribers = &l->publisher.connection;
+    l->subscriber_count = 1;
+}
+
 static setup set_up(loop *l, const options *o) {
     setup s = {.resident_before = process_resident_bytes(o->pid)};
     records messages = records_read(o->messages);
@@ -115,6 +131,9 @@ static setup set_up(loop *l, const options *o) {
     s.resident_ready = process_resident_bytes(o->pid);
     publisher_open(&l->publisher, &o->publish_at, 0, &messages, o->message_bytes);
     records_free(&messages);
+    if (o->is_kept) {
+        count_confirmations(l);
+    }
     return s;
 }
 
@@ -141,7 +160,13 @@ static void run(const options *o) {
         l.times = calloc(1, sizeof *l.times);
     }
     loop_start(&l);
-    loop_run(&l, o->warm_s);
+    if (o->is_consumed) {
+        l.last = o->count;
+        loop_run(&l, PRELOAD_SECONDS);
+        loop_consume(&l, l.others);
+    } else {
+        loop_run(&l, o->warm_s);
+    }
     if (l.times != NULL) {
         latency_restart(l.times);
     }
@@ -166,7 +191,9 @@ enum {
     WARM,
     SECONDS,
     TRANSPORT,
-    PUBLISH_AT
+    PUBLISH_AT,
+    KEPT,
+    COUNT
 };
 
 static const struct option NAMES[] = {
@@ -185,6 +212,8 @@ static const struct option NAMES[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"transport", required_argument, NULL, TRANSPORT},
     {"publish-at", required_argument, NULL, PUBLISH_AT},
+    {"kept", required_argument, NULL, KEPT},
+    {"count", required_argument, NULL, COUNT},
     {0},
 };
 
@@ -235,6 +264,13 @@ static void set_option(options *o, int name, const char *value) {
     case PUBLISH_AT:
         o->publish_at.port = (uint16_t)atoi(value);
         break;
+    case KEPT:
+        o->is_kept = true;
+        o->is_consumed = strcmp(value, "consumed") == 0;
+        break;
+    case COUNT:
+        o->count = strtoul(value, NULL, 10);
+        break;
     default:
         fail("see the top of load.c");
     }
@@ -246,6 +282,12 @@ static void check(const options *o) {
     }
     if (o->subscribers == 0 || o->window == 0 || (o->others > 0 && o->other_filters == NULL)) {
         fail("--subscribers and --window are at least 1, and others have --other-filters");
+    }
+    if (o->is_kept && (o->others > 0 || o->subscribers != 1 || o->to.protocol->consume == NULL)) {
+        fail("--kept is for one subscriber, no others, and a protocol whose daemon keeps messages");
+    }
+    if (o->is_consumed != (o->count > 0)) {
+        fail("--count goes with --kept consumed");
     }
     if (o->rate > 0 && o->window > LATENCY_WINDOW_MAX) {
         fail("with a rate, --window is at most %d", LATENCY_WINDOW_MAX);

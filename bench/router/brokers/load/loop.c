@@ -31,7 +31,7 @@ static uint64_t last_due(const loop *l, double now) {
         uint64_t due = (uint64_t)((now - l->rate_start) * l->rate);
         last = due < last ? due : last;
     }
-    return last;
+    return l->last != 0 && l->last < last ? l->last : last;
 }
 
 static void publish(loop *l) {
@@ -80,11 +80,17 @@ static void take_message(connection *c, const uint8_t *frame) {
 static void take_units(connection *c) {
     unit u;
     while (connection_next(c, &u)) {
-        if (u.content != NULL) {
-            take_message(c, u.content);
-        } else {
+        if (u.content == NULL) {
             c->protocol->answer(c, &u);
+            continue;
         }
+        take_message(c, u.content);
+        if (c->protocol->note != NULL) {
+            c->protocol->note(c, &u);
+        }
+    }
+    if (c->protocol->settle != NULL) {
+        c->protocol->settle(c);
     }
     connection_flush(c);
 }
@@ -150,7 +156,9 @@ void loop_start(loop *l) {
     l->rate_start = l->last_arrival = l->last_keep_alive = clock_seconds();
     begin(l, &l->publisher.connection);
     for (size_t i = 0; i < l->subscriber_count; i++) {
-        begin(l, &l->subscribers[i]);
+        if (&l->subscribers[i] != &l->publisher.connection) {
+            begin(l, &l->subscribers[i]);
+        }
     }
     for (size_t i = 0; i < l->other_count; i++) {
         begin(l, &l->others[i]);
@@ -158,6 +166,16 @@ void loop_start(loop *l) {
     if (l->rate > 0) {
         start_timer(l);
     }
+}
+
+void loop_consume(loop *l, connection *subscriber) {
+    l->publisher.connection.received = 0;
+    l->subscribers = subscriber;
+    l->slowest = 0;
+    l->at_slowest = l->subscriber_count;
+    l->last_arrival = clock_seconds();
+    subscriber->protocol->consume(subscriber);
+    connection_flush(subscriber);
 }
 
 /* ---- the loop ---- */
@@ -189,7 +207,7 @@ static void refuse_stall(const loop *l, double now) {
 void loop_run(loop *l, double seconds) {
     struct epoll_event events[EVENTS_AT_ONCE];
     double end = clock_seconds() + seconds;
-    for (double now = clock_seconds(); now < end; now = clock_seconds()) {
+    for (double now = clock_seconds(); now < end && (l->last == 0 || l->slowest < l->last); now = clock_seconds()) {
         publish(l);
         int count = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, WAIT_MS);
         for (int i = 0; i < count; i++) {

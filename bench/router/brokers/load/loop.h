@@ -16,6 +16,7 @@ typedef struct loop {
     connection *others; /* have filters that no message satisfies */
     size_t other_count;
     uint64_t window;
+    uint64_t last;  /* the last message to publish; 0: there is none */
     double rate;    /* messages a second; 0 is as fast as the window allows */
     latency *times; /* NULL if latency is not measured */
 
@@ -29,10 +30,14 @@ typedef struct loop {
     bool publisher_waits; /* epoll has been told to wait for room */
 } loop;
 
-/* Start all connections, which are open and subscribed. */
+/* Start all connections, which are open and subscribed. The publisher may be the one subscriber: what it receives is
+ * confirmations. */
 void loop_start(loop *l);
 
-/* Go on for so long. */
+/* Go on for so long, or until the last message has been received by all. */
 void loop_run(loop *l, double seconds);
+
+/* From now on `subscriber`, one of the others so far, receives what was published and kept. */
+void loop_consume(loop *l, connection *subscriber);
 
 #endif

@@ -2,11 +2,9 @@
  */
 #include <string.h>
 
-#include "connection.h"
 #include "fail.h"
+#include "nats.h"
 #include "subject.h"
-
-enum { INFO = 1, PING, PONG, OTHER };
 
 static const char LINE_END[] = "\r\n";
 
@@ -27,15 +25,15 @@ static size_t last_number(const uint8_t *line, size_t length) {
 
 static uint32_t control_of(const uint8_t *line, size_t length) {
     if (length >= 4 && memcmp(line, "INFO", 4) == 0) {
-        return INFO;
+        return NATS_INFO;
     }
     if (length >= 4 && memcmp(line, "PING", 4) == 0) {
-        return PING;
+        return NATS_PING;
     }
-    return length >= 4 && memcmp(line, "PONG", 4) == 0 ? PONG : OTHER;
+    return length >= 4 && memcmp(line, "PONG", 4) == 0 ? NATS_PONG : NATS_OTHER;
 }
 
-static size_t take(const uint8_t *data, size_t length, unit *out) {
+size_t nats_take(const uint8_t *data, size_t length, unit *out) {
     size_t line = line_of(data, length);
     if (line == 0) {
         return 0;
@@ -45,25 +43,25 @@ static size_t take(const uint8_t *data, size_t length, unit *out) {
         if (length < line + payload + 2) {
             return 0;
         }
-        *out = (unit){.content = data + line};
+        *out = (unit){data + line, 0, data, line};
         return line + payload + 2;
     }
     *out = (unit){NULL, control_of(data, line), data, line};
     return line;
 }
 
-static void answer(connection *c, const unit *u) {
-    if (u->control == PING) {
+void nats_answer(connection *c, const unit *u) {
+    if (u->control == NATS_PING) {
         put_text(&c->out, "PONG\r\n");
     } else if (u->body_length > 0 && u->body[0] == '-') {
         fail("nats-server says: %.*s", (int)u->body_length, (const char *)u->body);
     }
 }
 
-static void open_connection(connection *c) {
-    connection_await(c, INFO);
+void nats_open(connection *c) {
+    connection_await(c, NATS_INFO);
     put_text(&c->out, "CONNECT {\"verbose\":false,\"pedantic\":false}\r\nPING\r\n");
-    connection_await(c, PONG);
+    connection_await(c, NATS_PONG);
 }
 
 static void subscribe(connection *c, const records *filters, size_t first, size_t count) {
@@ -74,7 +72,7 @@ static void subscribe(connection *c, const records *filters, size_t first, size_
         put_format(&c->out, "SUB %s %zu\r\n", subject, i + 1);
     }
     put_text(&c->out, "PING\r\n");
-    connection_await(c, PONG);
+    connection_await(c, NATS_PONG);
 }
 
 static size_t encode(record frame, buffer *out) {
@@ -87,9 +85,9 @@ static size_t encode(record frame, buffer *out) {
 const protocol nats_protocol = {
     .name = "nats",
     .subscriptions_at_once = 1000,
-    .open = open_connection,
+    .open = nats_open,
     .subscribe = subscribe,
     .encode = encode,
-    .take = take,
-    .answer = answer,
+    .take = nats_take,
+    .answer = nats_answer,
 };

@@ -45,12 +45,22 @@ typedef struct protocol {
 
     /* The daemon does not answer what is published: said before the first message. NULL if it never does. */
     void (*begin_publishing)(connection *c);
+
+    /* Of protocols whose daemon keeps messages: `subscribe` makes what keeps them, each publication is confirmed
+     * (`answer` counts that in `c->received`), and from `consume` on, which does not wait, they are delivered. NULL in
+     * the others. */
+    void (*consume)(connection *c);
+    /* Note a message, which is to be acknowledged. */
+    void (*note)(connection *c, const unit *u);
+    /* Acknowledge what was noted, and ask for more where the daemon wants to be asked. */
+    void (*settle)(connection *c);
 } protocol;
 
 /* By name, or NULL. */
 const protocol *protocol_named(const char *name);
 
 extern const protocol tamis_protocol, plain_protocol, nats_protocol, redis_protocol, mqtt_protocol,
-    amqp_fanout_protocol, amqp_headers_protocol;
+    amqp_fanout_protocol, amqp_headers_protocol, tamis_kept_protocol, jetstream_protocol, redis_streams_protocol,
+    amqp_streams_protocol;
 
 #endif

@@ -7,96 +7,48 @@
 #include "connection.h"
 #include "fail.h"
 #include "frame.h"
+#include "pack.h"
+#include "tamis.h"
 #include "walk.h"
-
-#define HELLO 0x10
-#define WELCOME 0x11
-#define AUTH 0x12
-#define AUTHENTICATED 0x13
-#define ERROR 0x14
-#define PING 0x15
-#define PONG 0x16
-#define SUBSCRIBE 0x20
-#define ACK 0x22
-#define CREDIT 0x23
-#define LOST 0x24
 
 #define HOLD_MS 60000
 
-/* ---- writing: a frame is begun, filled with msgpack, and ended, which sets its length ---- */
-
-static size_t begin(buffer *out, uint8_t kind) {
-    frame_put_prefix(out, 0, kind);
-    return out->length - FRAME_PREFIX_BYTES;
-}
-
-static void end(buffer *out, size_t start) {
-    uint32_t length = htole32((uint32_t)(out->length - start));
-    if (out->length - start > FRAME_BYTES_MAX) {
-        fail("a frame of %zu bytes is too long", out->length - start);
-    }
-    memcpy(out->bytes + start, &length, sizeof length);
-}
-
-static void pack_unsigned(buffer *out, uint64_t number) {
-    if (number < 128) {
-        put_u8(out, (uint8_t)number);
-    } else {
-        put_u8(out, 0xcf);
-        put_be64(out, number);
-    }
-}
-
-static void pack_array(buffer *out, size_t count) {
-    if (count < 16) {
-        put_u8(out, (uint8_t)(0x90 | count));
-    } else {
-        put_u8(out, 0xdd);
-        put_be32(out, (uint32_t)count);
-    }
-}
-
-static void pack_bytes(buffer *out, record bytes) {
-    put_u8(out, 0xc6);
-    put_be32(out, (uint32_t)bytes.length);
-    put_bytes(out, bytes.bytes, bytes.length);
-}
+/* ---- writing ---- */
 
 static void pack_name(buffer *out, uint32_t index) {
     char name[32];
-    int length = snprintf(name, sizeof name, "load-%d-%u", (int)getpid(), index);
-    put_u8(out, (uint8_t)(0xa0 | length));
-    put_bytes(out, name, (size_t)length);
+    snprintf(name, sizeof name, "load-%d-%u", (int)getpid(), index);
+    pack_text(out, name);
 }
 
-static void put_hello(buffer *out, uint32_t index) {
+static void put_hello(buffer *out, uint32_t index, unsigned version) {
     uint8_t nonce[16] = {0};
     memcpy(nonce, &index, sizeof index);
-    size_t start = begin(out, HELLO);
+    size_t start = pack_begin(out, HELLO);
     pack_array(out, 10);
     pack_unsigned(out, 1); /* role CLIENT */
     pack_name(out, index);
     pack_unsigned(out, 0); /* no epoch */
     pack_bytes(out, (record){nonce, sizeof nonce});
-    pack_unsigned(out, 1); /* versions 1 to 1 */
-    pack_unsigned(out, 1);
+    pack_unsigned(out, version); /* the lowest and the highest */
+    pack_unsigned(out, version);
     pack_array(out, 0); /* no capabilities */
     pack_unsigned(out, FRAME_BYTES_MAX);
     pack_unsigned(out, HOLD_MS);
     pack_unsigned(out, 0); /* no link cost */
-    end(out, start);
+    pack_end(out, start);
 }
 
 static void put_auth_none(buffer *out) {
-    size_t start = begin(out, AUTH);
+    size_t start = pack_begin(out, AUTH);
     pack_array(out, 2);
     pack_unsigned(out, 0);
     pack_bytes(out, (record){0});
-    end(out, start);
+    pack_end(out, start);
 }
 
 static void put_subscribe(buffer *out, const records *filters, size_t first, size_t count) {
-    size_t start = begin(out, SUBSCRIBE);
+    size_t start = pack_begin(out, SUBSCRIBE);
     pack_array(out, 5);
     pack_unsigned(out, first + 1); /* the request, and the first id */
     pack_array(out, count);
@@ -109,12 +61,12 @@ static void put_subscribe(buffer *out, const records *filters, size_t first, siz
     put_u8(out, 0xc2);     /* not own messages */
     pack_unsigned(out, 1); /* wait NETWORK: the publisher may be at another router */
     put_u8(out, 0xc2);     /* not durable */
-    end(out, start);
+    pack_end(out, start);
 }
 
 /* ---- reading ---- */
 
-static size_t take(const uint8_t *data, size_t length, unit *out) {
+size_t tamis_take(const uint8_t *data, size_t length, unit *out) {
     if (length < FRAME_PREFIX_BYTES) {
         return 0;
     }
@@ -134,10 +86,6 @@ static size_t take(const uint8_t *data, size_t length, unit *out) {
     return frame;
 }
 
-static walk body_of(const unit *u) {
-    return (walk){u->body, u->body + u->body_length};
-}
-
 /* Pass over `count` fields of a record, none of them a container. */
 static bool skip_fields(walk *w, size_t count) {
     walk_item item;
@@ -150,7 +98,7 @@ static bool skip_fields(walk *w, size_t count) {
 }
 
 static void take_credit(connection *c, const unit *u) {
-    walk w = body_of(u);
+    walk w = tamis_body(u);
     walk_item frames, bytes;
     if (!skip_fields(&w, 1) || !walk_expect(&w, WALK_UNSIGNED, &frames) || !walk_expect(&w, WALK_UNSIGNED, &bytes)) {
         fail("a CREDIT that cannot be read");
@@ -160,7 +108,7 @@ static void take_credit(connection *c, const unit *u) {
 }
 
 static void take_number(connection *c, const unit *u) {
-    walk w = body_of(u);
+    walk w = tamis_body(u);
     walk_item number;
     if (!skip_fields(&w, 2) || !walk_expect(&w, WALK_UNSIGNED, &number)) {
         fail("an AUTHENTICATED that cannot be read");
@@ -169,7 +117,7 @@ static void take_number(connection *c, const unit *u) {
 }
 
 static void refuse_refusals(const unit *u) {
-    walk w = body_of(u);
+    walk w = tamis_body(u);
     walk_item fields, item, ranges, refusals;
     bool read = walk_expect(&w, WALK_ARRAY, &fields) && skip_fields(&w, 2) && walk_expect(&w, WALK_ARRAY, &ranges);
     for (uint64_t i = 0; read && i < ranges.number; i++) {
@@ -182,18 +130,18 @@ static void refuse_refusals(const unit *u) {
         return;
     }
     bool has_reason = skip_fields(&w, 3) && walk_expect(&w, WALK_TEXT, &item);
-    fail("the router refused %u subscriptions: %.*s", (unsigned)refusals.number, has_reason ? (int)item.number : 0,
+    fail("the router refused %u of what was asked: %.*s", (unsigned)refusals.number, has_reason ? (int)item.number : 0,
          has_reason ? (const char *)item.bytes : "");
 }
 
 _Noreturn static void tell_error(const unit *u) {
-    walk w = body_of(u);
+    walk w = tamis_body(u);
     walk_item text;
     bool known = skip_fields(&w, 2) && walk_expect(&w, WALK_TEXT, &text);
     fail("the router says: %.*s", known ? (int)text.number : 0, known ? (const char *)text.bytes : "");
 }
 
-static void answer(connection *c, const unit *u) {
+void tamis_answer(connection *c, const unit *u) {
     switch (u->control) {
     case AUTHENTICATED:
         take_number(c, u);
@@ -219,12 +167,16 @@ static void answer(connection *c, const unit *u) {
 
 /* ---- the protocol ---- */
 
-static void open_connection(connection *c) {
+void tamis_open(connection *c, unsigned version) {
     c->credit_frames = c->credit_bytes = 0;
-    put_hello(&c->out, c->index);
+    put_hello(&c->out, c->index, version);
     connection_await(c, WELCOME);
     put_auth_none(&c->out);
     connection_await(c, AUTHENTICATED);
+}
+
+static void open_connection(connection *c) {
+    tamis_open(c, 1);
 }
 
 static void subscribe(connection *c, const records *filters, size_t first, size_t count) {
@@ -237,11 +189,11 @@ static size_t encode(record frame, buffer *out) {
     return out->length - frame.length;
 }
 
-static void keep_alive(connection *c) {
-    size_t start = begin(&c->out, PING);
+void tamis_keep_alive(connection *c) {
+    size_t start = pack_begin(&c->out, PING);
     pack_array(&c->out, 1);
     pack_unsigned(&c->out, 0);
-    end(&c->out, start);
+    pack_end(&c->out, start);
 }
 
 const protocol tamis_protocol = {
@@ -250,9 +202,9 @@ const protocol tamis_protocol = {
     .open = open_connection,
     .subscribe = subscribe,
     .encode = encode,
-    .take = take,
-    .answer = answer,
-    .keep_alive = keep_alive,
+    .take = tamis_take,
+    .answer = tamis_answer,
+    .keep_alive = tamis_keep_alive,
 };
 
 /* ---- the plain forwarder ---- */
@@ -277,6 +229,6 @@ const protocol plain_protocol = {
     .open = open_plainly,
     .subscribe = subscribe_plainly,
     .encode = encode,
-    .take = take,
+    .take = tamis_take,
     .answer = answer_nothing,
 };
