@@ -122,6 +122,12 @@ static void forget_places(tm_window *window, uint32_t width, uint64_t first, uin
     }
 }
 
+/* Does a counter of the window's epoch count as seen? */
+static inline bool is_seen(const tm_window *window, uint32_t width, uint64_t counter) {
+    return counter <= window->highest &&
+           (window->highest - counter >= width || tm_bit_at(window->seen, (uint32_t)(counter % width)));
+}
+
 static inline bool note(tm_window *window, uint32_t width, uint64_t counter) {
     uint32_t place = (uint32_t)(counter % width);
     if (counter > window->highest) {
@@ -134,7 +140,7 @@ static inline bool note(tm_window *window, uint32_t width, uint64_t counter) {
         tm_bit_set(window->seen, place);
         return true;
     }
-    if (window->highest - counter >= width || tm_bit_at(window->seen, place)) {
+    if (is_seen(window, width, counter)) {
         return false;
     }
     tm_bit_set(window->seen, place);
@@ -181,13 +187,13 @@ int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch,
     return window->highest - counter >= windows->width ? WINDOW_BEHIND : 0;
 }
 
-bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter) {
+bool tm_windows_has_seen(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter) {
     uint32_t row = find(windows, number);
     if (row == WINDOW_NONE) {
         return false;
     }
     const tm_window *window = window_at(windows, row);
-    return epoch < window->epoch || (epoch == window->epoch && counter <= window->highest);
+    return epoch < window->epoch || (epoch == window->epoch && is_seen(window, windows->width, counter));
 }
 
 static void empty(tm_windows *windows, uint32_t row) {

@@ -55,8 +55,8 @@ static inline bool tm_windows_is_near(const tm_windows *windows, uint64_t number
     return window->number == number && window->epoch == epoch && apart < windows->width;
 }
 int tm_windows_place(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter, uint32_t row);
-/* Has it, or a later one of the same source, come? */
-bool tm_windows_has_reached(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
+/* Has it come, or does it count as seen? */
+bool tm_windows_has_seen(const tm_windows *windows, uint64_t number, uint64_t epoch, uint64_t counter);
 /* Drop the window of a source: what it sends next is fresh. */
 void tm_windows_forget(tm_windows *windows, uint64_t number);
 /* Drop the window of a source if it is of a later epoch than `epoch`. */

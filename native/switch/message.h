@@ -197,6 +197,11 @@ uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id);
 /* A data frame from a link; `again`: it was handed up for want of a route, and is not once more. */
 void switch_transit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size, bool again);
 
+/* ---- order.c ---- */
+
+/* Note that a message has come, for those that wait for it (R5c). */
+void switch_note_reached(tm_switch *sw, const parts *message);
+
 /* ---- shed.c ---- */
 
 /* Somebody behind a neighbour (a place; NEIGHBOUR_NONE: anybody, here too) misses a message. */

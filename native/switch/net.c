@@ -16,6 +16,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     tm_network_clear(&net->network);
     tm_group_filters_clear(&net->shared);
     tm_windows_clear(&net->transit);
+    tm_reached_clear(&net->reached);
     tm_routers_clear(&net->routers);
     TM_DELETE(memory, TM_COLD, net->neighbours, tm_neighbour, net->neighbour_capacity);
     TM_DELETE(memory, TM_COLD, net->found, uint32_t, net->found_capacity);
@@ -58,6 +59,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     tm_group_filters_init(&net->shared, &sw->memory, NULL, &net->routers);
     tm_routes_init(&net->routes, &sw->memory, network);
     tm_windows_init(&net->transit, &sw->memory, WINDOW_IN_TRANSIT, sources_max);
+    tm_reached_init(&net->reached, &sw->memory);
     tm_publishers_init(&net->choosing.had, &sw->memory, sw->options.publishers_max);
     tm_places_init(&net->reuse.places, &sw->memory);
     tm_worth_init(&net->reuse.worth, &sw->memory);
@@ -476,6 +478,7 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms) {
     if (!tm_routes_commit(&sw->net->routes, sw->now_ms, hold_ms)) {
         return TM_MISUSED;
     }
+    tm_reached_clear(&sw->net->reached);
     sw->net->routes.waits_until_ms = sw->now_ms + (wait_ms < hold_ms ? wait_ms : hold_ms);
     note_generations(sw);
     return TM_OK;
@@ -506,5 +509,5 @@ bool switch_net_is_sound(const tm_net *net) {
     return net->found_capacity >= net->routers.count && tm_routers_are_sound(&net->routers) &&
            tm_network_is_sound(&net->network) && tm_network_is_sound(&net->shared.network) &&
            tm_routes_are_sound(&net->routes) && tm_windows_are_sound(&net->transit) &&
-           tm_publishers_are_sound(&net->choosing.had);
+           tm_reached_is_sound(&net->reached) && tm_publishers_are_sound(&net->choosing.had);
 }

@@ -10,6 +10,7 @@
 #include "model/wire.h"
 #include "network/group_filters.h"
 #include "network/publishers.h"
+#include "network/reached.h"
 #include "network/routes.h"
 #include "network/windows.h"
 #include "switch/reuse.h"
@@ -69,6 +70,7 @@ typedef struct tm_net {
     tm_group_filters shared;
     tm_routes routes;
     tm_windows transit;
+    tm_reached reached;              /* since the last commit of routes, while messages wait for older ways (R5c) */
     const tm_forwarding *forwarding; /* borrowed: it lives as long as the program */
     uint32_t me;                     /* index of this router */
     uint64_t epoch_max;              /* later ones of a source are not believed */

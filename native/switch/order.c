@@ -1,9 +1,10 @@
 /* order.c - messages that come by a new way wait for those that went the old one.
  *
  * Law (R5c): for a while after new routes, a message from one parent of its source waits as long as an earlier
- * parent is linked and has not brought it, or a later one of that source: what is still on the old way would be
- * overtaken. With it waits all that came behind it on its link, whose socket is not read meanwhile: order is kept, and
- * what waits is one read for each link. Nothing waits where an old way has broken (tm_switch_commit).
+ * parent is linked and has not brought it, or a later one of that source by that tree: what is still on the old way
+ * would be overtaken. What goes by the trees of several roots says nothing of each other. With it waits all that came
+ * behind it on its link, whose socket is not read meanwhile: order is kept, and what waits is one read for each link.
+ * Nothing waits where an old way has broken (tm_switch_commit).
  */
 #include "switch/message.h"
 
@@ -51,15 +52,22 @@ static __attribute__((noinline)) bool is_ahead(tm_switch *sw, uint32_t id, const
     if (source == ROUTER_NONE || router == ROUTER_NONE || !tm_routes_know(&net->routes, key)) {
         return false; /* it goes up, and comes once more */
     }
+    tm_reached_row message = {number, root, tm_load64(frame + WIRE_TRANSIT + 8), tm_load64(frame + WIRE_TRANSIT + 16)};
     return is_earlier_way_open(net, key, source, switch_at(sw, id)->neighbour) &&
-           !tm_windows_has_reached(&net->transit, number, tm_load64(frame + WIRE_TRANSIT + 8),
-                                   tm_load64(frame + WIRE_TRANSIT + 16));
+           !tm_reached_has(&net->reached, &message) &&
+           !tm_windows_has_seen(&net->transit, number, message.epoch, message.counter);
 }
 
 bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
     const tm_net *net = sw->net;
     return net != NULL && sw->now_ms < net->routes.waits_until_ms && is_message_of_link(sw, id, frame, size) &&
            is_ahead(sw, id, frame, size);
+}
+
+void switch_note_reached(tm_switch *sw, const parts *message) {
+    uint64_t root = switch_root_of(message->frame, message->size);
+    tm_reached_row row = {message->source, root, message->epoch, message->counter};
+    tm_reached_note(&sw->net->reached, &row);
 }
 
 void switch_follow(tm_switch *sw, uint32_t id) {

@@ -51,6 +51,9 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
                          &net->routers.rows[source].window, &is_fresh)) {
         return TM_DROP_MEMORY;
     }
+    if (sw->now_ms < net->routes.waits_until_ms) {
+        switch_note_reached(sw, message);
+    }
     if (!is_fresh) {
         return TM_DROP_TRANSIT;
     }

@@ -15,7 +15,7 @@ from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tests.native.test_switch import admission, output, subscribing
 
-ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY, ROOT = 1, 7, 20, 30, 40, 50, 60, 70
+ME, CLIENT, OLD, NEW, SOURCE, OTHER, NOBODY, ROOT, ROOT_OF_OTHERS = 1, 7, 20, 30, 40, 50, 60, 70, 80
 HOLD_MS, WAIT_MS = 2_000, 250
 
 
@@ -60,14 +60,14 @@ class Router:
 
     def _route(self, generation: int, parent: int) -> None:
         if self.root is not None:
-            assert self.switch.route_tree(generation, self.root, {SOURCE: parent, OTHER: NEW}, {})
-            return
+            for root in (self.root, ROOT_OF_OTHERS):
+                assert self.switch.route_tree(generation, root, {SOURCE: parent, OTHER: NEW}, {})
         self.switch.route(generation, SOURCE, parent, {})
         self.switch.route(generation, OTHER, NEW, {})
 
-    def comes(self, by: int, *counters: int, source: int = SOURCE) -> list[int]:
+    def comes(self, by: int, *counters: int, source: int = SOURCE, root: int | None = None) -> list[int]:
         """What reaches the client by one chunk of a link."""
-        frames = (message(source, counter, self.root) for counter in counters)
+        frames = (message(source, counter, root or self.root) for counter in counters)
         for event in self.switch.feed(self.links[by], b"".join(frames)):
             if event.type == EventType.UNROUTED:
                 for generation, parent in self.generations:
@@ -160,3 +160,13 @@ def test_a_source_with_one_way_waits_for_nothing(router):
     router.comes(OLD, 1)
     router.reroute(NEW)
     assert router.comes(NEW, 10, source=OTHER) == [10]
+
+
+@pytest.mark.parametrize("router", ["routed, along a tree"], indirect=True)
+def test_what_comes_by_the_tree_of_another_root_ends_no_wait(router):
+    router.comes(OLD, 1)
+    router.reroute(NEW)
+    assert router.comes(NEW, 4) == []
+    assert router.comes(OLD, 5, root=ROOT_OF_OTHERS) == [5], "it says nothing of 2 and 3"
+    assert router.comes(OLD, 2, 3) == [2, 3]
+    assert router.comes(OLD, 4) == [4]

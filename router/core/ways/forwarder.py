@@ -32,7 +32,7 @@ from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
 from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.core.ways.trees import Trees
-from tamis.router.core.ways.windows import TransitWindows, WindowPlace
+from tamis.router.core.ways.windows import Reached, TransitWindows, WindowPlace
 
 GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faster than that has no paths that stay
 
@@ -92,6 +92,8 @@ class Forwarder:
         """R5c: until then messages by new ways wait for those by old ones."""
         self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
         self._windows = TransitWindows()
+        self._reached = Reached()
+        """R5c: since the newest trees, while messages wait for older ways."""
         self._leapers: dict[int, int] = {}
         """Source -> the neighbour by which its messages last leapt far ahead."""
         self.epoch_max = EPOCH_MAX
@@ -107,6 +109,7 @@ class Forwarder:
         """Put `trees` and `forest` in force. `is_whole`: no way has broken within the hold."""
         self._forget(now_us)
         self.waits_until_us = now_us + self._wait_us if is_whole else 0
+        self._reached.clear()
         if self._generations:
             self._generations[0] = self._generations[0]._replace(until_us=now_us + self._hold_us)
         self._generations.appendleft(_Generation(trees, forest, None))
@@ -168,7 +171,10 @@ class Forwarder:
         if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
             return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
         self._judge_leap(transit, came_from, place, root)
-        if not self._windows.fresh(*transit):
+        is_fresh = self._windows.fresh(*transit)
+        if now_us < self.waits_until_us:
+            self._reached.note(*transit, root)
+        if not is_fresh:
             return TransitRefusal.SEEN
         return TransitRefusal.NO_HOPS_LEFT if hops_left == 0 else None
 
@@ -176,10 +182,10 @@ class Forwarder:
         self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int, root: int | None = None
     ) -> bool:
         """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
-        linked neighbour on an older way has not yet brought that message or a later one. A way is as new as the newest
-        trees that have it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is
+        linked neighbour on an older way has not yet brought that message or a later one that goes by the same tree. A
+        way is as new as the newest trees that have it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is
         over."""
-        if now_us >= self.waits_until_us or self._windows.has_reached(*transit):
+        if now_us >= self.waits_until_us or self._reached.has(*transit, root) or self._windows.has_seen(*transit):
             return False
         self._forget(now_us)
         ages: dict[int | None, int] = {}

@@ -24,6 +24,7 @@ from typing import Final
 
 TRANSIT_WINDOW: Final = 65_536  # messages of one source on the way at once, along old and new trees
 SOURCES_MAX: Final = 4_096  # routers whose messages come by within the hold; 8 to 16 KiB each at most
+REACHED_MAX: Final = 16_384  # pairs of a source and a tree that messages come by, while some wait for older ways
 PUBLISHER_WINDOW: Final = 4_096  # counters below its newest that a publisher may send again, at another router
 PUBLISHERS_MAX: Final = 10_000  # RUNS_MAX runs each at most, of 1 to 2 KiB
 RUNS_MAX: Final = 4  # of one publisher: starts under other clocks, and gaps in what is wanted here
@@ -40,6 +41,11 @@ class Window:
         self._size = size
         self._highest = first
         self._seen = 1
+
+    def has(self, counter: int) -> bool:
+        """Return whether `counter` was seen, or counts as seen."""
+        behind = self._highest - counter
+        return behind >= self._size or (behind >= 0 and bool(self._seen >> behind & 1))
 
     def behind(self, counter: int) -> int:
         """Return how far `counter` lies below the highest one seen; negative if it lies above."""
@@ -94,10 +100,10 @@ class TransitWindows:
             return WindowPlace.NEAR
         return WindowPlace.BEHIND if behind > 0 else WindowPlace.AHEAD
 
-    def has_reached(self, source: int, epoch: int, counter: int) -> bool:
-        """Return whether the message with this stamp, or a later one of the same source, has come."""
+    def has_seen(self, source: int, epoch: int, counter: int) -> bool:
+        """Return whether the message with this stamp has come, or counts as seen."""
         known = self._sources.get(source)
-        return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].behind(counter) >= 0))
+        return known is not None and (epoch < known[0] or (epoch == known[0] and known[1].has(counter)))
 
     def forget(self, source: int) -> None:
         """Forget `source`: the next message it sends is fresh, whatever its stamp."""
@@ -119,6 +125,29 @@ class TransitWindows:
         if len(self._sources) > self._sources_max:
             self._sources.popitem(last=False)
         return True
+
+
+class Reached:
+    """How far the messages of each source have come by each tree: that of a root, or (None) that of the source."""
+
+    def __init__(self, pairs_max: int = REACHED_MAX) -> None:
+        self._pairs_max = pairs_max
+        self._stamps: dict[tuple[int, int | None], tuple[int, int]] = {}
+
+    def note(self, source: int, epoch: int, counter: int, root: int | None) -> None:
+        """Note that a message has come. A pair of source and tree past the bound is not noted: nothing of it counts as
+        come."""
+        known = self._stamps.get((source, root))
+        if known is not None or len(self._stamps) < self._pairs_max:
+            self._stamps[source, root] = max(known or (0, 0), (epoch, counter))
+
+    def has(self, source: int, epoch: int, counter: int, root: int | None) -> bool:
+        """Return whether the message with this stamp, or a later one of its source by its tree, has come."""
+        known = self._stamps.get((source, root))
+        return known is not None and (epoch, counter) <= known
+
+    def clear(self) -> None:
+        self._stamps.clear()
 
 
 class EntryVerdict(enum.Enum):

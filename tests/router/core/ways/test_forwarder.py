@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.router.core.commands import ANY_EPOCH
 from tamis.router.core.times import Times
+from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import make_trees
@@ -246,6 +247,30 @@ def test_by_a_new_way_waits_for_what_went_the_old_one():
     assert waits(made, 3, NEW)
     assert arrives(made, 4, OLD) is None
     assert not waits(made, 3, NEW), "it was never sent by the old way"
+
+
+@pytest.mark.parametrize("root", [None, 5])
+def test_what_comes_by_another_tree_ends_no_wait(root):
+    forests = [Forest({each: FakeTrees(up) for each in (5, 6)}) for up in (OLD, NEW)]
+    made = Forwarder(ME, 1, TIMES)
+    for trees, forest in zip((FakeTrees(OLD), FakeTrees(NEW)), forests, strict=True):
+        made.reroute(trees, 0, forest=forest)
+
+    def must_wait(counter: int, by: int | None) -> bool:
+        return made.must_wait(TransitId(SOURCE, 1, counter), NEW, {OLD, NEW}, 0, by)
+
+    assert must_wait(3, root)
+    assert made.arrive(TransitId(SOURCE, 1, 4), 5, OLD, 0, 6) is None
+    assert must_wait(3, root), "4 went by the tree of another root, and says nothing of 2"
+    assert not must_wait(3, 6)
+    assert made.arrive(TransitId(SOURCE, 1, 2), 5, OLD, 0, root) is None
+    assert must_wait(3, root)
+    assert made.arrive(TransitId(SOURCE, 1, 5), 5, OLD, 0, root) is None
+    assert not must_wait(3, root)
+    assert must_wait(7, root)
+    made.reroute(FakeTrees(NEWEST), 0, forest=Forest({5: FakeTrees(NEWEST)}))
+    assert not made.must_wait(TransitId(SOURCE, 1, 5), NEWEST, {OLD, NEW, NEWEST}, 0, root), "it was seen"
+    assert made.must_wait(TransitId(SOURCE, 1, 3), NEWEST, {OLD, NEW, NEWEST}, 0, root), "a change forgets what came"
 
 
 NEWEST = 4
