@@ -416,6 +416,7 @@ BREAKS: Final[dict[str, Break]] = {
     "R14": Break(_part(link_states=Reticent), frozenset({13}), "random:8", 300, "cut,crash"),
     "R15": Break(_part(link_states=Sudden), frozenset({1}), "grid:9", 300, "leave"),
     "R16": Break(_piece(forwarder=ChoosingAnew), frozenset({15}), "random:8", 100, "groups"),
+    "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
     "E3": Break(_part(edges=Trustful), frozenset({1}), "ring:6", 200, "cut,crash", "profile"),
     "E4": Break(_part(edges=FaithfulEdges), frozenset({1, 4}), "ring:6", 200, "reset", "profile"),
     "E5": Break(_part(edges=HesitantEdges), frozenset({1}), "line:4", 200, "none", "profile"),
@@ -423,10 +424,7 @@ BREAKS: Final[dict[str, Break]] = {
     "E7": Break(_part(edges=RemovingEdges), frozenset({1}), "line:6", 300, "none", "profile"),
     "E9": Break(_part(roots=SelfWilled), frozenset({1, 4}), "ring:6", 100, "none", "rendezvous"),
     "E10": Break(hurried_and_slow, frozenset({1, 13}), "ring:6", 300, "leave,add", "rendezvous"),
-    "R17": Break(_part(spaces=Secretive), frozenset({4}), "random:8", 100, "spaces"),
 }
-OF_THE_USUAL: Final = frozenset(rule for rule, how in BREAKS.items() if how.strategy == DEFAULT.name)
-"""Rules that matter with the usual strategy, and with others that share its core."""
 
 
 def without(rule: str, kit: RunParts) -> RunParts:

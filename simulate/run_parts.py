@@ -22,6 +22,7 @@ from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.classes import NO_CLASSES, RunClasses
 from tamis.simulate.direction import Direction
+from tamis.simulate.oracle.asked import ASKED_BY, AskedBy
 from tamis.simulate.table import PureTable
 
 
@@ -67,6 +68,11 @@ class RunParts:
     @property
     def facts(self) -> StrategyFacts:
         return STRATEGIES[self.strategy].facts
+
+    @property
+    def asked_by(self) -> AskedBy:
+        """What the judge expects routers to ask for."""
+        return ASKED_BY[self.facts.asks]
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
         return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, self.parts, unix_ms)

@@ -18,7 +18,7 @@ from tamis.simulate.faults import DAY_MS, MS
 from tamis.simulate.link import HOLD_US
 from tamis.simulate.node import Node
 from tamis.simulate.oracle import costs
-from tamis.simulate.oracle.asked import AskedBy, everything_everywhere, everything_for_clients, what_clients_want
+from tamis.simulate.oracle.asked import what_clients_want
 from tamis.simulate.oracle.edges import OfRoot, compare_edges
 from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
@@ -39,13 +39,6 @@ up again: a router with a single neighbour takes that neighbour's clock on trust
 neighbours refuse goes back."""
 GLANCE: Final = 4
 """How many routers are looked at before each operation."""
-ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
-    Asks.WANTED: what_clients_want,
-    Asks.EVERYTHING_FOR_CLIENTS: everything_for_clients,
-    Asks.EVERYTHING: everything_everywhere,
-    Asks.BY_EDGES: everything_everywhere,
-}
-"""What the judge expects of routers, by what a strategy says that they ask for."""
 QUIET_KINDS: Final = (
     *("link states", "advertisements", "confirmations", "requests", "spaces"),
     *("edge statements", "edge confirmations", "edge requests"),
@@ -69,8 +62,8 @@ class Rest:
                 layer.shortest, layer.mutual, exact=layer.exact and settings.broadcast == "shared-tree"
             )
         self._layer = layer
-        truth, asked_by = world.recorder.truth, ASKED_BY[world.kit.facts.asks]
-        asked = partial(asked_by, truth, world.everything)
+        truth = world.recorder.truth
+        asked = partial(world.kit.asked_by, truth, world.everything)
         groups = world.recorder.groups
         self._is_by_edges = world.kit.facts.asks is Asks.BY_EDGES
         needed = partial(what_clients_want, truth, world.everything) if self._is_by_edges else None

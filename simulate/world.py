@@ -69,7 +69,7 @@ def patience(times: Times) -> Patience:
     known_us = times.topology_damp_max_us + times.base_wait_us + times.reroute_every_us + 3 * NEWS_US
     asked_us = times.damp_widen_max_us + times.base_wait_us + NEWS_US
     gone_us = asked_us + times.narrow_hold_us + times.damp_narrow_max_us
-    return Patience(known_us, asked_us, times.tree_hold_us, 3, times.way_wait_us, gone_us)
+    return Patience(known_us, asked_us, times.tree_hold_us, 3, times.way_wait_us, gone_us, times.age_out_us)
 
 
 class World:

@@ -6,7 +6,9 @@ Law: it is worked out from what clients want, never from what a router says. `ev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
+from tamis.protocol.strategies import Asks
 from tamis.simulate.oracle.truth import Truth
 
 Asked = Mapping[int, int]
@@ -30,3 +32,19 @@ def everything_for_clients(truth: Truth, everything: int) -> Asked:
 
 def everything_everywhere(truth: Truth, everything: int) -> Asked:
     return dict.fromkeys(truth.living(), everything)
+
+
+ASKED_BY: Final[Mapping[Asks, AskedBy]] = {
+    Asks.WANTED: what_clients_want,
+    Asks.EVERYTHING_FOR_CLIENTS: everything_for_clients,
+    Asks.EVERYTHING: everything_everywhere,
+    Asks.BY_EDGES: everything_everywhere,
+}
+"""By what a strategy says that its routers ask for."""
+
+
+def each_by_its_own(strategies: Mapping[int, Asks], truth: Truth, everything: int) -> Asked:
+    """Return what routers ask for that follow strategies of their own, by source trees. Those in `strategies` are all
+    that there are."""
+    asked = {asks: ASKED_BY[asks](truth, everything) for asks in dict.fromkeys(strategies.values())}
+    return {router: asked[asks].get(router, 0) for router, asks in strategies.items()}

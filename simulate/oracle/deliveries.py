@@ -73,6 +73,8 @@ class Patience:
     """How long a message by the new way waits for those by the old one (R5c)."""
     gone_us: int = 10_000_000
     """Time until no router takes a filter for wanted that has gone."""
+    remembered_us: int = 600_000_000
+    """Time for which a router knows a filter of a router out of reach (R8)."""
 
 
 Report = Callable[[int, str], None]

@@ -1,7 +1,8 @@
 """Judge gaps: which clients are told that messages are missing, and whether messages are.
 
 Law: which losses need a gap follows from the truth alone: a message that was taken where it was published, for a client
-whose filter was known there, and which never came to that client. What was lost in silence, or for want of room on a
+whose filter was known there, and which never came to that client. A router that is apart from that client's for as long
+as routers remember each other (R8) knows the filter no longer. What was lost in silence, or for want of room on a
 line, is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if
 nothing had happened before it, or only sessions ended, and were perhaps made anew, that lay on no shortest way to its
 router.
@@ -53,8 +54,8 @@ class Gaps:
         """Stream -> times at which the missing messages were published."""
         self._fresh: list[tuple[int, int]] = []
         """(router, time) of each gap told since the last rest."""
-        self._met: dict[Want, set[Life]] = {}
-        """Filter -> the lives of routers that knew of it at some rest."""
+        self._met: dict[Want, dict[Life, int]] = {}
+        """Filter -> the lives of routers that knew of it at some rest -> the last such rest."""
         self._graphs: dict[int, Graph] = {}
 
     # As it happens.
@@ -91,7 +92,8 @@ class Gaps:
     def _was_known(self, want: Want, trial: Trial, calm_us: int) -> bool:
         """Return whether the router at which the message entered knew of the filter in that life."""
         life = self._life(trial.router, trial.at_us)
-        if life in self._met.get(want, ()):
+        met_us = self._met.get(want, {}).get(life)
+        if met_us is not None and trial.at_us - met_us <= self._patience.remembered_us:
             return True
         if want.since_us > calm_us - self._patience.asked_us or life[1] > calm_us - self._patience.known_us:
             return False
@@ -117,9 +119,10 @@ class Gaps:
         truth = self._truth
         graph = graph_of(truth.edges(truth.now_us), truth.living())
         lives = {router: self._life(router, truth.now_us) for router in graph}
-        met: dict[Want, set[Life]] = {}
+        met: dict[Want, dict[Life, int]] = {}
         for want in (want for wants in truth.in_force.values() for want in wants.values() if want.router in graph):
-            met[want] = self._met.get(want, set()) | {lives[router] for router in component(graph, want.router)}
+            now = {lives[router]: truth.now_us for router in component(graph, want.router)}
+            met[want] = self._met.get(want, {}) | now
         self._met = met
         self._graphs.clear()
 

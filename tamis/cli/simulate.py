@@ -50,7 +50,7 @@ Examples:
     help="Instead of the topology's broadcast layer.",
 )
 @click.option("--coarse", is_flag=True, help="One predicate for each interface.")
-@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R12, R5b, R5c, R11b, R14 to R17.")
+@click.option("--break", "rule", metavar="RULE", help="Leave a rule out: R1 to R17, R5b, R5c, R11b, E3 to E7, E9, E10.")
 @click.option("--only", metavar="LIST", help="These operations only, by number, joined by commas, or none.")
 @click.option(
     "--records",

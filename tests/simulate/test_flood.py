@@ -9,15 +9,10 @@ import pytest
 from tamis.router.core.core import CoreParts
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.simulate import run as runs
-from tamis.simulate.breaks import BREAKS, OF_THE_USUAL
 from tamis.simulate.run import Outcome, Scenario, run
 from tamis.simulate.run_parts import RunParts
 
 FLOODS = ("flood", "flood-everywhere")
-UNSEEN = {"R1", "R2", "R6", "R7", "R12"}
-"""With one filter for all that clients want, hardly anything is advertised: there is no storm to damp, nothing that is
-late, next to nobody to spare, nothing to narrow, and no control that could stand in line."""
-SEEDS = {"R11b": 4}
 
 
 class Narrow(OwnPredicate):
@@ -77,12 +72,3 @@ def _with_own(own: type[OwnPredicate], strategy: str, monkeypatch: pytest.Monkey
     kit = RunParts(strategy, parts=CoreParts(own=own))
     monkeypatch.setattr(runs, "_kit", lambda *_: kit)
     return run(Scenario("random:8", 20, "none", 1, strategy))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", sorted(OF_THE_USUAL - UNSEEN))
-def test_a_rule_that_is_left_out_is_missed_here_too(rule: str) -> None:
-    how = BREAKS[rule]
-    scenario = Scenario(how.topology, how.operations, how.faults, SEEDS.get(rule, 1), "flood", without=rule)
-    outcome = run(scenario, stop_at_first=True)
-    assert how.invariants & {violation.invariant for violation in outcome.violations}

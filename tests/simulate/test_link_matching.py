@@ -10,13 +10,11 @@ from tamis.router.core.core import CoreParts
 from tamis.router.core.statements.cover import Cover
 from tamis.simulate import run as runs
 from tamis.simulate import topologies
-from tamis.simulate.breaks import BREAKS, OF_THE_USUAL
 from tamis.simulate.run import Scenario, run
 from tamis.simulate.run_parts import RunParts
 from tests.simulate.test_mixed import MixedParts
 
 STRATEGY = "link-matching"
-SEEDS = {"R2": 2}
 
 
 class OtherCover(Cover):
@@ -69,12 +67,3 @@ def test_it_mixes_with_the_others(seed: int, monkeypatch: pytest.MonkeyPatch) ->
     outcome = run(Scenario("ring:7", 100, "all", seed))
     assert [str(violation) for violation in outcome.violations if violation.invariant not in (4, 6)] == []
     assert outcome.counts["required at rest"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", sorted(OF_THE_USUAL))
-def test_a_rule_that_is_left_out_is_missed_here_too(rule: str) -> None:
-    how = BREAKS[rule]
-    scenario = Scenario(how.topology, how.operations, how.faults, SEEDS.get(rule, 1), STRATEGY, without=rule)
-    outcome = run(scenario, stop_at_first=True)
-    assert how.invariants & {violation.invariant for violation in outcome.violations}

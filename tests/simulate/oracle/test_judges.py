@@ -418,6 +418,19 @@ def test_what_goes_on_lies_under_the_gap_before_it_until_the_next(court: Court) 
     assert court.found == [13]
 
 
+@pytest.mark.parametrize(("later_us", "found"), [(PATIENCE.remembered_us, [13]), (PATIENCE.remembered_us + 1, [])])
+def test_a_router_apart_for_as_long_as_it_is_remembered_knows_the_filter(
+    court: Court, later_us: int, found: list[int]
+) -> None:
+    court.gaps.at_rest()
+    rest_us = court.now_us
+    _cut(court)
+    court.now_us = rest_us + 60 * S
+    court.gaps.at_rest()
+    court.gaps.judge(court.message(at_us=rest_us + later_us))
+    assert court.found == found
+
+
 def test_who_wanted_nothing_before_the_change_is_not_told(court: Court) -> None:
     court.now_us = 9 * S
     court.truth.wanted(2, 1, C, 1, 0b11)

@@ -1,0 +1,108 @@
+"""Shows that a strategy needs each rule that it keeps: `python -m tamis.simulate.needed --strategy rendezvous`.
+
+Law: a rule is needed if some run without it violates an invariant that is that rule's own (`breaks.py`). Runs are those
+of seeds from 1 on, of the scenario in which the rule is missed soon, until it is missed or the time is up; a run that
+has begun goes on to its end.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from itertools import count
+from typing import Final
+
+import click
+
+from tamis.protocol.strategies import BY_NAME, Asks, StrategyFacts
+from tamis.simulate.breaks import BREAKS
+from tamis.simulate.run import Scenario, run
+
+FOUND_WITHIN_S: Final = 60.0
+IDLE: Final[dict[Asks, frozenset[str]]] = {
+    Asks.WANTED: frozenset(),
+    Asks.EVERYTHING_FOR_CLIENTS: frozenset({"R1", "R2", "R6", "R7", "R12"}),
+    Asks.EVERYTHING: frozenset({"R1", "R2", "R6", "R7", "R12"}),
+    Asks.BY_EDGES: frozenset({"R1", "R2", "R3"}),
+}
+"""Rules that have next to nothing to do, by what a strategy says that its routers ask for. Where each states one filter
+for all that clients want there is no storm to damp, nothing that is late, nobody to spare, nothing to narrow, and no
+control that could stand in line. Routers that speak for edges state the same one, and damp what they say there (E5)."""
+IDLE_IF_PREVENTIVE: Final = frozenset({"E7"})
+"""Those that have nothing to do where covered filters are said, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What came of leaving out `rule`. `seed`: of the run that missed it; None: none did."""
+
+    strategy: str
+    rule: str
+    seed: int | None
+    invariants: tuple[int, ...]
+    """Those of the rule that were violated."""
+    seconds: float
+    command: str
+    """What shows the last run again."""
+
+
+def rules_of(facts: StrategyFacts) -> list[str]:
+    """Return the rules that routers keep which follow a strategy, in the order of the page of rules."""
+    by_edges, reuses = facts.asks is Asks.BY_EDGES, facts.options.get("reuse") == "destinations"
+    left_out = IDLE[facts.asks] | (IDLE_IF_PREVENTIVE if facts.options.get("storing") == "preventive" else frozenset())
+
+    def keeps(rule: str) -> bool:
+        needs = BY_NAME[BREAKS[rule].strategy]
+        return (
+            rule not in left_out
+            and (by_edges or needs.asks is not Asks.BY_EDGES)
+            and (facts.has_roots or not needs.has_roots)
+            and (reuses or needs.options.get("reuse") != "destinations")
+        )
+
+    return [rule for rule in BREAKS if keeps(rule)]
+
+
+def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> Missed:
+    """Run networks that follow `strategy` without `rule` until the rule is missed, or `within_s` is over."""
+    how, began = BREAKS[rule], time.monotonic()
+    for seed in count(1):
+        scenario = Scenario(how.topology, how.operations, how.faults, seed, strategy, without=rule)
+        found = how.invariants & {violation.invariant for violation in run(scenario, stop_at_first=True).violations}
+        seconds = round(time.monotonic() - began, 2)
+        if found or seconds > within_s:
+            break
+    return Missed(strategy, rule, seed if found else None, tuple(sorted(found)), seconds, scenario.command())
+
+
+@click.command()
+@click.option(
+    "--strategy",
+    "strategies",
+    type=click.Choice([name for name, facts in BY_NAME.items() if facts.loses_nothing]),
+    multiple=True,
+    help="Several may be given; without it, all.",
+)
+@click.option("--rule", "rules", type=click.Choice(tuple(BREAKS)), multiple=True, help="Without it, all that it keeps.")
+@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+def main(strategies: tuple[str, ...], rules: tuple[str, ...], as_json: bool) -> int:
+    """Leave out each rule that a strategy keeps, and print how soon it is missed; the exit code is 1 if one is not."""
+    is_needed = True
+    for strategy in strategies or [name for name, facts in BY_NAME.items() if facts.loses_nothing]:
+        for rule in rules_of(BY_NAME[strategy]):
+            if rules and rule not in rules:
+                continue
+            what = missed(strategy, rule)
+            is_needed &= what.seed is not None
+            click.echo(json.dumps(asdict(what)) if as_json else _line(what))
+    return 0 if is_needed else 1
+
+
+def _line(what: Missed) -> str:
+    found = f"invariant {', '.join(map(str, what.invariants))}, seed {what.seed}" if what.invariants else "NOT MISSED"
+    return f"{what.strategy:26} {what.rule:4} {what.seconds:6.1f} s  {found}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(standalone_mode=False))
