@@ -38,16 +38,18 @@ _SETTLED_S: Final = 0.3
 class NetworkPlan:
     """The routers of a network, and how they are linked.
 
-    `links` are (one end, other end, cost). `keys` go into the topology file as they are, `keepalive` into each link.
-    `environments` has variables that a router sees besides those of this process, by its name; `prefix` stands in front
-    of the command of every router. With `is_proxied`, links run through a process where they can be cut and go dark;
-    those in `missing` (names as `link_name` gives them) are cut from the beginning.
+    `links` are (one end, other end, cost). `keys` go into the topology file as they are, `keys_of` into that of one
+    router, by its name, and `keepalive` into each link. `environments` has variables that a router sees besides those
+    of this process, by its name; `prefix` stands in front of the command of every router. With `is_proxied`, links run
+    through a process where they can be cut and go dark; those in `missing` (names as `link_name` gives them) are cut
+    from the beginning.
     """
 
     routers: tuple[str, ...]
     links: tuple[tuple[str, str, int], ...] = ()
     missing: frozenset[str] = frozenset()
     keys: dict[str, object] = field(default_factory=dict)
+    keys_of: dict[str, dict[str, object]] = field(default_factory=dict)
     keepalive: dict[str, int] = field(default_factory=dict)
     environments: dict[str, dict[str, str]] = field(default_factory=dict)
     prefix: Sequence[str] = ()
@@ -141,7 +143,7 @@ class RouterNetwork:
         links = [{"ends": [a, b], "cost": cost} for a, b, cost in self.plan.links]
         if self.plan.keepalive:
             links = [link | {"keepalive": self.plan.keepalive} for link in links]
-        return {"routers": routers, "links": links} | self.plan.keys
+        return {"routers": routers, "links": links} | self.plan.keys | self.plan.keys_of.get(router.name, {})
 
     # --- links -------------------------------------------------------------------------------------------------------
 

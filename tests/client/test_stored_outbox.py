@@ -127,7 +127,7 @@ def test_closing_leaves_what_has_no_answer_in_the_file(tmp_path: Path) -> None:
     assert numbers(Publisher(tmp_path / "out").open().sent()) == [1]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))])
 def test_in_any_history_no_counter_is_used_twice_and_nothing_without_an_answer_is_missing(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

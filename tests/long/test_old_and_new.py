@@ -1,4 +1,5 @@
-"""Routers of commit da1168e, which speak version 1 of the wire alone, and of now in one ring, in both roles.
+"""Routers of commit da1168e, which speak version 1 of the wire alone, and of now in one ring, in both roles, the new
+ones by each strategy.
 
 Under kills of either kind: no link is refused, nothing is doubled or misdelivered, and nothing is missing once the
 network is quiet; the old client works with new routers and the new one with old routers. Order is printed and not
@@ -19,11 +20,14 @@ import pytest
 from tamis.protocol.wire.numbers import stable_number
 from tamis.testing import NetworkPlan, RouterNetwork, running
 from tests.long.chaos import Traffic
+from tests.long.test_strategies import STRATEGIES
 from tests.trees import is_in_history, tree_of
 
 OLD = "da1168e"
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 RING = tuple((name, NAMES[(place + 1) % 5], 1) for place, name in enumerate(NAMES))
+OLD_ONES = {"two old": {"r1", "r4"}, "three old": {"r0", "r2", "r3"}}
+"""With two of them, two of the new ones are neighbours."""
 MESSAGES = 200
 EXCHANGE = str(Path(__file__).with_name("exchange.py"))
 
@@ -63,13 +67,16 @@ async def all_up(network: RouterNetwork) -> None:
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("old", [{"r1", "r4"}, {"r0", "r2", "r3"}], ids=["two old", "three old"])
-async def test_old_and_new_routers_in_one_ring(tmp_path, old_tree, old):
+@pytest.mark.parametrize(
+    ("which", "strategy"), [("three old", "advertise"), *(("two old", each) for each in STRATEGIES)]
+)
+async def test_old_and_new_routers_in_one_ring(tmp_path, old_tree, which, strategy):
+    old = OLD_ONES[which]
     assert {(True, False), (False, True)} <= dialled_by(old), "old and new meet in both roles"
     before = {"PYTHONPATH": old_tree}
-    async with running(
-        tmp_path, NetworkPlan(NAMES, RING, environments=dict.fromkeys(old, before), is_proxied=True)
-    ) as network:
+    theirs: dict[str, dict[str, object]] = {name: {"strategy": STRATEGIES[strategy]} for name in set(NAMES) - old}
+    plan = NetworkPlan(NAMES, RING, keys_of=theirs, environments=dict.fromkeys(old, before), is_proxied=True)
+    async with running(tmp_path, plan) as network:
         await network.until_linked()
         addresses = {name: router.address for name, router in network.routers.items()}
         load = Traffic(addresses, 100)
@@ -98,7 +105,7 @@ async def test_old_and_new_routers_in_one_ring(tmp_path, old_tree, old):
             assert (old_tree in loaded) is (name in old), f"{name} runs another build"
         logs = {name: router.log.read_text() for name, router in network.routers.items()}
     verdict = load.judged()
-    print(f"old {sorted(old)}: {verdict}")
+    print(f"old {sorted(old)}, new by {strategy}: {verdict}")
     assert (verdict.doubled, verdict.misdelivered) == (0, 0)
     assert not [each for each in verdict.lost if each.at_s > quiet_s]
     for name, log in logs.items():

@@ -128,6 +128,7 @@ def test_steps_do_not_depend_on_what_came_before(engine: str) -> None:
     assert spent(table, message) == spent(table, message) > 2_000
 
 
+@pytest.mark.slow
 def test_hard_patterns_cost_what_the_bytes_of_a_value_do() -> None:
     """10,000 patterns of 20 letters of two, 15 values of 65,000: half a step a byte, what is found, once the links."""
     table = Table(hash_seed=1)
@@ -138,6 +139,7 @@ def test_hard_patterns_cost_what_the_bytes_of_a_value_do() -> None:
     table.validate()
 
 
+@pytest.mark.slow
 def test_harder_patterns_stop_within_the_budget() -> None:
     """Of twenty letters every byte leads elsewhere: two or three steps each, which is too many."""
     rng, table, twenty = random.Random(1), Table(hash_seed=1), "abcdefghijklmnopqrst"

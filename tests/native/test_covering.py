@@ -59,6 +59,7 @@ def single_constraints() -> list[Constraint]:
     return plain + [Constraint(c.name, c.op, c.operands, negated=True) for c in plain]
 
 
+@pytest.mark.slow
 def test_one_constraint_against_one_is_judged_as_by_the_regions():
     """Every claim of the regions is one of C's, in the normal form; and C claims nothing that they deny."""
     forms: dict[Filter, None] = {}

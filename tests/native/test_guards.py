@@ -143,7 +143,7 @@ UNFOUND: dict[str, tuple[int, Failing, Value]] = {
 }
 
 
-@pytest.mark.parametrize("ends", ["equal", "different"])
+@pytest.mark.parametrize("ends", ["equal", pytest.param("different", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", UNFOUND)
 def test_filters_of_ranges_that_hold_and_one_more_test_are_passed_by_together(shape: str, ends: str) -> None:
     """They have no value to be found by, and their ranges do not tell them apart."""

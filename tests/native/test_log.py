@@ -41,7 +41,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples * 4 // 10, deadline=None)
 def test_what_is_open_is_read_again(steps: list[tuple]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, last = Log(Path(folder) / "log", **SMALL), 0
@@ -132,6 +132,7 @@ with Log(Path(sys.argv[1]), bytes_max=1 << 22, segment_bytes=1 << 16, ring_bytes
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_had_committed_is_there(tmp_path: Path) -> None:
     highest = 0
     for life in range(1, 4):

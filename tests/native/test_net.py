@@ -421,7 +421,12 @@ LAYERS: tuple[tuple[Broadcast, bool], ...] = (
 )
 
 
-@pytest.mark.parametrize("lazily", [False, True], ids=["all routes", "routes as needed"])
+ROUTES = pytest.mark.parametrize(
+    "lazily", [pytest.param(False, marks=pytest.mark.slow), True], ids=["all routes", "routes as needed"]
+)
+
+
+@ROUTES
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_switches_do_what_the_twin_does(nets, seed, broadcast, coarse, lazily):
@@ -445,7 +450,7 @@ def test_switches_that_flood_do_what_the_twin_does(nets, seed, broadcast, coarse
     _live(Net(seed, broadcast, coarse, seed == 0, "flood", narrow), nets)
 
 
-@pytest.mark.parametrize("crowd", [0, 40])
+@pytest.mark.parametrize("crowd", [pytest.param(0, marks=pytest.mark.slow), 40])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_switches_that_match_first_do_what_the_twin_does(nets, seed, broadcast, coarse, crowd):
@@ -454,7 +459,7 @@ def test_switches_that_match_first_do_what_the_twin_does(nets, seed, broadcast, 
     assert net.listed > 10
 
 
-@pytest.mark.parametrize("crowd", [0, 40])
+@pytest.mark.parametrize("crowd", [pytest.param(0, marks=pytest.mark.slow), 40])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 9))])
 def test_switches_that_write_and_believe_sets_do_what_the_twin_does(nets, seed, broadcast, coarse, crowd):
@@ -465,7 +470,7 @@ def test_switches_that_write_and_believe_sets_do_what_the_twin_does(nets, seed, 
     assert sum(each.sets_believed for each in figures) == net.believed
 
 
-@pytest.mark.parametrize("lazily", [False, True], ids=["all routes", "routes as needed"])
+@ROUTES
 @pytest.mark.parametrize("crowd", [0, 40])
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])

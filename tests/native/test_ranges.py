@@ -120,7 +120,7 @@ def rounds_of(crowd: str, interfaces: int) -> list[tuple[list[tuple[Value, list[
 
 
 @pytest.mark.parametrize("crowd", CROWDS)
-@pytest.mark.parametrize("interfaces", [1, 3_000])
+@pytest.mark.parametrize("interfaces", [pytest.param(1, marks=pytest.mark.slow), 3_000])
 def test_thousands_of_intervals(engine: str, crowd: str, interfaces: int) -> None:
     """More than cells hold, for one link, and one for each of many."""
     table = Table(engine)

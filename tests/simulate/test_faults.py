@@ -18,6 +18,7 @@ def test_the_same_seed_gives_the_same_operations() -> None:
     assert [operation.number for operation in first] == list(range(300))
 
 
+@pytest.mark.slow
 def test_all_mixes_accidents_worst_everything_and_none_is_churn() -> None:
     kinds = {operation.kind for operation in plan(NETWORK, 3_000, kinds_of("worst"), 1)}
     assert kinds == set(MAKE) - {"join", "quit", "put"}

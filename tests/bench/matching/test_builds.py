@@ -43,12 +43,14 @@ def test_a_build_beside_itself(other: Path) -> None:
         assert row["bytes_per_constraint"] == pytest.approx(row["other_bytes_per_constraint"], rel=0.05)
 
 
+@pytest.mark.slow
 def test_one_build_alone() -> None:
     result = run()
     assert result.exit_code == 0, result.output
     assert all("times" not in json.loads(line) for line in result.output.splitlines())
 
 
+@pytest.mark.slow
 def test_a_build_that_answers_otherwise_ends_the_run(other: Path) -> None:
     table = other / "tamis" / "native" / "table.py"
     text = table.read_text().replace("checksum[0]", "checksum[0] ^ 1")
@@ -59,6 +61,7 @@ def test_a_build_that_answers_otherwise_ends_the_run(other: Path) -> None:
     assert "the builds disagree" in result.output
 
 
+@pytest.mark.slow
 def test_a_build_that_ends_is_named(other: Path) -> None:
     (other / "tamis" / "native" / "table.py").unlink()
     result = run("--other", str(other))

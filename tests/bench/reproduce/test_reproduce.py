@@ -120,6 +120,7 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
     assert asked[4:] == [1, 2, 3], "another seed is another run"
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves_behind(tmp_path: Path) -> None:
     running.run([squares([])], Scale.SMALL, 1, tmp_path)
     assert (tmp_path / "000" / "example.csv").read_text().splitlines() == ["x,y", "1,1", "2,4", "3,9"]

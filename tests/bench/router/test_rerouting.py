@@ -17,6 +17,7 @@ def test_every_message_is_passed_on_by_both_links(trees: str) -> None:
     assert router.switch.figures().generations == (1 if trees == "one" else 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_routers_that_moved_are_not_looked_for_where_a_message_goes_anyway(engine):
     """Those that moved do not want it, and lie behind neighbours that others want it behind."""

@@ -117,7 +117,8 @@ async def test_a_greeting_that_is_denied_ends_the_sessions_of_tokens_that_are_go
     assert (await same.subscribe(1, "x = 1")).ranges
 
 
-@pytest.mark.parametrize("by_signal", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("by_signal", [True, False])
 async def test_a_token_that_is_gone_ends_its_sessions(process, tokens, by_signal):
     tokens("gone A\nchanged B\nsame C\n* D\n")
     router = process(ONE)

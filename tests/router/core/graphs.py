@@ -14,7 +14,7 @@ from itertools import pairwise
 from hypothesis import settings
 from hypothesis import strategies as st
 
-checks = settings(max_examples=15, deadline=None, derandomize=True)
+checks = settings(max_examples=min(15, settings.default.max_examples), deadline=None, derandomize=True)
 
 Edge = tuple[int, int, int]
 Pair = tuple[int, int]

@@ -90,7 +90,7 @@ async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
     assert await carol.delivered() == {"x": 4}
 
 
-@pytest.mark.parametrize("others", ["b", "ad", "bce"])
+@pytest.mark.parametrize("others", ["ad", *(pytest.param(each, marks=pytest.mark.slow) for each in ("b", "bce"))])
 async def test_routers_of_both_families_make_one_ring(nodes, others):
     text = linked(*RING)
     made = nodes(text)

@@ -347,7 +347,7 @@ CHANGES = st.lists(
 
 @pytest.mark.slow
 @given(CHANGES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples * 6 // 10, deadline=None)
 def test_at_rest_each_edge_has_what_is_wanted_behind_it(changes: list[tuple[str, bool, int, int]]) -> None:
     """On a tree, whatever clients want, and whatever statements are lost: judged by sets of bounds."""
     world = world_of("abcd", "ab", "bc", "bd")
