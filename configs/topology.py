@@ -209,7 +209,8 @@ class Topology(ConfigSection):
             "client_addresses": sum(len(router.clients) for router in everyone),
             "admin_addresses": sum(router.admin is not None for router in everyone),
             "broadcast": self.layer,
-            "strategy": self.strategy.name,
+            "strategy": self.strategy.facts.name,
+            "classes": len(self.strategy.classes),
             "spaces": len(self.spaces),
             "engines": sorted({router.engine.name for router in everyone}),
         }

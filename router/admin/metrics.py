@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch import SpaceFigures
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
+from tamis.router.admin.edges import edge_figures, root_changes, roots
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
 from tamis.router.admin.view import RouterView
@@ -23,6 +24,7 @@ from tamis.router.daemon.process import resident_bytes
 from tamis.router.daemon.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
+    from tamis.router.core.core import Core
     from tamis.router.links.network import Network
 
 
@@ -39,6 +41,8 @@ def metrics(running: RouterView, version: str) -> str:
     _limits(page, running, figures)
     if running.network is not None:
         _links(page, running.network)
+        _edges(page, running.network.core)
+        _roots(page, running.network)
     _process(page, running)
     return str(page)
 
@@ -47,7 +51,7 @@ def _about(page: Exposition, running: RouterView, version: str) -> None:
     settings = running.settings
     build = {"version": version, "python": platform.python_version()}
     page.family("tamis_build_info", "gauge", "Which version runs; always 1.", [(build, 1)])
-    chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.name, "engine": settings.engine.name}
+    chosen = {"broadcast": settings.broadcast, "strategy": settings.strategy.facts.name, "engine": settings.engine.name}
     page.family("tamis_router_info", "gauge", "Which router it is; always 1.", [({"id": settings.id} | chosen, 1)])
     page.gauge("tamis_ready", "1 while the router is ready: it serves, and nothing is wrong.", int(running.is_ready))
     health = running.connections.health
@@ -171,6 +175,28 @@ def _links(page: Exposition, network: Network) -> None:
     for name, kind, meaning, key in _LINK_FAMILIES:
         samples = [(label, form[key]) for label, form in zip(labels, forms, strict=True)]
         page.family(f"tamis_link_{name}", kind, meaning, samples)
+
+
+def _edges(page: Exposition, core: Core) -> None:
+    """Add what is held of edges, where messages go by them."""
+    form = edge_figures(core)
+    if form is not None:
+        page.gauge("tamis_edges", "Edges behind which it is said what is wanted.", form.heard)
+        meaning = "Of these, edges that count as wanting everything until all has been said."
+        page.gauge("tamis_edges_incomplete", meaning, form.incomplete)
+        page.gauge("tamis_edge_filters", "Filters that neighbours have said of edges.", form.filters)
+
+
+def _roots(page: Exposition, network: Network) -> None:
+    """Add the roots of classes, where messages go by them."""
+    found = roots(network)
+    if found is not None:
+        named = [({"class": each.class_name or "", "root": str(each.root)}, 1) for each in found if each.is_named]
+        meaning = "The root that messages of a class name; always 1."
+        page.family("tamis_class_root_info", "gauge", meaning, named)
+        meaning = "Classes whose messages name no root, and go to all routers."
+        page.gauge("tamis_classes_without_root", meaning, len(found) - len(named))
+        page.counter("tamis_root_changes", "Times that a class got another root.", root_changes(network.core) or 0)
 
 
 _LINK_FAMILIES: Final = (

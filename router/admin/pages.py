@@ -15,10 +15,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
+from tamis.router.admin.edges import class_form, edge_forms, onward_forms
 from tamis.router.admin.metrics import metrics
-from tamis.router.admin.routes import edge_forms, interface_forms, known_routers, onward_forms, router_form, routes_head
+from tamis.router.admin.routes import interface_forms, known_routers, router_form, routes_head
 from tamis.router.admin.spaces import put_spaces, space_form
 from tamis.router.admin.status import connection_form, status_form
 from tamis.router.admin.view import RouterView
@@ -151,6 +153,7 @@ def _explain(request: Request, running: RouterView) -> Answer:
         interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
         passed_on=None if running.network is None else onward_forms(running.network, attributes),
+        by_root=None if running.network is None else class_form(running.network.core, attributes),
         matching_filters=found.total,
         complete=len(items) == found.total,
     )
@@ -167,10 +170,23 @@ def _routes(request: Request, running: RouterView) -> Answer:
             after = router
             break
     head = routes_head(network, running.settings.broadcast)
-    first = (
-        {"interfaces": interface_forms(network), "edges": edge_forms(network)} if cursor == 0 else {"interfaces": []}
-    )
-    return items.page("routers", **head, **first, next=after)
+    interfaces = interface_forms(network) if cursor == 0 else []
+    return items.page("routers", **head, interfaces=interfaces, next=after)
+
+
+def _edges(request: Request, running: RouterView) -> Answer:
+    """List the edges of this router, root by root, from `cursor` on."""
+    network = _network(running)
+    limit, cursor = _page_of(request)
+    items = Items(limit, Budget())
+    after = None
+    for at, form in enumerate(edge_forms(network.core, cursor), cursor):
+        if items.is_full or not items.add(form):
+            after = at
+            break
+    head = routes_head(network, running.settings.broadcast)
+    strategy = running.settings.strategy.facts
+    return items.page("edges", **head, strategy=strategy.name, by_edges=strategy.asks is Asks.BY_EDGES, next=after)
 
 
 def _unmatched(request: Request, running: RouterView) -> Answer:
@@ -280,6 +296,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "/unmatched": Page("GET", _unmatched),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),
+    "/edges": Page("GET", _edges),
     "/audit": Page("POST", _ask_all),
     "/audited": Page("GET", _audited),
 }

@@ -6,11 +6,10 @@ Law: routers are shown by their ids, which link states carry; a router without a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tamis.protocol.values import Value
+from tamis.router.admin.edges import edge_figures, root_changes, root_forms
 from tamis.router.connections.connections import Connections
 from tamis.router.core.strategies.edges import EdgeCore
 
@@ -51,10 +50,14 @@ def link_forms(network: Network) -> list[dict[str, Any]]:
 def network_form(network: Network) -> dict[str, object]:
     """Return what the status of a router says of its network."""
     core = network.core
+    figures = edge_figures(core)
     return {
         "links": link_forms(network),
         "in_step": network.step.is_in_step,
         "routers": len(core.core_state.trees.routers),
+        "edges": None if figures is None else figures._asdict(),
+        "roots": root_forms(network),
+        "root_changes": root_changes(core),
         "remote_filters": network.connections.switch.figures().remote_filters,
         "refused_filters": network.installer.refused,
         "alarms": network.connections.health.alarms,
@@ -88,7 +91,9 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
     )
     children = core_state.trees.children(core.me)
     if isinstance(core, EdgeCore) and core.held_edges:
-        filters = Counter({held.place.neighbour: len(held.filters) for held in core.held_edges})
+        filters = Counter()
+        for held in core.held_edges:
+            filters[held.place.neighbour] += len(held.filters)
     return [
         {
             "neighbour": neighbour.settings.neighbour,
@@ -104,49 +109,9 @@ def interface_forms(network: Network) -> list[dict[str, object]]:
     ]
 
 
-def edge_forms(network: Network) -> list[dict[str, object]]:
-    """Return what is held of each edge of the tree, and what is said to the neighbour at its other end; none where the
-    strategy has no edges, or routers of another family are in reach."""
-    core = network.core
-    if not isinstance(core, EdgeCore):
-        return []
-    name_of, ways = (
-        core.core_state.topology.name_of,
-        Counter(map(core.core_state.trees.next_hop, core.core_state.trees.routers)),
-    )
-    said = {each.place.neighbour: each for each in core.said_edges}
-    return [
-        {
-            "neighbour": name_of(held.place.neighbour),
-            "root": name_of(held.place.root),
-            "number": held.number,
-            "routers": ways[held.place.neighbour],
-            "complete": held.is_complete,
-            "filters": len(held.filters),
-            "said_complete": held.place.neighbour in said and said[held.place.neighbour].is_complete,
-            "said_filters": said[held.place.neighbour].count if held.place.neighbour in said else 0,
-        }
-        for held in core.held_edges
-    ]
-
-
 def is_synced(core: Core, neighbour: int) -> bool:
     link = core.core_state.links.by_neighbour.get(neighbour)
     return link is not None and link.is_synced
-
-
-def onward_forms(network: Network, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
-    """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
-    a message; none of them where what lies behind a neighbour is known as a whole."""
-    trees, name_of = network.core.core_state.trees, network.core.core_state.topology.name_of
-    below = trees.below(trees.me)
-    behind: dict[int, list[str]] = {}
-    for router in network.connections.switch.wanting(attributes):
-        if router in below:
-            behind.setdefault(below[router], []).extend([name_of(router)] if router in trees.routers else [])
-    return [
-        {"neighbour": name_of(neighbour), "routers": sorted(routers)} for neighbour, routers in sorted(behind.items())
-    ]
 
 
 def router_form(core: Core, router: int) -> dict[str, object]:

@@ -55,8 +55,9 @@ def _in_words(summary: dict[str, object]) -> str:
     engines = summary["engines"]
     engine = " and ".join(engines) if isinstance(engines, list) else engines
     counts = ", ".join(_counted(summary[key], noun) for key, noun in (("routers", "router"), ("links", "link")))
-    return f"{counts}, strategy {summary['strategy']}, engine {engine}"
+    classes = f" of {_counted(summary['classes'], 'class', 'classes')}" if summary["classes"] else ""
+    return f"{counts}, strategy {summary['strategy']}{classes}, engine {engine}"
 
 
-def _counted(count: object, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def _counted(count: object, noun: str, several: str = "") -> str:
+    return f"{count} {noun if count == 1 else several or f'{noun}s'}"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from tamis.cli.admin import NoAnswer, routers
+from tamis.cli.strategy_lines import message_by_root
 from tamis.cli.verdicts import constraint_lines
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
@@ -41,7 +42,10 @@ def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) ->
 def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
     filters, total = answer["filters"], answer["matching_filters"]
     passed_on = answer.get("passed_on")  # null where the router stands alone
-    onward = list(_onward(passed_on or ()))
+    by_root = answer.get("by_root") or {}
+    onward = list(_onward(passed_on or (), by_root.get("root")))
+    if by_root:
+        yield f"router {router}: {message_by_root(by_root)}"
     if not total:
         none = "no filter matches" if passed_on is None else "no filter of its clients matches"
         passed = f"it is passed on {'; '.join(onward)}" if onward else "the message goes to nobody"
@@ -74,7 +78,16 @@ def _receivers(answer: dict[str, Any]) -> Iterator[str]:
         yield f"one of the members of group {group}"
 
 
-def _onward(passed_on: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """To which neighbour, and for which routers behind it that ask for such messages."""
+def _onward(passed_on: Iterable[dict[str, Any]], root: str | None) -> Iterator[str]:
+    """To which neighbour, and why: for which routers behind it that ask for such messages, where these are known."""
     for way in passed_on:
-        yield f"to {way['neighbour']}, for {', '.join(way['routers'])}"
+        for_whom = f"for {', '.join(way['routers'])}" if way["routers"] else ""
+        why = _WHY.get(way.get("why", ""), "").format(root=root)  # routers of earlier versions do not say it
+        yield f"to {way['neighbour']}{', ' if why or for_whom else ''}{' and '.join(filter(None, (why, for_whom)))}"
+
+
+_WHY: Final = {
+    "root": "towards its root {root}",
+    "edge": "behind which it is wanted",
+    "everything": "behind which every message is wanted",
+}

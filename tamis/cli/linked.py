@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from tamis.cli.admin import AdminTarget, NoAnswer, routers
-from tamis.cli.routes import whole_routes
+from tamis.cli.routes import whole
 
 WAIT_S: Final = 10.0
 _ASK_AGAIN_S: Final = 0.05
@@ -53,5 +53,5 @@ def _links(file: str) -> list[tuple[str, str]]:
 
 def _known(router: AdminTarget) -> dict[str, set[str]]:
     """Router -> those to whom it says it is linked."""
-    rows = whole_routes(router)["routers"]
+    rows = whole("/routes", router)["routers"]
     return {row["router"]: {link["neighbour"] for link in row["links"]} for row in rows}

@@ -83,9 +83,18 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         "bytes_in_s": (status["bytes_in"] - old.get("bytes_in", 0)) / seconds,
         "bytes_out_s": (status["bytes_out"] - old.get("bytes_out", 0)) / seconds,
         "lost_s": (lost(status) - lost(old)) / seconds,
+        "sets_s": _sets_s(status.get("sets"), old.get("sets", {}), seconds),
         "match_us": match_ns / timed / 1000 if timed > 0 else None,
         "longest_stall_ms": status["longest_stall_ms"],
     }
+
+
+def _sets_s(sets: dict[str, int] | None, old: dict[str, int], seconds: float) -> dict[str, float] | None:
+    """Messages a second that got a set of routers, went on by theirs, or were matched again; None: there never were
+    any."""
+    if not sets or not any(sets.values()):
+        return None
+    return {key: (count - old.get(key, 0)) / seconds for key, count in sets.items()}
 
 
 def _connection_rows(before: Sample, now: Sample) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
+from tamis.cli.edge_tables import edges_text, trees_text
 from tamis.cli.tables import columns
 from tamis.protocol.shown import shown
 
@@ -30,7 +31,7 @@ _PAGE: Final = 500
 @click.argument("target", required=False, type=click.Path())
 @click.option("--audit", is_flag=True, help="Also ask every router whether it holds what this one does.")
 @click.option(
-    "--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge of the tree."
+    "--edges", is_flag=True, help="Also what neighbours have said of the routers behind each edge, root by root."
 )
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router that was asked.")
@@ -45,29 +46,39 @@ def command(target: str | None, audit: bool, edges: bool, as_json: bool) -> int:
     1 if a router did not answer, or if an audit found a difference.
     """
     code = 0
+    by_edges: list[dict[str, Any]] = []
     for router in routers(target):
         try:
-            form = whole_routes(router) | ({"audit": _audit(router)} if audit else {})
+            form = whole("/routes", router) | ({"audit": _audit(router)} if audit else {})
+            if edges:
+                by_edges.append(whole("/edges", router))
+                form["edges"] = by_edges[-1]["edges"]
         except NoAnswer as error:
             click.echo(str(error), err=True)
             code = 1
             continue
         if audit and (not form["audit"]["done"] or form["audit"]["differing"]):
             code = 1
-        if not edges:
-            form.pop("edges", None)
-        click.echo(json.dumps(form) if as_json else _text(form))
+        if as_json:
+            click.echo(json.dumps(form))
+            continue
+        click.echo(_text(form))
+        if edges:
+            click.echo(edges_text(by_edges[-1]) + "\n")
+    if len(by_edges) > 1 and not as_json and (trees := trees_text(by_edges)):
+        click.echo(trees)
     return code
 
 
-def whole_routes(router: AdminTarget) -> dict[str, Any]:
-    """What one router knows, all pages as one; NoAnswer where it does not say."""
-    whole: dict[str, Any] = router.ask("/routes", limit=_PAGE)
-    while whole["next"] is not None:
-        page = router.ask("/routes", limit=_PAGE, cursor=whole["next"])
-        whole["routers"] += page["routers"]
-        whole["next"] = page["next"]
-    return whole
+def whole(path: str, router: AdminTarget) -> dict[str, Any]:
+    """A list that one router shows, all pages as one; NoAnswer where it does not say."""
+    found: dict[str, Any] = router.ask(path, limit=_PAGE)
+    items = path.removeprefix("/")
+    while found["next"] is not None:
+        page = router.ask(path, limit=_PAGE, cursor=found["next"])
+        found[items] += page[items]
+        found["next"] = page["next"]
+    return found
 
 
 def _audit(router: AdminTarget) -> dict[str, Any]:
@@ -95,25 +106,10 @@ def _lines(form: dict[str, Any]) -> Iterator[str]:
     yield ""
     heads = ("router", "next hop", "parent", "epoch", "seq", "filters", "links")
     yield columns(heads, [_row(each) for each in form["routers"]])
-    if "edges" in form:
-        yield ""
-        yield _edges_text(form["edges"])
     if "audit" in form:
         yield ""
         yield _audit_text(form["audit"])
     yield ""
-
-
-def _edges_text(edges: list[dict[str, Any]]) -> str:
-    if not edges:
-        return "edges: messages do not go by edges here"
-    heads = ("edge to", "root", "routers behind", "filters", "", "filters said", "")
-    return columns(heads, [_edge_row(each) for each in edges])
-
-
-def _edge_row(each: dict[str, Any]) -> list[object]:
-    held, said = ("complete" if each[key] else "not yet: everything" for key in ("complete", "said_complete"))
-    return [each["neighbour"], each["root"], each["routers"], each["filters"], held, each["said_filters"], said]
 
 
 def _state(way: dict[str, Any]) -> str:

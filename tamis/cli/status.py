@@ -11,6 +11,7 @@ import click
 
 from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
 from tamis.cli.broken_links import broken_links
+from tamis.cli.strategy_lines import of_strategies, strategy_problems
 from tamis.cli.supervised import Supervised, supervised
 from tamis.cli.tables import byte_count, columns, duration
 from tamis.protocol.shown import shown
@@ -39,8 +40,10 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     it, that of TAMIS_ADMIN or of the context in use (`tamis context`), or 127.0.0.1:7600. The exit code is 1 if one of
     them is not ready.
 
-    Below the table stands what is wrong: since when a link is down and why, what is lost (copies that went another way
-    are not), and whether `tamis up` on this machine keeps the router, how often it started it again, and why.
+    Below the table stands which strategy the routers follow, where it is not the default, with the root of each class
+    and how many messages went on by the set of routers that they carry. Then what is wrong: edges of which not all has
+    been said; since when a link is down and why, what is lost (copies that went another way are not), and whether
+    `tamis up` on this machine keeps the router, how often it started it again, and why.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -59,7 +62,7 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     else:
         named = [status | {"name": router.name} for router, status in found]
         click.echo(_table(named))
-        for line in _problems(named, by):
+        for line in (*of_strategies(named), *_problems(named, by)):
             click.echo(shown(line))
     if not is_quiet:
         click.echo(f"not quiet for {wait_quiet} s within {timeout} s", err=True)
@@ -80,6 +83,7 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
             yield from keeper.lines()
         yield from (f"{who} is not ready: {text}" for text in status.get("problems", {}).values())
         yield from broken_links(who, status)
+        yield from strategy_problems(who, status)
         if status.get("settings_refused"):
             yield f"{who} does not use the changed file: {status['settings_refused']}"
         elif status.get("need_a_restart"):

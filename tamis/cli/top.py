@@ -44,9 +44,10 @@ def command(target: str | None, interval: float, connections: int, by: str, once
     """Show what flows through routers, until Ctrl-C.
 
     Of each router: links that are up, messages a second in, out to clients and forwarded to other routers, what was
-    lost, what waits, how long a match takes, and bytes a second. Of the busiest connections: the same, and whether the
-    router makes them wait. In a narrow terminal the columns that matter least are left out. Routers come in the order
-    of the file; --sort orders them and the connections, by name or by what is most. TARGET is as for `tamis status`.
+    lost, what waits, how long a match takes, where messages carry sets of routers how many went on by them, and bytes a
+    second. Of the busiest connections: the same, and whether the router makes them wait. In a narrow terminal the
+    columns that matter least are left out. Routers come in the order of the file; --sort orders them and the
+    connections, by name or by what is most. TARGET is as for `tamis status`.
     The exit code is 1 if no router answers.
     """
     found = routers(target)
@@ -101,7 +102,7 @@ def as_text(shown: View, width: int = WIDTH) -> str:
 
 _ROUTER_HEAD: Final = (
     *("router", "state", "links", "clients", "filters", "in/s", "out/s", "fwd/s", "lost/s", "waiting", "match"),
-    *("in", "out"),
+    *("by set/s", "in", "out"),
 )
 _ROUTER_LESS: Final = ("out", "in", "filters", "match", "clients", "waiting", "state")
 """What goes first where the terminal is narrow; rates, links and losses stay."""
@@ -116,7 +117,8 @@ def _routers(shown: View, width: int) -> str:
             links = "" if row["links"] is None else f"{row['links'][0]}/{row['links'][1]}"
             cells += [links, row["clients"], row["filters"]]
             cells += [row["in_s"], row["out_s"], row["forwarded_s"], row["lost_s"], byte_count(row["queued_bytes"])]
-            cells += [match_us, f"{byte_count(row['bytes_in_s'])}/s", f"{byte_count(row['bytes_out_s'])}/s"]
+            cells += [match_us, "" if row.get("sets_s") is None else row["sets_s"]["believed"]]
+            cells += [f"{byte_count(row['bytes_in_s'])}/s", f"{byte_count(row['bytes_out_s'])}/s"]
         rows.append(cells + [""] * (len(_ROUTER_HEAD) - len(cells)))
     return columns(*fitted(_ROUTER_HEAD, rows, width, _ROUTER_LESS))
 

@@ -15,6 +15,7 @@ import click
 
 from tamis.cli.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
 from tamis.cli.connecting import access, refusals, split_addresses
+from tamis.cli.strategy_lines import message_by_root
 from tamis.cli.tables import columns
 from tamis.client.trail import AnyReport, Trail, Way, way_of
 from tamis.protocol.message_text import parse_message
@@ -60,6 +61,8 @@ class Names:
         self._names = {stable_number(name): name for name in names}
         self._texts: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self._groups: dict[tuple[int, int], str] = {}
+        self.by_root: dict[str, str | None] = {}
+        """`class` and `root` of the message, where routers go by roots and one of them was asked."""
 
     def hear(self, name: str) -> None:
         self._names[stable_number(name)] = name
@@ -74,6 +77,7 @@ class Names:
             except NoAnswer as error:
                 click.echo(str(error), err=True)
                 continue
+            self.by_root = answer.get("by_root") or self.by_root
             for item in answer["filters"]:
                 self.hear(item["client"])
                 subscription = stable_number(item["client"]), item["subscription"]
@@ -160,11 +164,14 @@ def show(
                 "came_from": names.of(way.came_from),
                 "answered": report is not None,
             }
+            step |= names.by_root
             click.echo(json.dumps(step if report is None else step | form(report)))
         cells = row(report) if report is not None else ["no answer", *[""] * (len(head) - 1)]
         rows.append((lead + names.of(way.router), *cells))
     if form is None:
         click.echo(columns(("router", *head), rows))
+        if names.by_root:
+            click.echo(shown(message_by_root(names.by_root)))
 
 
 def some(words: Sequence[str], total: int, between: str = " ") -> str:

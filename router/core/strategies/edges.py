@@ -22,7 +22,7 @@ from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import no_clock
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says, every_class
 from tamis.router.core.statements.edges.held import HeldEdge
-from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll, everything_of
+from tamis.router.core.statements.edges.places import EdgePlace, EdgeTrees, TreesOfAll, everything_of
 from tamis.router.core.statements.edges.said import SaidEdge
 from tamis.router.core.statements.edges.storing import Marking
 from tamis.router.core.statements.layouts import EDGES
@@ -125,6 +125,19 @@ class EdgeCore(Core):
     def said_edges(self) -> Collection[SaidEdge]:
         """What is said of the edges of the trees in force."""
         return self._edges.said.values()
+
+    @property
+    def edge_trees(self) -> tuple[EdgeTrees, ...]:
+        """The trees of whose edges routers speak; none while messages do not go by edges."""
+        return self._edges.trees
+
+    def held_of(self, place: EdgePlace) -> HeldEdge | None:
+        """What is held of an edge; None: its strategy has nothing said of it, as all messages go there."""
+        return self._edges.held.get((place.root, place.neighbour))
+
+    def said_of(self, place: EdgePlace) -> SaidEdge | None:
+        """What is said of an edge; None: nothing, by its strategy or as the link is down."""
+        return self._edges.said.get((place.root, place.neighbour))
 
     def number_towards(self, router: int) -> int | None:
         """Return the number of the edge by which messages go towards `router`; None: they do not go by edges."""

@@ -7,14 +7,16 @@ cannot be read concerns all classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
 from tamis.protocol.covering.covers import covers
 from tamis.protocol.covering.meets import may_meet
 from tamis.protocol.errors import FrameError
+from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter
+from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.ways.roots import RootChoice
 
@@ -39,6 +41,15 @@ def classes_of(choices: Sequence[RootChoice]) -> Callable[[bytes], int]:
         return met if is_in_classes else met | rest
 
     return concerned
+
+
+def class_of(choices: Sequence[RootChoice], attributes: Mapping[str, Value]) -> int:
+    """Return the place in `choices` of the class that a message with `attributes` is in: the first that has a filter
+    which it satisfies, the last where there is none. The switch finds it by a table; this is for people who ask."""
+    holds = (
+        any(filter_matches(decode_filter(packed), attributes) for packed in choice.filters) for choice in choices[:-1]
+    )
+    return next((place for place, is_in in enumerate(holds) if is_in), len(choices) - 1)
 
 
 def _meets(filter_: Filter, of_class: Sequence[Filter]) -> bool:

@@ -74,9 +74,12 @@ class Roots:
     """The roots of all classes as routers come and go. `hold_us`: how long a root is chosen before messages name it."""
 
     def __init__(self, choices: Sequence[RootChoice], me: int, hold_us: int) -> None:
-        self._choices, self._me, self._hold_us = choices, me, hold_us
+        self.choices: Final = choices
+        self._me, self._hold_us = me, hold_us
         self.chosen: tuple[int, ...] = ()
         """The root of each class; none where messages do not go by roots."""
+        self.changes = 0
+        """How often a class got another root in the place of the one that it had."""
         self._since_us: tuple[int, ...] = ()
 
     def follow(self, reach: Collection[int], now_us: int) -> None:
@@ -84,12 +87,13 @@ class Roots:
         before = dict(enumerate(zip(self.chosen, self._since_us, strict=True)))
         self.chosen = self._choose(reach) if reach else ()
         kept = [before.get(place, (None, now_us)) for place, _ in enumerate(self.chosen)]
+        self.changes += sum(of not in (None, root) for root, (of, _) in zip(self.chosen, kept, strict=True))
         self._since_us = tuple(
             since_us if of == root else now_us for root, (of, since_us) in zip(self.chosen, kept, strict=True)
         )
 
     def _choose(self, reach: Collection[int]) -> tuple[int, ...]:
-        return roots_of(self._choices, reach)
+        return roots_of(self.choices, reach)
 
     def named(self, now_us: int) -> tuple[int, ...]:
         """Return the root that messages of each class name; 0: none yet."""

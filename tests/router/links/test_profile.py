@@ -6,6 +6,7 @@ import pytest
 
 from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Ack, Unsubscribe
+from tamis.router.admin.edges import onward_forms
 from tamis.router.core.strategies.edges import EdgeCore
 from tests.router.links.conftest import Node, in_touch, linked
 from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
@@ -56,6 +57,8 @@ async def test_a_message_takes_no_link_behind_which_nobody_wants_it(nodes):
     alice, bob = await made["a"].client("alice"), await made["b"].client("bob")
     await subscribe(bob, subscription(1, "x > 1"))
     await settled(*made.values())
+    assert onward_forms(made["a"].network, {"x": 2}) == [{"neighbour": "b", "routers": [], "why": "edge"}]
+    assert onward_forms(made["a"].network, {"x": 1}) == []
     before = visits(made)
     for x in (1, 2, 3):
         await alice.publish({"x": x})

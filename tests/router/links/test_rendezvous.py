@@ -6,6 +6,7 @@ import pytest
 
 from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Lost
+from tamis.router.admin.edges import class_form, edge_forms, onward_forms, root_changes, root_forms
 from tamis.router.core.strategies.rendezvous import RendezvousCore
 from tests.router.links.conftest import Node, in_touch, linked
 from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
@@ -69,6 +70,42 @@ async def test_a_message_takes_the_way_to_the_root_and_to_who_wants_it_and_no_ot
     assert [len(core_of(made[name]).held_edges) for name in "abcd"] == [0, 2, 1, 0]
 
 
+async def test_administration_says_which_edges_and_roots_there_are(nodes):
+    """On a line a - b - c with roots a (odd) and c (others): b has an edge to each in both trees."""
+    classes = "\nstrategy: {name: rendezvous, classes: {odd: 'x in {1, 3}'}, roots: {odd: [a]}, others: [c]}"
+    made = await in_touch(nodes(linked("ab", "bc") + classes))
+    carol = await made["c"].client("carol")
+    await subscribe(carol, subscription(1, "x = 1"))
+    await named(*made.values())
+    await made["a"].until(lambda: sum(len(held.filters) for held in core_of(made["a"]).held_edges) == 1)
+    network = {name: node.network for name, node in made.items()}
+    forms = {
+        name: {(str(form["root"]), str(form["neighbour"])): form for form in edge_forms(each.core)}
+        for name, each in network.items()
+    }
+    assert [sorted(forms[name]) for name in "abc"] == [
+        [("a", "b"), ("c", "b")],
+        [("a", "a"), ("a", "c"), ("c", "a"), ("c", "c")],
+        [("a", "b"), ("c", "b")],
+    ]
+    up, down = forms["b"]["a", "a"], forms["b"]["a", "c"]
+    assert (up["held"], up["said"]) == (None, {"complete": True, "filters": 1})
+    assert (down["held"], down["said"]) == ({"complete": True, "filters": 1}, None)
+    assert (up["classes"], forms["b"]["c", "a"]["classes"], down["routers"]) == (["odd"], [None], 1)
+    every = list(edge_forms(network["b"].core))
+    assert [list(edge_forms(network["b"].core, cursor)) for cursor in range(5)] == [every[at:] for at in range(5)]
+    assert root_forms(network["b"]) == [
+        {"class": "odd", "root": "a", "named": True, "preferred": "a"},
+        {"class": None, "root": "c", "named": True, "preferred": "c"},
+    ]
+    assert onward_forms(network["b"], {"x": 1}) == [
+        {"neighbour": "a", "routers": [], "why": "root"},
+        {"neighbour": "c", "routers": [], "why": "edge"},
+    ]
+    assert onward_forms(network["a"], {"x": 3}) == []
+    assert class_form(network["a"].core, {"x": 2}) == {"class": None, "root": "c"}
+
+
 async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
     made = await in_touch(nodes(linked(*RING) + "\nstrategy: {name: rendezvous, others: [b, d]}"))
     alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
@@ -85,6 +122,10 @@ async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
     assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
     await named(*rest.values())
     assert {core_of(node).roots.chosen for node in rest.values()} == {(made["d"].network.core.me,)}
+    assert {(form["root"], form["preferred"]) for node in rest.values() for form in root_forms(node.network) or ()} == {
+        ("d", "b")
+    }
+    assert all((root_changes(node.network.core) or 0) > 0 for node in rest.values())
     assert isinstance(await carol.next(), Lost)  # ways by b had broken
     await alice.publish({"x": 4})
     assert await carol.delivered() == {"x": 4}

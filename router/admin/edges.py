@@ -1,0 +1,188 @@
+"""The edges of the trees that messages go by, and the roots of classes, as JSON objects.
+
+Law: an edge is named by the root of its tree and the neighbour at its other end, as a neighbour may have an edge in the
+tree of each root. The class of messages that are in no other has no name: it is null.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from tamis.protocol.values import Value
+from tamis.router.core.statements.edges.edges import SAID
+from tamis.router.core.statements.edges.places import EVERY_CLASS, EdgePlace, everything_of
+from tamis.router.core.strategies.edges import EdgeCore
+from tamis.router.core.strategies.rendezvous import RendezvousCore
+from tamis.router.core.ways.classes import class_of
+
+if TYPE_CHECKING:
+    from tamis.router.core.core import Core
+    from tamis.router.core.ways.trees import Trees
+    from tamis.router.links.network import Network
+
+
+def edge_forms(core: Core, cursor: int = 0) -> Iterator[dict[str, object]]:
+    """Yield each edge of this router from the `cursor`-th on, root by root: what its neighbour has said of it, and what
+    it was told; none where the strategy has no edges, or routers of another layout are in reach."""
+    if not isinstance(core, EdgeCore):
+        return
+    at = 0
+    for tree in core.edge_trees:
+        first, at = at, at + len(tree.places)
+        if at > cursor:
+            behind = Counter(map(tree.next_hop, tree.routers))
+            for neighbour in sorted(tree.places)[max(0, cursor - first) :]:
+                yield _edge_form(core, tree.places[neighbour], behind[neighbour])
+
+
+def _edge_form(core: EdgeCore, place: EdgePlace, routers: int) -> dict[str, object]:
+    """`held` is null where every message goes there, `said` where the neighbour sends every message here."""
+    name_of, held, said = core.core_state.topology.name_of, core.held_of(place), core.said_of(place)
+    is_said = core.policy.of_own(place) is SAID
+    return {
+        "root": name_of(place.root),
+        "neighbour": name_of(place.neighbour),
+        "towards_root": place.is_up,
+        "classes": _class_names(core, place.classes),
+        "routers": routers,
+        "number": place.number,
+        "held": None if held is None else {"complete": held.is_complete, "filters": len(held.filters)},
+        "said": None
+        if not is_said
+        else {
+            "complete": said is not None and said.is_complete,
+            "filters": said.count if said is not None else 0,
+        },
+    }
+
+
+def _class_names(core: EdgeCore, classes: int) -> list[str | None] | None:
+    """Return the names of these classes; None: the strategy has no classes."""
+    if not isinstance(core, RendezvousCore) or classes == EVERY_CLASS:
+        return None
+    return [choice.name or None for at, choice in enumerate(core.roots.choices) if classes >> at & 1]
+
+
+class EdgeFigures(NamedTuple):
+    """How many `trees` and `edges` of this router there are; what is said of an edge is `heard` of some of them."""
+
+    trees: int
+    edges: int
+    heard: int
+    incomplete: int
+    filters: int
+
+
+def edge_figures(core: Core) -> EdgeFigures | None:
+    """Return what there is of edges; None: the strategy has none."""
+    if not isinstance(core, EdgeCore):
+        return None
+    held = core.held_edges
+    return EdgeFigures(
+        len(core.edge_trees),
+        sum(len(tree.places) for tree in core.edge_trees),
+        len(held),
+        sum(not each.is_complete for each in held),
+        sum(len(each.filters) for each in held),
+    )
+
+
+class RootFigures(NamedTuple):
+    """The root of a class. `class_name` None: the class of all other messages; `root` None: routers in reach have
+    another layout. `is_named`: messages name the root by now; `preferred`: the first one of the list in the topology
+    file."""
+
+    class_name: str | None
+    root: str | None
+    is_named: bool
+    preferred: str | None
+
+
+def roots(network: Network) -> list[RootFigures] | None:
+    """Return the roots of the classes in their order; None: the strategy has no roots."""
+    core, strategy = network.core, network.connections.settings.strategy
+    if not isinstance(core, RendezvousCore):
+        return None
+    name_of = core.core_state.topology.name_of
+    chosen = core.roots.chosen or (None,) * len(core.roots.choices)
+    named = core.core_state.forest.roots or (None,) * len(chosen)
+    listed = [*(strategy.roots.get(name, ()) for name in strategy.classes), strategy.others]
+    return [
+        RootFigures(
+            choice.name or None,
+            None if root is None else name_of(root),
+            root is not None and named_root == root,
+            next(iter(names), None),
+        )
+        for choice, root, named_root, names in zip(core.roots.choices, chosen, named, listed, strict=True)
+    ]
+
+
+def root_forms(network: Network) -> list[dict[str, object]] | None:
+    """Return the same as JSON objects."""
+    found = roots(network)
+    if found is None:
+        return None
+    return [
+        {"class": each.class_name, "root": each.root, "named": each.is_named, "preferred": each.preferred}
+        for each in found
+    ]
+
+
+def root_changes(core: Core) -> int | None:
+    """Return how often a class got another root; None: the strategy has no roots."""
+    return core.roots.changes if isinstance(core, RendezvousCore) else None
+
+
+def onward_forms(network: Network, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
+    """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
+    a message, as far as they are known one by one, and `why`: `root` (every message of the class goes there),
+    `routers` (those that are listed ask for it), `edge` (so was said of what lies behind it) or `everything`."""
+    core = network.core
+    tree, up = _tree_of(core, attributes)
+    below, name_of = tree.below(tree.me), core.core_state.topology.name_of
+    whole = {everything_of(router) for router in tree.routers}
+    why: dict[int, str] = {} if up is None else {up: "root"}
+    behind: dict[int, list[str]] = {way: [] for way in why}
+    for number in network.connections.switch.wanting(attributes):
+        way = below.get(number)
+        if way is None:
+            continue
+        routers = behind.setdefault(way, [])
+        if number in tree.routers:
+            routers.append(name_of(number))
+            why.setdefault(way, "routers")
+        else:
+            why.setdefault(way, "everything" if number in whole else "edge")
+    named = sorted((name_of(way), way) for way in behind)
+    return [{"neighbour": name, "routers": sorted(behind[way]), "why": why[way]} for name, way in named]
+
+
+def _tree_of(core: Core, attributes: Mapping[str, Value]) -> tuple[Trees, int | None]:
+    """Return the tree by which a message that enters here goes, and the neighbour that it goes to whoever wants it."""
+    root = root_of_message(core, attributes)
+    if root is None:
+        return core.core_state.trees, None
+    tree = core.core_state.forest.trees[root]
+    return tree, tree.next_hop(root)
+
+
+def root_of_message(core: Core, attributes: Mapping[str, Value]) -> int | None:
+    """Return the root that a message with `attributes` names where it enters; None: it names none."""
+    forest = core.core_state.forest
+    if not isinstance(core, RendezvousCore) or not forest.roots:
+        return None
+    return forest.root_of((class_of(core.roots.choices, attributes),))
+
+
+def class_form(core: Core, attributes: Mapping[str, Value]) -> dict[str, object] | None:
+    """Return the class of a message and the root that it names, null while it names none; None: the strategy has no
+    classes."""
+    if not isinstance(core, RendezvousCore):
+        return None
+    root = root_of_message(core, attributes)
+    name_of = core.core_state.topology.name_of
+    class_name = core.roots.choices[class_of(core.roots.choices, attributes)].name
+    return {"class": class_name or None, "root": None if root is None else name_of(root)}

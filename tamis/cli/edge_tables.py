@@ -1,0 +1,112 @@
+"""The edges of routers, as `tamis routes --edges` shows them: a table for one router, and the trees of several.
+
+Law: an edge is shown once for each tree that it is in, under the root of that tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tamis.cli.tables import columns, fitted, so_many
+from tamis.protocol.shown import shown
+
+Form = dict[str, Any]
+_ANY_WIDTH: Final = 10_000
+_HEAD: Final = ("root", "edge to", "routers behind", "wanted there", "said to it")
+
+
+def edges_text(answer: Form) -> str:
+    """The edges of one router, by its page `/edges`."""
+    if not answer["by_edges"]:
+        return f"edges: strategy {answer['strategy']} has none"
+    if not answer["edges"]:
+        return (
+            "edges: none now: no other router is in reach, or routers in reach have another strategy, classes or roots"
+        )
+    table = columns(_HEAD, [_row(each) for each in answer["edges"]])
+    lines = [table, *(shown(f"{root} is the root of {what}") for root, what in _roots(answer["edges"]))]
+    return "\n".join(lines)
+
+
+def _row(edge: Form) -> tuple[object, ...]:
+    return edge["root"], edge["neighbour"], edge["routers"], _wanted(edge), _said(edge)
+
+
+def _wanted(edge: Form) -> str:
+    """What is asked for behind an edge, as far as it is known here."""
+    held = edge["held"]
+    if held is None:
+        return "every message, towards the root"
+    filters = so_many(held["filters"], "filter")
+    return filters if held["complete"] else f"everything, until it is complete ({filters} held)"
+
+
+def _said(edge: Form) -> str:
+    said = edge["said"]
+    if said is None:
+        return "nothing: every message comes from there"
+    filters = so_many(said["filters"], "filter")
+    return filters if said["complete"] else f"{filters}, not complete"
+
+
+def _roots(edges: Sequence[Form]) -> Iterator[tuple[str, str]]:
+    """Each root that has classes, and which."""
+    classes = {edge["root"]: edge["classes"] for edge in edges if edge["classes"] is not None}
+    for root, names in classes.items():
+        yield root, in_words(names)
+
+
+def in_words(classes: Sequence[str | None]) -> str:
+    """`class orders and messages of no class`."""
+    named = [name for name in classes if name is not None]
+    of_classes = [f"{'class' if len(named) == 1 else 'classes'} {', '.join(named)}"] if named else []
+    return " and ".join(of_classes + (["messages of no class"] if None in classes else []))
+
+
+def trees_text(answers: Sequence[Form]) -> str:
+    """The trees whose edges these routers have: each router under the one nearer to the root, with what that one holds
+    of what is wanted below, and what it has said is wanted above; empty where there are no edges."""
+    edges = {
+        (each["root"], answer["router"], each["neighbour"]): each for answer in answers for each in answer["edges"]
+    }
+    trees = []
+    for root in dict.fromkeys(root for root, _, _ in edges):
+        classes = next(each["classes"] for (of, _, _), each in edges.items() if of == root)
+        title = shown(f"tree of {root}" + ("" if classes is None else f", the root of {in_words(classes)}"))
+        trees.append(f"{title}\n{_tree_table(root, edges)}")
+    return "\n\n".join(trees)
+
+
+Edges = Mapping[tuple[str, str, str], Form]
+"""(root, router, neighbour) -> the edge of that tree, as the router sees it."""
+
+
+def _tree_table(root: str, edges: Edges) -> str:
+    children: dict[str, list[str]] = {}
+    for of, router, neighbour in edges:
+        if of == root:
+            is_up = edges[of, router, neighbour]["towards_root"]
+            parent, child = (neighbour, router) if is_up else (router, neighbour)
+            if child not in children.setdefault(parent, []):
+                children[parent].append(child)
+    below = children.get(root, [])
+    known = [edges[root, root, child]["routers"] for child in below if (root, root, child) in edges]
+    total: object = 1 + sum(known) if len(known) == len(below) else ""
+    rows = [(root, total, "", ""), *_rows(root, root, children, edges, "", {root})]
+    head = ("router", "routers", "wanted there", "wanted above")
+    return columns(*fitted(head, rows, _ANY_WIDTH, ()))
+
+
+def _rows(
+    root: str, parent: str, children: Mapping[str, list[str]], edges: Edges, indent: str, seen: set[str]
+) -> Iterator[tuple[object, ...]]:
+    """Depth first; each router once, whatever is said."""
+    below = sorted(child for child in children.get(parent, ()) if child not in seen)
+    seen.update(below)
+    for left, child in zip(reversed(range(len(below))), below, strict=True):
+        down, up = edges.get((root, parent, child)), edges.get((root, child, parent))
+        wanted = "not asked" if down is None else _wanted(down)
+        above = "" if up is None or up["held"] is None else _wanted(up)
+        yield f"{indent}{'├─ ' if left else '└─ '}{child}", "" if down is None else down["routers"], wanted, above
+        yield from _rows(root, child, children, edges, f"{indent}{'│  ' if left else '   '}", seen)
