@@ -8,7 +8,8 @@
 
 #include "base/bits.h"
 
-void switch_stamp(const parts *message, uint8_t *copy) {
+/* Write the transit id into a copy, and how many hops are left. */
+static void stamp(const parts *message, uint8_t *copy) {
     copy[WIRE_HOPS] = message->hops_onward;
     wire_store64(copy + WIRE_TRANSIT, message->source);
     wire_store64(copy + WIRE_TRANSIT + 8, message->epoch);
@@ -58,13 +59,14 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
     } else {
         memcpy(out, message->frame, size);
     }
-    sw->net->forwarding->annotate(message, out);
+    stamp(message, out);
     sw->stats.forwarded++;
     switch_at(sw, neighbour->connection)->traffic.deliveries++;
     return true;
 }
 
-void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+/* Inline in the way that most messages go by. */
+static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
         const tm_neighbour *neighbour = &sw->net->neighbours[place];
@@ -73,7 +75,12 @@ void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
     }
 }
 
-int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+    queue_copy(sw, message, place);
+}
+
+static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, const parts *message, tm_query *query,
+                                                             tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
     int result = switch_ask(sw, sw->net->network.table, message, query, hits);
@@ -85,6 +92,10 @@ int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_
         switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
     }
     return result;
+}
+
+int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+    return ask_network(sw, message, query, hits);
 }
 
 int switch_unanswered(int result, uint32_t *behind) {
@@ -114,13 +125,13 @@ static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const 
                       .group_count = ways->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
-    int result = switch_ask_network(sw, message, &query, &hits);
+    int result = ask_network(sw, message, &query, &hits);
     if (result != TM_OK) {
         return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
         if (net->found[i] != came_from) {
-            switch_queue_copy(sw, message, net->found[i]);
+            queue_copy(sw, message, net->found[i]);
             ++*behind;
         }
     }

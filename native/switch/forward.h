@@ -1,7 +1,8 @@
 /* forward.h - forwarding policies: what a switch does with messages between routers, by the strategy that they follow.
  *
- * Law: a policy is three functions, chosen as the switch joins the others and never changed; each strategy names its
- * policy, and no other code here knows of strategies. `accept`, `targets` and `annotate` are asked in this order.
+ * Law: a policy is chosen as the switch joins the others and never changed; each strategy names its policy, and no
+ * other code here knows of strategies. What is taken from a neighbour (`tm_routes_accept`) and what is written into a
+ * copy follow from the routes and the hop limit, and are the same for all policies.
  */
 #ifndef TM_FORWARD_H
 #define TM_FORWARD_H
@@ -9,14 +10,9 @@
 #include "switch/message.h"
 
 struct tm_forwarding {
-    /* Is a message of `source` (a router's index) that goes by the routes of `key` taken from this neighbour? Asked
-     * before anything is noted of it. */
-    bool (*accept)(const tm_routes *routes, uint32_t key, uint32_t source, uint32_t neighbour);
     /* Queue copies to links by the routes of `key`, never to the neighbour `came_from`; `*behind` is 0 where nobody
      * there wants the message. TM_TOO_COSTLY: no copies, and nobody else is to have one. */
     int (*targets)(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind);
-    /* Write into a copy, which is as long as the message, what the next router is to know. */
-    void (*annotate)(const parts *message, uint8_t *copy);
 };
 
 /* The policy of a number TM_FORWARD_*; NULL: there is none. */
@@ -26,8 +22,6 @@ const tm_forwarding *switch_forwarding(uint32_t number);
 
 /* To the links behind which the network table knows somebody who wants the message, in any generation in force. */
 int switch_depart(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind);
-/* The transit id, and how many hops are left. */
-void switch_stamp(const parts *message, uint8_t *copy);
 /* Mark the links behind which a router that wants something lies in any generation in force; is there one? */
 bool switch_mark_ways(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from);
 /* Mark the links towards each router that wants the message: `*count` of them, in `net->found`. Without memory for the

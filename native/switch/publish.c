@@ -7,7 +7,8 @@
 
 #define KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm it when it is on disk */
 
-static void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code, const char *text) {
+static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,
+                                       const char *text) {
     switch_turn_away(sw, message, reason);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, reason);
@@ -54,7 +55,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
 }
 
 /* It leaves no trace, so that it may come again. */
-static void refuse_to_keep(tm_switch *sw, const parts *message, int result) {
+static __attribute__((cold)) void refuse_to_keep(tm_switch *sw, const parts *message, int result) {
     tm_keep_refusal refusal = switch_keep_refusal(sw, result);
     tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
                            tm_load64(message->frame + WIRE_COUNTER));
@@ -158,7 +159,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
 }
 
 void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    parts message = {.frame = frame, .size = size, .from = id, .is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN};
+    parts message = switch_parts(frame, size, id);
     extensions found = {0};
     if (!switch_check_header(sw, &message) || !switch_check_body(sw, &message, &found)) {
         return;

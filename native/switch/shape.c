@@ -91,8 +91,8 @@ static inline const uint8_t *take_value(const uint8_t *at, const uint8_t *end, t
 static inline bool is_name(const tm_shape *shape, const tm_shape_name *name, const uint8_t *at, const uint8_t *end) {
     uint64_t differs =
         ((tm_load64(at) & name->mask.low) ^ name->text.low) | ((tm_load64(at + 8) & name->mask.high) ^ name->text.high);
-    return differs == 0 && (name->size <= WORDS_BYTES || (name->size < (size_t)(end - at) &&
-                                                          memcmp(at, shape->spelled + name->place, name->size) == 0));
+    return differs == 0 || (name->size > WORDS_BYTES && name->size < (size_t)(end - at) &&
+                            memcmp(at, shape->spelled + name->place, name->size) == 0);
 }
 
 /* The end of a spelled name, which tells its length: short ones in five bits, others in one byte, 256 in two. */
@@ -144,10 +144,10 @@ static bool note_name(tm_shape *shape, uint32_t i, const tm_attribute *attribute
         return false;
     }
     const uint8_t *spelled = attribute->name + attribute->name_length - size;
-    uint32_t compared = size < WORDS_BYTES ? size : WORDS_BYTES;
+    bool is_long = size > WORDS_BYTES;
     memcpy(shape->spelled + place, spelled, size);
-    shape->names[i] = (tm_shape_name){.text = words_at(spelled, compared),
-                                      .mask = words_mask(compared),
+    shape->names[i] = (tm_shape_name){.text = is_long ? (words){UINT64_MAX, UINT64_MAX} : words_at(spelled, size),
+                                      .mask = is_long ? (words){0, 0} : words_mask(size),
                                       .size = (uint16_t)size,
                                       .place = (uint16_t)place};
     return true;
@@ -163,12 +163,21 @@ static void note(tm_shape *shape, const tm_attribute *attributes, uint32_t count
     shape->count = count;
 }
 
+/* Behind the head of a map with as many pairs as the shape has names; NULL: it has others, or is not sound. Mostly the
+ * head is one byte. */
+static inline const uint8_t *pass_head(const tm_shape *shape, const uint8_t *bytes, const uint8_t *end) {
+    if (shape->count < 16 && bytes < end && *bytes == (0x80U | shape->count)) {
+        return bytes + 1;
+    }
+    tm_cursor cursor = {bytes, end};
+    uint32_t pairs;
+    return tm_read_map(&cursor, &pairs) && pairs == shape->count ? cursor.at : NULL;
+}
+
 int tm_shape_decode(tm_shape *shape, const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count) {
     const uint8_t *end = bytes + size;
-    tm_cursor cursor = {bytes, end};
-    uint32_t pairs = 0;
-    if (shape->count > 0 && tm_read_map(&cursor, &pairs) && pairs == shape->count &&
-        take_like(shape, cursor.at, end, out)) {
+    const uint8_t *first = shape->count > 0 ? pass_head(shape, bytes, end) : NULL;
+    if (first != NULL && take_like(shape, first, end, out)) {
         *count = shape->wanted_count;
         return TM_OK;
     }

@@ -17,9 +17,9 @@
 #define SHAPE_BYTES_MAX 2048U     /* of all names as they are spelled: longer ones make no shape */
 
 typedef struct tm_shape_name {
-    words text;     /* as it is spelled in msgpack, length and all: sixteen bytes at most, zeroes behind them */
-    words mask;     /* of these bytes */
-    uint16_t size;  /* of all of it */
+    words text;    /* as it is spelled in msgpack, length and all, zeroes behind it; of more than sixteen bytes, ones */
+    words mask;    /* of these bytes; zeroes then, so that nothing is taken for it without a look at all of it */
+    uint16_t size; /* of all of it */
     uint16_t place; /* in `spelled` */
     bool is_wanted; /* its attribute is handed on */
 } tm_shape_name;

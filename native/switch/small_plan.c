@@ -80,7 +80,7 @@ static bool add_packed(tm_small_plan *plan, const uint8_t *bytes, uint32_t size,
 
 static bool add_subscriptions(tm_small_plan *plan, const void *owner, const tm_shape *shape, tm_filter *parsed) {
     const tm_subscriptions *subscriptions = owner;
-    bool fits = subscriptions->filters <= SMALL_PLAN_FILTERS_MAX && subscriptions->kept_count <= SMALL_PLAN_HANDLES_MAX;
+    bool fits = true;
     for (uint32_t handle = 0; handle < subscriptions->kept_count && fits; handle++) {
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
@@ -95,13 +95,18 @@ static bool add_subscriptions(tm_small_plan *plan, const void *owner, const tm_s
 
 static bool add_network(tm_small_plan *plan, const void *owner, const tm_shape *shape, tm_filter *parsed) {
     const tm_network *network = owner;
-    bool fits = network->is_packed;
+    bool fits = true;
     for (uint32_t at = 0; at < network->packed_count && fits; at++) {
         const tm_packed_filter *packed = &network->packed[at];
         tm_small_plan_filter row = {.handle = packed->handle, .interface = network->filters[packed->handle].router};
         fits = add_packed(plan, packed->bytes, packed->size, shape, parsed, row);
     }
     return fits;
+}
+
+/* Mostly there are too many filters; nothing is allocated then. */
+static bool are_few(const tm_subscriptions *subscriptions) {
+    return subscriptions->filters <= SMALL_PLAN_FILTERS_MAX && subscriptions->kept_count <= SMALL_PLAN_HANDLES_MAX;
 }
 
 static bool make(tm_small_plan *plan, tm_memory *memory,
@@ -129,14 +134,15 @@ static inline bool is_due(tm_small_plan *plan, uint64_t version, uint32_t filter
 
 bool tm_small_plan_prepare(tm_small_plan *plan, const tm_subscriptions *subscriptions, const tm_shape *shape) {
     if (is_due(plan, subscriptions->version, subscriptions->filters, shape)) {
-        plan->is_made = make(plan, subscriptions->memory, add_subscriptions, subscriptions, shape);
+        plan->is_made =
+            are_few(subscriptions) && make(plan, subscriptions->memory, add_subscriptions, subscriptions, shape);
     }
     return plan->is_made;
 }
 
 bool tm_small_plan_prepare_for_network(tm_small_plan *plan, const tm_network *network, const tm_shape *shape) {
     if (is_due(plan, network->version, network->count, shape)) {
-        plan->is_made = make(plan, network->memory, add_network, network, shape);
+        plan->is_made = network->is_packed && make(plan, network->memory, add_network, network, shape);
     }
     return plan->is_made;
 }

@@ -23,7 +23,7 @@ static tm_trail *restart(tm_switch *sw) {
     return sw->trail;
 }
 
-tm_trail *switch_trail_begin(tm_switch *sw, const parts *message, const extensions *found) {
+tm_trail *switch_trail_new(tm_switch *sw, const parts *message, const extensions *found) {
     bool is_recorded = sw->records != NULL && switch_is_recorded(sw, message);
     tm_trail *trail = found->trace != 0 || is_recorded ? restart(sw) : NULL;
     if (trail == NULL) {

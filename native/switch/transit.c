@@ -6,7 +6,7 @@
  */
 #include "switch/forward.h"
 
-static void drop(tm_switch *sw, const parts *message, unsigned reason) {
+static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
     if (reason == TM_DROP_MEMORY) {
         switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
@@ -20,13 +20,13 @@ static void drop(tm_switch *sw, const parts *message, unsigned reason) {
 
 /* A window that a neighbour moved far ahead holds while messages of the source come from that neighbour. Later it mutes
  * nobody: what lies far behind comes from the source by another way, and begins a new window. */
-static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
+static __attribute__((cold)) void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
     int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);
     if (place == WINDOW_AHEAD) {
         row->leaper = from;
     } else if (place == WINDOW_BEHIND && row->leaper != NEIGHBOUR_NONE && row->leaper != from &&
-               !net->forwarding->accept(&net->routes, message->key, source, row->leaper)) {
+               !tm_routes_accept(&net->routes, message->key, source, row->leaper)) {
         tm_windows_forget(&net->transit, message->source);
         row->leaper = from;
     }
@@ -36,7 +36,7 @@ static void judge_leap(tm_net *net, const parts *message, uint32_t source, uint3
 static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
-    if (!net->forwarding->accept(&net->routes, message->key, source, switch_at(sw, message->from)->neighbour)) {
+    if (!tm_routes_accept(&net->routes, message->key, source, switch_at(sw, message->from)->neighbour)) {
         return TM_DROP_PARENT;
     }
     if (!tm_windows_is_near(&net->transit, message->source, message->epoch, message->counter,
@@ -61,7 +61,7 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
 }
 
 /* What those clients get who share messages in groups, where the others have had theirs. */
-static uint32_t deliver_shares(tm_switch *sw, const parts *message, size_t count) {
+static __attribute__((cold)) uint32_t deliver_shares(tm_switch *sw, const parts *message, size_t count) {
     parts rest = *message;
     rest.was_here = true;
     return switch_deliver(sw, &rest, count);
@@ -148,7 +148,7 @@ static bool find_route(const tm_net *net, parts *message, uint32_t source) {
 
 /* Hand up a message whose source, or root, has no route; drop it if that was done before (`again`) or there is no
  * memory. */
-static void hand_up(tm_switch *sw, const parts *message, bool again) {
+static __attribute__((cold)) void hand_up(tm_switch *sw, const parts *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
         switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
@@ -157,7 +157,7 @@ static void hand_up(tm_switch *sw, const parts *message, bool again) {
 }
 
 void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size, bool again) {
-    parts message = {.frame = frame, .size = size, .from = id};
+    parts message = switch_parts(frame, size, id);
     extensions found = {0};
     if (!switch_check_header(sw, &message)) {
         return;
@@ -167,7 +167,6 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     message.counter = tm_load64(frame + WIRE_TRANSIT + 16);
     message.hops = frame[WIRE_HOPS];
     message.hops_onward = (uint8_t)(message.hops - 1); /* with none left it goes nowhere */
-    message.is_dry = frame[WIRE_KIND] == WIRE_DRY_RUN;
     uint32_t source = tm_routers_find(&sw->net->routers, message.source);
     if (!find_route(sw->net, &message, source)) {
         hand_up(sw, &message, again);

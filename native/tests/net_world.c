@@ -99,6 +99,47 @@ void reroute(router *at, uint32_t hold_ms) {
     CHECK(tm_switch_commit(at->sw, hold_ms, 0) == TM_OK, "commit");
 }
 
+/* ---- sets ---- */
+
+/* A table is about to change: no set is written or believed. */
+static void doubt_table(router *at) {
+    if (w.by_set) {
+        CHECK(tm_switch_tables(at->sw, NULL, NULL, 0) == TM_OK, "tables");
+    }
+}
+
+/* Those in reach hold the same filters, and say so by equal digests; but one of four, by its own, does not. */
+static void hold_table(router *at) {
+    unsigned me = (unsigned)(at - w.routers);
+    uint8_t digest[TM_DIGEST_BYTES] = {w.changes, 0, below(&w.dice, 4) == 0 ? (uint8_t)(me + 1) : 0};
+    uint64_t routers[ROUTERS];
+    uint64_t before[ROUTERS];
+    size_t count = 0;
+    size_t others = 0;
+    uint64_t reached[ROUTERS];
+    for (unsigned to = 0; to < ROUTERS; to++) {
+        if (graph_is_near(&w.graph, me, to)) {
+            digest[1] |= (uint8_t)(1U << to);
+            routers[count++] = ROUTER(to);
+        }
+        if (to != me && graph_is_near(&w.graph, me, to)) {
+            reached[others] = ROUTER(to);
+            before[others++] = ROUTER(graph_next_hop(&w.graph, to, me));
+        }
+    }
+    fail_next(at);
+    int result = tm_switch_tables(at->sw, digest, routers, count);
+    result = result == TM_OK && w.weighs ? tm_switch_tree(at->sw, reached, before, others) : result;
+    fail_no_more(at);
+    CHECK(result == TM_OK || (w.failing > 0 && result == TM_NO_MEMORY), "tables: %d", result);
+}
+
+static void hold_tables(void) {
+    for (unsigned i = 0; i < ROUTERS && w.by_set; i++) {
+        hold_table(&w.routers[i]);
+    }
+}
+
 /* ---- bytes ---- */
 
 static void set_missing(router *at, uint64_t source, uint64_t root) {
@@ -201,6 +242,8 @@ bool admit(router *at, end *to, uint64_t number, bool is_link) {
                               .filters_max = is_link ? 0 : 1000,
                               .policy = TM_SLOW_DROP_NEWEST,
                               .is_link = is_link,
+                              .takes_route = is_link,
+                              .takes_set = is_link,
                               .takes_tree = is_link};
     CHECK(tm_switch_open(at->sw, -1, &to->connection) == TM_OK, "open");
     fail_next(at);
@@ -250,6 +293,7 @@ void change_topology(void) {
     for (unsigned i = 0; i < ROUTERS; i++) {
         reroute(&w.routers[i], hold_ms);
     }
+    hold_tables();
 }
 
 static bool subscribe_here(router *at, uint32_t id) {
@@ -269,6 +313,7 @@ static void tell_others(unsigned me, uint64_t id, const held *filter) {
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
         uint8_t result = TM_OK;
+        doubt_table(at);
         if (i == me) {
             continue;
         }
@@ -283,6 +328,8 @@ static void tell_others(unsigned me, uint64_t id, const held *filter) {
                   "an id twice");
         }
     }
+    w.changes++;
+    hold_tables();
 }
 
 void change_filter(void) {

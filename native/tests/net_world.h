@@ -11,7 +11,7 @@
 #include "network/routes.h"
 #include "records/records.h"
 
-#define FILTERS_MAX 8 /* of the one client of each router: with those of all others, more than a plan has */
+#define FILTERS_MAX 16 /* of the one client of each router: with those of all others, mostly more than a plan has */
 #define ROUTER(i) (100 + (uint64_t)(i))
 #define CLIENT(i) (1 + (uint64_t)(i))
 #define TRACE_ID 77U
@@ -56,6 +56,10 @@ typedef struct net_world {
     uint32_t everything; /* of 16 filters, how many match everything */
     bool lazily;         /* routes are set when a message needs them */
     bool by_root;        /* messages go along the trees of roots */
+    bool by_set;         /* messages carry the set of the routers that want them */
+    bool weighs;         /* or not, as a switch finds worth its cost */
+    uint8_t changes;     /* of filters: part of what a digest is over */
+    uint64_t sets[2];    /* written, and believed, in all lives */
 } net_world;
 
 extern net_world w;

@@ -157,13 +157,24 @@ static void classify(router *at) {
     CHECK(tm_switch_classify(at->sw, at->classes, 2) == TM_MISUSED, "classify twice");
 }
 
+static uint32_t choose_policy(uint64_t seed) {
+    w.by_root = seed % 4 == 0;
+    w.by_set = seed % 4 == 2;
+    w.weighs = seed % 8 == 6;
+    if (w.by_root || w.by_set) {
+        return w.by_root ? TM_FORWARD_BY_ROOT : TM_FORWARD_DESTINATIONS;
+    }
+    return seed % 7 == 0 ? TM_FORWARD_MATCH_FIRST : seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
+}
+
 static void start(uint64_t seed, bool lazily) {
+    const uint64_t sets[2] = {w.sets[0], w.sets[1]};
     memset(&w, 0, sizeof w);
+    memcpy(w.sets, sets, sizeof w.sets);
     w.dice.state = seed;
     w.lazily = lazily;
     w.everything = seed % 3 == 0 ? 0 : (seed % 3 == 1 ? 16 : 15);
-    w.by_root = seed % 4 == 0;
-    uint32_t forwarding = w.by_root ? TM_FORWARD_BY_ROOT : seed % 3 == 0 ? TM_FORWARD_WANTED : TM_FORWARD_FLOOD;
+    uint32_t forwarding = choose_policy(seed);
     for (unsigned i = 0; i < ROUTERS; i++) {
         router *at = &w.routers[i];
         tm_switch_options options = {.number = ROUTER(i),
@@ -232,6 +243,8 @@ static void stop(void) {
         tm_switch_stats stats;
         tm_switch_figures(w.routers[i].sw, &stats);
         CHECK(stats.routers == 1, "%u routers of which nothing speaks any more", stats.routers - 1);
+        w.sets[0] += stats.sets_written;
+        w.sets[1] += stats.sets_believed;
     }
     check_all();
     for (unsigned i = 0; i < ROUTERS; i++) {
@@ -357,6 +370,8 @@ int main(int count, char **values) {
         live(seed, true);
         live_without_memory(seed);
     }
-    printf("%lu lives of %d switches\n", (unsigned long)(3 * seeds), ROUTERS);
+    CHECK(seeds < 2 || (w.sets[0] > 0 && w.sets[1] > 0), "no set was written, or none believed");
+    printf("%lu lives of %d switches, %lu sets written, %lu believed\n", (unsigned long)(3 * seeds), ROUTERS,
+           (unsigned long)w.sets[0], (unsigned long)w.sets[1]);
     return 0;
 }

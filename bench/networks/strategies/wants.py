@@ -1,10 +1,10 @@
 """What the clients of a network want, what is published, and who gets which event.
 
 Law: the same layout, counts and seed give the same filters and events. A topic is wanted by the clients of a tenth of
-the routers, two at least, each with one filter that no other one covers: a topic, three times in four a highest price,
-every other time a least volume. The coverable share of the filters narrows another filter of the same router, so it
-changes nothing about where a message goes. Who gets an event is found by a
-table of the engine that is the plainest, and for a sample of the events by `protocol.evaluate`, filter by filter.
+the routers, two at least where there are two, each with one filter that no other one covers: a topic, three times in
+four a highest price, every other time a least volume. The coverable share of the filters narrows another filter of the
+same router, so it changes nothing about where a message goes. Who gets an event is found by a table of the engine that
+is the plainest, and for a sample of the events by `protocol.evaluate`, filter by filter.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def make_wants(routers: int, subscriptions: int, coverable: int, events: int) ->
     """Deal `subscriptions` filters to `routers`, of which `coverable` percent are covered by another one."""
     random = Random(f"{SEED}/{routers}/{subscriptions}/{coverable}")
     covered = subscriptions * coverable // 100
-    spread = max(2, routers // 10)
+    spread = min(routers, max(2, routers // 10))
     plain: list[list[_Want]] = [[] for _ in range(routers)]
     teams = _teams(routers, spread, random)
     topics, team = 0, next(teams)

@@ -2,12 +2,14 @@
 
 Law: a filter that one of the interface's filters covers adds nothing to the disjunction, so it is not installed, and an
 advertisement of such filters alone stops. Only proven covering counts (`protocol/covering/covers.py`): a filter that
-several together cover is taken for new. Filters that the index has no room for are compared by their bytes.
+several together cover is taken for new. Filters that the index has no room for are compared by their bytes. A filter is
+read once while it stays among the last LOOKED_AT_MAX: a router asks about it twice, and routers of one process in turn.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from tamis.protocol.covering.index import CoverIndex
@@ -16,6 +18,9 @@ from tamis.protocol.filters import Filter
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.statements.cover import BYTES_MAX, FILTERS_MAX
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, InterfacePredicates
+
+LOOKED_AT_MAX: Final = 4_096
+"""Filters that stay read, of at most BYTES_MAX each packed: some 10 MB."""
 
 
 class MeantPredicates(InterfacePredicates):
@@ -45,6 +50,7 @@ class MeantPredicates(InterfacePredicates):
         return index is not None and filter_ is not None and next(index.covering(filter_), None) is not None
 
 
+@lru_cache(maxsize=LOOKED_AT_MAX)
 def _looked_at(packed: bytes) -> Filter | None:
     """Return the filter, or None for one that is not compared by meaning: too long, unreadable, or never matching."""
     if len(packed) > BYTES_MAX:

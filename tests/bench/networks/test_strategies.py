@@ -78,6 +78,15 @@ def test_the_coverable_share_is_covered_and_changes_nothing_about_who_wants_an_e
             assert (router in wants.wanting[number]) == any(filter_matches(one, event) for one in read)
 
 
+@pytest.mark.parametrize("routers", [1, 2, 3])
+def test_every_subscription_is_dealt_however_few_routers_there_are(routers: int) -> None:
+    wants = make_wants(routers, 40, 50, 20)
+    assert len(wants.filters) == routers
+    assert sum(map(len, wants.filters)) == 40
+    assert len(wants.wanting) == 20
+    assert any(wants.wanting)
+
+
 def test_filters_that_go_as_covers_cover_others_of_their_router() -> None:
     wants = make_wants(5, 60, 50, 1)
     assert 0 < len(wants.covering) <= CHANGES
