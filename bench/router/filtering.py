@@ -20,9 +20,9 @@ import signal
 import sys
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -87,26 +87,83 @@ class Pass:
     deliveries: int
 
 
+async def answered(router: RouterProcess, patience_s: float) -> dict[str, Any]:
+    """Return the router's page /status; TimeoutError after `patience_s`. A router at work may leave several questions
+    unanswered before that."""
+    async with asyncio.timeout(patience_s):
+        while True:
+            try:
+                status: dict[str, Any] = await router.ask("/status")
+            except OSError:  # TimeoutError is one
+                if not router.is_running:
+                    raise
+                await asyncio.sleep(POLL_S)
+            else:
+                return status
+
+
 @dataclass(slots=True)
 class Contender:
     """A router with its subscribers and its publisher."""
 
     name: str
     router: RouterProcess
-    publisher: Client
-    subscribed_s: float
+    patience_s: float
+    clients: list[Client] = field(default_factory=list)
+    subscribed_s: float = 0.0
+    silent_while: str = ""
+    """What it did when it stopped to answer: "subscribing" or "filtering"; "" if it always answered."""
     rounds_of: int = 1
     """How often a round publishes each message of the load: about --seconds long, as the first, uncounted pass says."""
     passes: list[Pass] = field(default_factory=list)
 
-    async def passed(self, load: Load, times: int) -> Pass:
+    @property
+    def publisher(self) -> Client:
+        return self.clients[-1]
+
+    async def subscribe(self, load: Load) -> None:
+        """Connect all clients; return when each subscriber's filters are acknowledged."""
+        async with self._heard("subscribing"):
+            began_s = time.monotonic()
+            for number in range(len(load.subscribe)):
+                self.clients.append(await asyncio.to_thread(self._client, f"subscriber{number}"))
+            with ThreadPoolExecutor(len(load.subscribe)) as pool:
+                await asyncio.to_thread(lambda: list(pool.map(Client.subscribe, self.clients, load.subscribe)))
+            self.subscribed_s = time.monotonic() - began_s
+            self.clients.append(await asyncio.to_thread(self._client, "publisher"))
+
+    async def probe(self, load: Load, seconds: float) -> None:
+        """Publish each message once, uncounted; a round of so many seconds follows from what that took."""
+        async with self._heard("filtering"):
+            probe = await self._passed(load, 1)
+            times = round(min(probe.messages * seconds / probe.elapsed_s, MESSAGES_MAX) / probe.messages)
+            self.rounds_of = max(times, 1)
+
+    async def take_round(self, load: Load) -> None:
+        async with self._heard("filtering"):
+            self.passes.append(await self._passed(load, self.rounds_of))
+
+    @asynccontextmanager
+    async def _heard(self, what: str) -> AsyncIterator[None]:
+        """Note that the router did not answer while it did `what`, and end it, instead of an error."""
+        try:
+            yield
+        except TimeoutError:
+            self.silent_while = what
+            await self.router.kill()
+
+    def _client(self, name: str) -> Client:
+        return Client(self.router, name, self.patience_s)
+
+    async def _passed(self, load: Load, times: int) -> Pass:
         """Publish each message of the load so many times; return when all are delivered."""
         messages = times * len(load.attributes)
-        before, taken_s, began_s = await self.router.ask("/status"), cpu_s(self.router), time.monotonic()
+        before = await answered(self.router, self.patience_s)
+        taken_s, began_s = cpu_s(self.router), time.monotonic()
         await asyncio.to_thread(self._publish, load.attributes * times)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(self.patience_s):
             while True:
-                after = await self.router.ask("/status")
+                after = await answered(self.router, self.patience_s)
                 if after["messages_in"] - before["messages_in"] == messages and not after["queued_bytes"]:
                     break
                 await asyncio.sleep(POLL_S)
@@ -129,9 +186,17 @@ class Contender:
             self.publisher.socket.sendall(b"".join(block))
 
 
+def _read_some(fd: int) -> bool:
+    """Return whether more may come."""
+    try:
+        return bool(os.read(fd, 1 << 20))
+    except ConnectionError:
+        return False
+
+
 @contextmanager
 def drained(clients: Sequence[Client]) -> Iterator[None]:
-    """A process reads what comes for these clients and drops it, until the block ends."""
+    """A process reads what comes for these clients and drops it, until the block ends; a router may end before that."""
     child = os.fork()
     if child == 0:
         selector = selectors.DefaultSelector()
@@ -139,8 +204,8 @@ def drained(clients: Sequence[Client]) -> Iterator[None]:
             selector.register(client.socket, selectors.EVENT_READ)
         while True:
             for key, _ in selector.select():
-                if not os.read(key.fd, 1 << 20):
-                    os._exit(0)
+                if not _read_some(key.fd):
+                    selector.unregister(key.fd)
     try:
         yield
     finally:
@@ -148,51 +213,50 @@ def drained(clients: Sequence[Client]) -> Iterator[None]:
         os.waitpid(child, 0)
 
 
-def _subscribed(router: RouterProcess, load: Load) -> tuple[list[Client], float]:
-    """Clients that have all of their filters, and the seconds until the last was acknowledged."""
-    clients = [Client(router, f"subscriber{number}") for number in range(len(load.subscribe))]
-    began_s = time.monotonic()
-    with ThreadPoolExecutor(len(clients)) as pool:
-        list(pool.map(Client.subscribe, clients, load.subscribe))
-    return clients, time.monotonic() - began_s
-
-
-async def measured(load: Load, folder: Path, other: Path | None, rounds: int, seconds: float) -> list[Contender]:
+async def measured(
+    load: Load, folder: Path, other: Path | None, rounds: int, seconds: float, patience_s: float = PATIENCE_S
+) -> list[Contender]:
     """Both builds, or this one alone, each with the passes of its rounds."""
-    environments: dict[str, dict[str, str]] = {"this": {}} | ({"other": {"PYTHONPATH": str(other)}} if other else {})
+    environments: dict[str, dict[str, str]] = {"this": {}} | (
+        {"other": {"PYTHONPATH": str(other.resolve())}} if other else {}
+    )
     async with AsyncExitStack() as stack:
-        routers = {}
+        contenders = []
         for name, environment in environments.items():
             plan = NetworkPlan((name,), keys=KEYS, environments={name: environment})
             (folder / name).mkdir()
-            routers[name] = (await stack.enter_async_context(running(folder / name, plan)))[name]
-        return await _measured(routers, load, rounds, seconds)
-
-
-async def _measured(routers: Mapping[str, RouterProcess], load: Load, rounds: int, seconds: float) -> list[Contender]:
-    contenders, clients = [], []
-    for name, router in routers.items():
-        subscribers, subscribed_s = await asyncio.to_thread(_subscribed, router, load)
-        clients += subscribers
-        contenders.append(Contender(name, router, Client(router, "publisher"), subscribed_s))
-    with drained(clients):
+            router = (await stack.enter_async_context(running(folder / name, plan)))[name]
+            contenders.append(Contender(name, router, patience_s))
+        await _measure(contenders, load, rounds, seconds)
         for contender in contenders:
-            probe = await contender.passed(load, 1)
-            contender.rounds_of = round(min(probe.messages * seconds / probe.elapsed_s, MESSAGES_MAX) / probe.messages)
-        for _ in range(rounds):
-            for contender in contenders:
-                contender.passes.append(await contender.passed(load, max(contender.rounds_of, 1)))
-    for client in (*clients, *(contender.publisher for contender in contenders)):
-        client.close()
+            for client in contender.clients:
+                client.close()
     return contenders
+
+
+async def _measure(contenders: Sequence[Contender], load: Load, rounds: int, seconds: float) -> None:
+    for contender in contenders:
+        await contender.subscribe(load)
+    with drained([client for contender in contenders for client in contender.clients[: len(load.subscribe)]]):
+        for contender in _heard_of(contenders):
+            await contender.probe(load, seconds)
+        for _ in range(rounds):
+            for contender in _heard_of(contenders):
+                await contender.take_round(load)
+
+
+def _heard_of(contenders: Sequence[Contender]) -> list[Contender]:
+    """Return those that have always answered."""
+    return [contender for contender in contenders if not contender.silent_while]
 
 
 def row_of(contender: Contender) -> dict[str, Any]:
     """What is printed of one router: minima over rounds, and the spread of CPU in percent of its minimum."""
+    row: dict[str, Any] = {"build": contender.name, "subscribed_s": round(contender.subscribed_s, 2)}
+    if contender.silent_while:
+        return row | {"no_answer_s": contender.patience_s, "while": contender.silent_while}
     us = [each.cpu_s * 1e6 / each.messages for each in contender.passes]
-    return {
-        "build": contender.name,
-        "subscribed_s": round(contender.subscribed_s, 2),
+    return row | {
         "messages": contender.passes[0].messages,
         "deliveries_a_message": round(contender.passes[0].deliveries / contender.passes[0].messages, 2),
         "cpu_us": round(min(us), 2),
@@ -202,16 +266,42 @@ def row_of(contender: Contender) -> dict[str, Any]:
     }
 
 
+def rows_of(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
+    """The rows of all routers; that of another build says how many times the CPU of this one it took."""
+    rows = [row_of(contender) for contender in contenders]
+    for row in rows[1:]:
+        if "cpu_us" in row and rows[0].get("cpu_us"):
+            row["times"] = round(row["cpu_us"] / rows[0]["cpu_us"], 2)
+    return rows
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    cells = {key: cell for key, cell in row.items() if key not in ("no_answer_s", "while")}
+    told = "  ".join(f"{key} {cell}" for key, cell in cells.items())
+    silent = f"  did not answer in {row['no_answer_s']:g} s while {row['while']}" if "no_answer_s" in row else ""
+    return told + silent
+
+
 @click.command()
 @click.option("--workload", default="sigcomm03,alerts,geo,market,telemetry", show_default=True, help="Of the gallery.")
 @click.option("--filters", default="10000,1000000", show_default=True, help="How many, in all.")
 @click.option("--subscribers", type=click.IntRange(1, 1000), default=20, show_default=True, help="Share the filters.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Of each router.")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Of a round, about.")
+@click.option(
+    "--patience-s", type=click.FloatRange(min=1), default=PATIENCE_S, show_default=True, help="For an answer."
+)
 @click.option("--other", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Another build.")
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(
-    workload: str, filters: str, subscribers: int, rounds: int, seconds: float, other: Path | None, as_json: bool
+    workload: str,
+    filters: str,
+    subscribers: int,
+    rounds: int,
+    seconds: float,
+    patience_s: float,
+    other: Path | None,
+    as_json: bool,
 ) -> None:
     """Print what a message costs a live router that filters by the workloads of the gallery."""
     is_equal = True
@@ -221,11 +311,11 @@ def main(
         except ValueError as error:
             raise click.UsageError(f"--workload: {error}") from None
         with scratch_folder() as folder:
-            found = asyncio.run(measured(load, folder, other, rounds, seconds))
-        is_equal &= len({each.deliveries / each.messages for one in found for each in one.passes}) == 1
-        for contender in found:
-            row = {"workload": name, "filters": count, **row_of(contender)}
-            click.echo(json.dumps(row) if as_json else "  ".join(f"{key} {value}" for key, value in row.items()))
+            found = asyncio.run(measured(load, folder, other, rounds, seconds, patience_s))
+        is_equal &= len({each.deliveries / each.messages for one in found for each in one.passes}) <= 1
+        for told in rows_of(found):
+            row = {"workload": name, "filters": count, **told}
+            click.echo(json.dumps(row) if as_json else _told(row))
     if not is_equal:
         click.echo("the two builds delivered a message to different numbers of subscribers", err=True)
     sys.exit(not is_equal)

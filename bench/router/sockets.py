@@ -30,12 +30,21 @@ FRAME_ITEMS: Final = 10_000
 class Client:
     """A blocking connection to a router."""
 
-    def __init__(self, router: RouterProcess, name: str) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", router.port), timeout=PATIENCE_S)
+    def __init__(self, router: RouterProcess, name: str, patience_s: float = PATIENCE_S) -> None:
+        """`patience_s` is how long the router may take for each answer; TimeoutError after that."""
+        self.patience_s = patience_s
+        self.socket = socket.create_connection(("127.0.0.1", router.port), timeout=patience_s)
         self.name, self.counter = name, time.time_ns()
         self._reader = FrameReader()
         self._frames: Iterator[bytes] = iter(())
-        hello = Hello(Role.CLIENT, name, 0, os.urandom(16), 1, 2, (), 1 << 20, HOLD_MS, 0)
+        try:
+            self._greet()
+        except BaseException:
+            self.socket.close()
+            raise
+
+    def _greet(self) -> None:
+        hello = Hello(Role.CLIENT, self.name, 0, os.urandom(16), 1, 2, (), 1 << 20, HOLD_MS, 0)
         self.socket.sendall(encode(hello))
         self._next()
         self.socket.sendall(encode(Auth(AuthMethod.NONE, b"")))
@@ -59,7 +68,7 @@ class Client:
         except TimeoutError:
             return False
         finally:
-            self.socket.settimeout(PATIENCE_S)
+            self.socket.settimeout(self.patience_s)
         return True
 
     def close(self) -> None:

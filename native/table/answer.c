@@ -55,7 +55,7 @@ static size_t count_candidates(const uint64_t *candidates, uint32_t groups) {
 
 /* Field by field: it is done for each message, and a compiler would clear the whole of it first. */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
-                     const tm_query *query, tm_hits *hits, uint64_t taken) {
+                     const tm_query *query, tm_hits *hits, tm_work work) {
     uint32_t groups = query->group_count;
     answer->hits = hits;
     answer->holders = holders;
@@ -69,7 +69,7 @@ void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_mark
     answer->direct = false;
     answer->count = 0;
     answer->wanted = SIZE_MAX;
-    answer->work = (tm_work){taken, hits->steps};
+    answer->work = work;
     if (view != NULL && answer->form != TM_ANSWER_ALL) {
         answer->grouping = view->groups;
         answer->grouping_count = view->count;

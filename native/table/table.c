@@ -200,37 +200,36 @@ static bool hits_are_sound(const tm_query *query, const tm_hits *hits) {
     return hits->bits != NULL ? hits->groups == NULL && query->mode == TM_MATCH_INTERFACES : hits->groups != NULL;
 }
 
-static inline int match_prepared(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
-                                 const tm_view *view, tm_hits *hits) {
-    tm_answer answer;
-    hits->steps = query->steps_max != 0 ? query->steps_max : table->match_steps;
-    tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, count);
-    table->class->match(table->engine, attributes, count, &answer);
-    int result = tm_answer_end(&answer);
-    table->steps += hits->steps;
-    return result;
-}
-
-/* Apart, so that a match which needs none of it keeps nothing across a call. */
-static __attribute__((noinline)) int prepare(tm_table *table, const tm_attribute *attributes, size_t count,
-                                             const tm_query *query, const tm_view *view, tm_hits *hits) {
-    if (hits->bits != NULL) {
-        memset(hits->bits, 0, sizeof *hits->bits * tm_bit_words(query->group_count));
+/* Most answers are of one word: no call for it. */
+static inline void clear_bits(uint64_t *bits, uint32_t words) {
+    if (words == 1) {
+        *bits = 0;
+    } else {
+        memset(bits, 0, sizeof *bits * words);
     }
-    if (view != NULL && query->mode != TM_MATCH_ALL &&
-        tm_marks_reserve(&table->marks, &table->memory, query->group_count) != TM_OK) {
-        return TM_NO_MEMORY;
-    }
-    return match_prepared(table, attributes, count, query, view, hits);
 }
 
 /* Only a view onto more groups than there are interfaces may need more marks than the table has. */
+static inline int prepare(tm_table *table, const tm_query *query, const tm_view *view, const tm_hits *hits) {
+    if (hits->bits != NULL) {
+        clear_bits(hits->bits, tm_bit_words(query->group_count));
+    }
+    bool needs_marks = view != NULL && query->mode != TM_MATCH_ALL && query->group_count > table->marks.groups;
+    return needs_marks ? tm_marks_reserve(&table->marks, &table->memory, query->group_count) : TM_OK;
+}
+
 static inline int match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,
                         const tm_view *view, tm_hits *hits) {
-    if (hits->bits != NULL || (view != NULL && query->group_count > table->marks.groups)) {
-        return prepare(table, attributes, count, query, view, hits);
+    if (prepare(table, query, view, hits) != TM_OK) {
+        return TM_NO_MEMORY;
     }
-    return match_prepared(table, attributes, count, query, view, hits);
+    tm_answer answer;
+    uint64_t steps_max = query->steps_max != 0 ? query->steps_max : table->match_steps;
+    tm_answer_begin(&answer, &table->holders, &table->marks, view, query, hits, (tm_work){count, steps_max});
+    table->class->match(table->engine, attributes, count, &answer);
+    int result = tm_answer_end(&answer);
+    table->steps += answer.work.steps;
+    return result;
 }
 
 int tm_table_match(tm_table *table, const tm_attribute *attributes, size_t count, const tm_query *query,

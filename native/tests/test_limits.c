@@ -60,10 +60,10 @@ static void test_messages_run_out(const tm_engine_class *class) {
     tm_query query = {.group_count = 1};
     for (int i = 0; i < 6; i++) {
         uint32_t link = 9;
-        tm_hits hits = {.groups = &link, .capacity = 1, .steps = 10};
+        tm_hits hits = {.groups = &link, .capacity = 1};
         tm_answer answer;
         size_t count = decode_x(i % 2 == 0 ? 3 : 2);
-        tm_answer_begin(&answer, &holders, &marks, NULL, &query, &hits, count);
+        tm_answer_begin(&answer, &holders, &marks, NULL, &query, &hits, (tm_work){count, 10});
         class->match(engine, attributes, count, &answer);
         CHECK(tm_answer_end(&answer) == TM_OK, "match");
         CHECK(hits.count == (i % 2 == 0), "message %d: %zu", i, hits.count);

@@ -44,7 +44,7 @@ static inline void see_fork_by_value(matching *m, const tamis_fork *fork, uint64
 static inline void see_fork_by_pattern(matching *m, const tamis_fork *fork, uint32_t attribute) {
     const tamis_view *view = &m->views[attribute];
     const uint32_t *patterns = patterns_of(m, attribute);
-    if (tm_work_spend(&m->work, view->pattern_count)) {
+    if (tm_work_spend(&m->answer->work, view->pattern_count)) {
         for (uint32_t i = 0; i < view->pattern_count; i++) {
             see_fork_value(m, fork, TAMIS_BY_PATTERN, patterns[i]);
         }
@@ -52,7 +52,7 @@ static inline void see_fork_by_pattern(matching *m, const tamis_fork *fork, uint
 }
 
 static inline void see_fork_by_name(matching *m, const tamis_fork *fork) {
-    m->work.steps += m->known_count;
+    m->answer->work.steps += m->known_count;
     for (uint32_t i = 0; i < m->known_count; i++) {
         uint64_t key = tamis_name_key(fork->branch, m->known[i].name, m->known[i].kind);
         if (fork->bits & tamis_operand_bit((uint32_t)key)) {
@@ -63,7 +63,7 @@ static inline void see_fork_by_name(matching *m, const tamis_fork *fork) {
 
 /* All that is behind a guard, if its test holds. How many of the next forks fail with it, if not. */
 static inline uint32_t see_fork_by_test(matching *m, const tamis_fork *fork) {
-    m->work.steps++;
+    m->answer->work.steps++;
     if (!holds(m, fork->bits)) {
         return fork->behind;
     }
@@ -74,7 +74,7 @@ static inline uint32_t see_fork_by_test(matching *m, const tamis_fork *fork) {
 }
 
 static inline void see_forks(matching *m, const tamis_node *node) {
-    if (!tm_work_spend(&m->work, node->count - node->guards)) {
+    if (!tm_work_spend(&m->answer->work, node->count - node->guards)) {
         return;
     }
     for (uint32_t i = 0; i < node->count; i++) {

@@ -83,7 +83,7 @@ static inline void verify(matching *m, const tamis_entry *entry) {
 }
 
 static void verify_waiting(matching *m) {
-    uint32_t count = tm_work_spend(&m->work, m->waiting_count * WORK_BODY) ? m->waiting_count : 0;
+    uint32_t count = tm_work_spend(&m->answer->work, m->waiting_count * WORK_BODY) ? m->waiting_count : 0;
     for (uint32_t i = 0; i < count; i++) {
         verify(m, m->waiting[i]);
     }

@@ -27,7 +27,7 @@ static inline void emit_stretch(matching *m, const tamis_chunk *chunk, uint32_t 
             emit_if_open(m, interface, chunk->handles[fits[i]]);
         }
     }
-    m->work.steps += count;
+    m->answer->work.steps += count;
 }
 
 /* The rows of a chunk before `end`. */
@@ -42,7 +42,7 @@ static inline void emit_rows_around(matching *m, const tamis_chunk *chunk, uint3
             seen += stop - from;
         }
     }
-    m->work.steps += (tamis_top_of_row(end) + seen) / LOOKS_A_STEP;
+    m->answer->work.steps += (tamis_top_of_row(end) + seen) / LOOKS_A_STEP;
     note_rows(m, seen);
 }
 
@@ -62,12 +62,12 @@ static inline __attribute__((always_inline)) void emit_around(matching *m, const
         const tamis_chunk *chunk = &run->chunks[--at];
         if (tamis_high_key(chunk->top, strings) >= value && is_worth_a_look(m, chunk)) {
             emit_rows_around(m, chunk, at < last ? chunk->count : end, value, strings);
-            if (!tm_work_spend(&m->work, 1)) {
+            if (!tm_work_spend(&m->answer->work, 1)) {
                 return;
             }
         }
     }
-    m->work.steps += 1 + looks / LOOKS_A_STEP;
+    m->answer->work.steps += 1 + looks / LOOKS_A_STEP;
 }
 
 /* Values are codes, or labels in the order of these constants. */

@@ -23,7 +23,7 @@
 
 /* Which filters of a key hold, not just which interfaces. */
 static void see_spans(matching *m, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
-    if (m->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&m->work, cells->spans->count)) {
+    if (m->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&m->answer->work, cells->spans->count)) {
         return;
     }
     for (uint32_t at = 0; at < cells->spans->count; at++) {
@@ -204,7 +204,7 @@ static void view_string(matching *m, uint32_t attribute) {
     tamis_view *view = &m->views[attribute];
     tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
                        engine->pattern_scratch + m->scratch_used, tamis_message_patterns(engine) - m->scratch_used,
-                       view, &m->work);
+                       view, &m->answer->work);
     m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
@@ -323,7 +323,7 @@ static void see_scans(matching *m) {
         const tamis_key *any = m->engine->names.records[m->known[i].name].keys[TAMIS_ANY];
         const tamis_key *keys[2] = {m->known[i].key, any};
         for (unsigned k = 0; k < 2; k++) {
-            if (keys[k] != NULL && tm_work_spend(&m->work, keys[k]->scan.count)) {
+            if (keys[k] != NULL && tm_work_spend(&m->answer->work, keys[k]->scan.count)) {
                 try_entries(m, keys[k]->scan.entries, keys[k]->scan.count);
             }
         }
@@ -489,7 +489,7 @@ static void see_in_turn(matching *m) {
     if (m->engine->families.boxes > 0 && !is_full(m)) {
         see_boxes(m);
     }
-    for (uint32_t i = 0; i < m->slot_count && !is_full(m) && !tm_work_is_over(&m->work); i++) {
+    for (uint32_t i = 0; i < m->slot_count && !is_full(m) && !tm_work_is_over(&m->answer->work); i++) {
         try_bucket(m, &m->slots[i]);
     }
 }
@@ -514,7 +514,7 @@ static void see_everything(matching *m, uint32_t count) {
     } else {
         see_in_turn(m);
     }
-    if (m->engine->always.count > 0 && tm_work_spend(&m->work, m->engine->always.count)) {
+    if (m->engine->always.count > 0 && tm_work_spend(&m->answer->work, m->engine->always.count)) {
         try_entries(m, m->engine->always.entries, m->engine->always.count);
     }
     if (m->waiting_count > 0) {
@@ -560,7 +560,6 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     m.engine = engine;
     m.attributes = attributes;
     m.answer = answer;
-    m.work = answer->work;
     m.plain = answer->form == TM_ANSWER_INTERFACES;
     m.wants_handles = answer->form > TM_ANSWER_GROUPS;
     m.only_bits = m.plain && engine->listed == 0;
@@ -590,5 +589,4 @@ void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count
     if (m.plain) {
         put_bits(&m);
     }
-    answer->work = m.work;
 }

@@ -79,7 +79,6 @@ typedef struct matching {
     tm_engine *engine;
     const tm_attribute *attributes;
     tm_answer *answer;
-    tm_work work;
     bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
     bool wants_handles;                 /* not only which interfaces */
     bool only_bits;                     /* nothing but interfaces with cells can match */
@@ -166,7 +165,7 @@ static __attribute__((noinline)) bool has_any_pattern(matching *m, uint32_t attr
     operand.length = tamis_patterns_text(&m->engine->patterns, pattern, text);
     tm_constraint constraint = {
         .operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
-    return tm_work_spend(&m->work, operand.length + tm_constraint_steps(&constraint, value)) &&
+    return tm_work_spend(&m->answer->work, operand.length + tm_constraint_steps(&constraint, value)) &&
            tm_constraint_holds(&constraint, value);
 }
 
@@ -175,7 +174,7 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
     if (view->patterns == NULL) { /* too many to keep: look at the value itself */
         return has_any_pattern(m, attribute, pattern);
     }
-    m->work.steps += view->pattern_count / WORK_BYTES;
+    m->answer->work.steps += view->pattern_count / WORK_BYTES;
     uint32_t at = 0;
     for (; at + PATTERNS_AT_ONCE <= view->pattern_count; at += PATTERNS_AT_ONCE) { /* without a jump for each */
         uint32_t found = 0;
@@ -236,7 +235,7 @@ static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attrib
     if (!(m->labelled >> attribute & 1)) {
         view->label = find_wide_label(&m->engine->numbers, &m->attributes[attribute]);
         m->labelled |= UINT64_C(1) << attribute;
-        m->work.steps += LABEL_STEPS;
+        m->answer->work.steps += LABEL_STEPS;
     }
     return view->label;
 }
@@ -265,7 +264,7 @@ static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint
 /* Out of line, as the others are short. */
 static __attribute__((noinline)) bool complex_holds(matching *m, const tm_constraint *constraint, uint32_t attribute) {
     const tm_attribute *value = &m->attributes[attribute];
-    m->work.steps += tm_constraint_steps(constraint, value);
+    m->answer->work.steps += tm_constraint_steps(constraint, value);
     return tm_constraint_holds(constraint, value);
 }
 

@@ -14,7 +14,7 @@
 /* The entries of a bucket that was kept, if they may be looked at. */
 static __attribute__((noinline)) void try_bucket(matching *m, const kept_bucket *kept) {
     const tamis_entry *entries = tamis_slot_entries(&m->engine->buckets, kept->slot);
-    if (!tm_work_spend(&m->work, kept->slot->entry_count)) {
+    if (!tm_work_spend(&m->answer->work, kept->slot->entry_count)) {
         return;
     }
     if (kept->slot->key >> 56 == TAMIS_BY_PAIR) {
@@ -27,7 +27,7 @@ static __attribute__((noinline)) void try_bucket(matching *m, const kept_bucket 
 static void look_at(matching *m, const probe *at, const tamis_slot *slot) {
     const tamis_buckets *buckets = &m->engine->buckets;
     if (slot->single_count != 0) {
-        if (!tm_work_spend(&m->work, slot->single_count)) {
+        if (!tm_work_spend(&m->answer->work, slot->single_count)) {
             return;
         }
         const tamis_single *singles = tamis_slot_singles(buckets, slot);
@@ -54,7 +54,7 @@ static void look_at(matching *m, const probe *at, const tamis_slot *slot) {
 static void find_slots(matching *m) {
     uint32_t found = 0;
     uint32_t count = m->probe_count;
-    m->work.steps += count;
+    m->answer->work.steps += count;
     for (uint32_t i = 0; i < count; i++) {
         const probe *at = &m->probes[i];
         const tamis_segment *segment = at->segment;
@@ -145,14 +145,14 @@ static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
     } /* more than are kept for a message: find them again, all */
     const tm_attribute *value = &m->attributes[attribute];
     uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
-    tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->work);
+    tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->answer->work);
     return all;
 }
 
 static void see_patterns(matching *m, const known *at) {
     const tamis_view *view = &m->views[at->attribute];
     const uint32_t *patterns = patterns_of(m, at->attribute);
-    if (!tm_work_spend(&m->work, view->pattern_count)) {
+    if (!tm_work_spend(&m->answer->work, view->pattern_count)) {
         return;
     }
     for (uint32_t i = 0; i < view->pattern_count; i++) {

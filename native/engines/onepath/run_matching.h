@@ -53,7 +53,7 @@ static __attribute__((noinline)) void look_at_open(matching *m) {
     }
     m->rows_seen = 0;
     m->rows_due = rows;
-    m->work.steps += reads / WORK_BYTES;
+    m->answer->work.steps += reads / WORK_BYTES;
     memset(m->open, 0, sizeof m->open);
     if (by_word) {
         look_at_words(m, reads);
@@ -131,7 +131,7 @@ static void emit_chunks(matching *m, const tamis_run *run, uint32_t from, uint32
     for (; from < to && !m->is_done; from++) {
         const tamis_chunk *chunk = &run->chunks[from];
         bool is_open = is_worth_a_look(m, chunk);
-        if (!tm_work_spend(&m->work, is_open ? chunk->count : 1)) {
+        if (!tm_work_spend(&m->answer->work, is_open ? chunk->count : 1)) {
             return;
         }
         if (is_open) {
@@ -164,7 +164,7 @@ static void copy_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_
         if (stop == from) {
             return;
         }
-        if (!tm_work_spend(&m->work, (stop - from) >> COPIED_ROWS_SHIFT)) {
+        if (!tm_work_spend(&m->answer->work, (stop - from) >> COPIED_ROWS_SHIFT)) {
             return;
         }
         tm_answer_emit_rows(m->answer, rows->interfaces + from, rows->handles + from, stop - from);

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from tamis.bench.matching import workloads
-from tamis.bench.router.filtering import SEED, Load, measured, row_of
+from tamis.bench.router.filtering import KEYS, SEED, Contender, Load, measured, row_of, rows_of
 from tamis.native import Table
+from tamis.testing import NetworkPlan, running
 
 
 @pytest.mark.slow
@@ -25,3 +26,29 @@ def test_a_router_delivers_what_a_linear_table_finds(tmp_path, workload: str) ->
     assert wanted > 0
     assert this.passes[0].deliveries * len(load.attributes) == wanted * this.passes[0].messages
     assert row_of(this)["build"] == "this"
+
+
+@pytest.mark.slow
+def test_a_router_that_stops_to_answer_has_a_row_that_says_so(tmp_path) -> None:
+    load = Load.of("geo", 10, 2)
+
+    async def told(pauses_at_once: bool) -> dict[str, object]:
+        folder = tmp_path / str(pauses_at_once)
+        folder.mkdir()
+        async with running(folder, NetworkPlan(("this",), keys=KEYS)) as routers:
+            contender = Contender("this", routers["this"], patience_s=1 if pauses_at_once else 20)
+            if pauses_at_once:
+                contender.router.pause()
+            await contender.subscribe(load)
+            if not pauses_at_once:
+                contender.router.pause()
+                contender.patience_s = 1
+                await contender.probe(load, 0.1)
+            assert not contender.router.is_running, "what does not answer is ended"
+            for client in contender.clients:
+                client.close()
+            [row] = rows_of([contender])
+            return row
+
+    assert asyncio.run(told(pauses_at_once=True)).items() >= {"no_answer_s": 1, "while": "subscribing"}.items()
+    assert asyncio.run(told(pauses_at_once=False)).items() >= {"no_answer_s": 1, "while": "filtering"}.items()
