@@ -20,8 +20,10 @@
 #define TM_LOG_MESSAGE 1     /* the body is the frame as it travelled */
 #define TM_LOG_ACK 2         /* the body is tm_log_done, any number of them */
 #define TM_LOG_DEAD_LETTER 3 /* as an ack, and what the record names in keeps holds the message that it is from */
-#define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
-#define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
+#define TM_LOG_LOSS_BYTES_MAX                                                                                          \
+    256                 /* a dead letter with so short a body tells of a loss: a full log takes it, as an ack */
+#define TM_LOG_GAP 4    /* the body is tm_log_range: these numbers are given up, and missing no more */
+#define TM_LOG_FORGET 5 /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
 #define TM_LOG_KEEP                                                                                                    \
     6                   /* terms of the one keep that it names; means nothing to the log. It stays until a later one   \
                          * of that keep is committed, or the keep is forgotten; acks do not touch it */

@@ -179,8 +179,12 @@ static bool copy_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms)
     if (keep->names == NULL) {
         return false;
     }
-    memcpy(keep->names, terms->order_by, terms->order_by_size);
-    memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
+    if (terms->order_by_size > 0) {
+        memcpy(keep->names, terms->order_by, terms->order_by_size);
+    }
+    if (terms->latest_by_size > 0) {
+        memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
+    }
     keep->terms = *terms;
     keep->terms.order_by = keep->names;
     keep->terms.latest_by = keep->names + terms->order_by_size;
