@@ -27,6 +27,7 @@
                          * of that keep is committed, or the keep is forgotten; acks do not touch it */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
+#define TM_LOG_LOSS_BYTES_MAX 160 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
 #define TM_LOG_COPIED 1 /* flag of a record: it was copied forward, with its number */
@@ -221,6 +222,10 @@ typedef struct tm_log_replayed {
  * neither of the latter two: the next one is longer than `capacity`. */
 int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
                   size_t capacity, size_t *size, tm_log_replayed *replayed);
+
+/* The number from which on a replay looks at the last `records` records, or at `bytes` of them, whichever are fewer,
+ * and up to a segment more. */
+uint64_t tm_log_tail(tm_log *log, uint64_t records, uint64_t bytes);
 
 /* Ranges of numbers that were on disk and cannot be read, at most `capacity`; returns how many there are. */
 size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);

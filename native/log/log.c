@@ -111,16 +111,18 @@ void tm_log_close(tm_log *log) {
 
 /* ---- the side that appends ---- */
 
-static bool is_about_others(uint16_t kind) {
-    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET;
+/* Does a record let go of more than it takes? Such go into the reserved segments. */
+static bool lets_go(const tm_log_entry *entry) {
+    return entry->kind == TM_LOG_ACK || entry->kind == TM_LOG_GAP || entry->kind == TM_LOG_FORGET ||
+           (entry->kind == TM_LOG_DEAD_LETTER && entry->body_size <= TM_LOG_LOSS_BYTES_MAX);
 }
 
-static int refusal(const tm_log *log, uint16_t kind) {
+static int refusal(const tm_log *log, const tm_log_entry *entry) {
     if (atomic_load_explicit(&log->is_failed, memory_order_relaxed)) {
         return TM_LOG_FAILED;
     }
-    bool is_full = is_about_others(kind) ? atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed)
-                                         : atomic_load_explicit(&log->is_full, memory_order_relaxed);
+    bool is_full = lets_go(entry) ? atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed)
+                                  : atomic_load_explicit(&log->is_full, memory_order_relaxed);
     return is_full ? TM_LOG_FULL : TM_OK;
 }
 
@@ -158,7 +160,7 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     if (size > log->record_bytes_max || log->next_n >> COUNTER_BITS != log->store->life) {
         return TM_TOO_MANY;
     }
-    int refused = refusal(log, entry->kind);
+    int refused = refusal(log, entry);
     if (refused != TM_OK) {
         return refused;
     }

@@ -231,3 +231,26 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
     pthread_mutex_unlock(&w.store->state);
     return result;
 }
+
+uint64_t tm_log_tail(tm_log *log, uint64_t records, uint64_t bytes) {
+    const tm_store *store = log->store;
+    uint64_t from = 0;
+    pthread_mutex_lock(&log->store->state);
+    for (uint32_t i = store->segment_count; i > 0 && from == 0; i--) {
+        const tm_segment *segment = store->segments[i - 1];
+        if (segment->last_fresh_n == 0) {
+            continue;
+        }
+        if (records == 0 || bytes == 0) {
+            from = segment->last_fresh_n + 1;
+            continue;
+        }
+        uint64_t count = segment->used / sizeof(tm_log_record); /* at most */
+        bool is_one_life = segment->last_fresh_n - segment->first_n < count;
+        count = is_one_life ? segment->last_fresh_n - segment->first_n + 1 : count;
+        records -= count < records ? count : records;
+        bytes -= segment->used < bytes ? segment->used : bytes;
+    }
+    pthread_mutex_unlock(&log->store->state);
+    return from;
+}

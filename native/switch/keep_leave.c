@@ -31,7 +31,9 @@ void keep_flush_done(tm_switch *sw) {
         keeps->stats.acks++;
     }
     keeps->done_count -= written;
-    memmove(keeps->done, keeps->done + written, keeps->done_count * sizeof *keeps->done);
+    if (keeps->done_count > 0) {
+        memmove(keeps->done, keeps->done + written, keeps->done_count * sizeof *keeps->done);
+    }
 }
 
 static void note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
@@ -138,20 +140,13 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     return true;
 }
 
-static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *loss, uint64_t *n, bool *has_tally) {
+static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *loss, uint64_t *n) {
     struct {
         tm_log_done done;
         tm_keep_tally tally;
     } body = {{.claimant = keep->number, .first = loss->first, .last = loss->last}, loss->tally};
-    int result = keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
-    *has_tally = result == TM_OK;
-    if (result != TM_LOG_FULL) {
-        return result;
-    }
-    /* Letting go makes room, and is allowed where nothing else is; the next tally has the count. */
-    tm_log_entry entry = {
-        .body = &body.done, .body_size = sizeof body.done, .kind = TM_LOG_ACK, .t_us = keep_wall_ms(sw) * 1000};
-    return keep_append(sw, &entry, n);
+    _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX, "a full log takes it");
+    return keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
 }
 
 void keep_flush_losses(tm_switch *sw, uint32_t slot) {
@@ -160,15 +155,12 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
     for (; written < keep->loss_count; written++) {
         const tm_keep_loss *loss = &keep->losses[written];
         uint64_t n;
-        bool has_tally;
-        if (append_loss(sw, keep, loss, &n, &has_tally) != TM_OK) {
+        if (append_loss(sw, keep, loss, &n) != TM_OK) {
             break;
         }
-        if (has_tally) {
-            uint64_t older = keep->tally_n;
-            keep->tally_n = n;
-            keep_retire_book(sw, older);
-        }
+        uint64_t older = keep->tally_n;
+        keep->tally_n = n;
+        keep_retire_book(sw, older);
         if (tm_waits_reserve(&sw->keeps->waits)) {
             tm_wait wait = {.n = n,
                             .kind = WAIT_LOSS,
@@ -180,7 +172,9 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
     }
     keep->loss_count -= written;
     sw->keeps->losses -= written;
-    memmove(keep->losses, keep->losses + written, keep->loss_count * sizeof *keep->losses);
+    if (keep->loss_count > 0) {
+        memmove(keep->losses, keep->losses + written, keep->loss_count * sizeof *keep->losses);
+    }
 }
 
 /* ---- dead ---- */

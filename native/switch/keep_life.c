@@ -179,8 +179,12 @@ static bool copy_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms)
     if (keep->names == NULL) {
         return false;
     }
-    memcpy(keep->names, terms->order_by, terms->order_by_size);
-    memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
+    if (terms->order_by_size > 0) {
+        memcpy(keep->names, terms->order_by, terms->order_by_size);
+    }
+    if (terms->latest_by_size > 0) {
+        memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
+    }
     keep->terms = *terms;
     keep->terms.order_by = keep->names;
     keep->terms.latest_by = keep->names + terms->order_by_size;
@@ -293,9 +297,6 @@ static bool fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record) 
     }
     tm_kept row = keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
     keep_put(sw, slot, &row);
-    uint32_t publisher = PUBLISHER_NONE;
-    tm_publishers_enter(&sw->publishers, tm_load64(body.frame + WIRE_ORIGIN), tm_load64(body.frame + WIRE_COUNTER),
-                        switch_counter_max(sw), &publisher); /* a second try of it is known, if there is memory */
     return true;
 }
 

@@ -224,7 +224,8 @@ static int begin(tm_switch *sw, tm_log *log) {
     keeps->last_n = state.committed;
     keeps->committed = tm_log_committed(log);
     keep_walk(sw);
-    return keep_fill(sw, KEEP_BOOK);
+    int result = keep_read_tail(sw);
+    return result == TM_OK ? keep_fill(sw, KEEP_BOOK) : result;
 }
 
 static int end_keeps(tm_switch *sw) {

@@ -2,6 +2,7 @@
  *
  *     keeps.c         a switch gets its log; the book; keeps by number
  *     keep_life.c     a keep is opened, gets its filters, is filled from the log, is forgotten
+ *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
@@ -236,6 +237,11 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row);
 void keep_forget_latest(tm_keep *keep, const tm_kept *row);
 /* Read all that is open for a claimant. */
 int keep_fill(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_tail.c ---- */
+
+/* Read the end of the log; TM_OK or TM_NO_MEMORY. */
+int keep_read_tail(tm_switch *sw);
 
 /* ---- keep_turn.c ---- */
 

@@ -1,0 +1,50 @@
+/* keep_tail.c - which messages came lately, from the end of the log, so that a second try of one is known after a
+ * start.
+ *
+ * Law: known are the last KEEP_TAIL_RECORDS records, or as many as lie in KEEP_TAIL_BYTES, whatever became of them: a
+ * message that was acknowledged or lost is kept no second time. Older ones are kept again, and say that they may be
+ * duplicates. What cannot be read is not known.
+ */
+#include "switch/keeps.h"
+
+#define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
+#define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
+#define READ_BYTES (4U << 20) /* more than a record may have */
+
+/* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
+static void note(tm_switch *sw, const tm_log_record *record) {
+    tm_body body;
+    if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body)) {
+        return;
+    }
+    uint64_t origin = tm_load64(body.frame + WIRE_ORIGIN);
+    uint64_t counter = tm_load64(body.frame + WIRE_COUNTER);
+    if (tm_load64(body.frame + WIRE_TRANSIT) == sw->options.number) {
+        uint32_t row = PUBLISHER_NONE;
+        tm_publishers_enter(&sw->publishers, origin, counter, switch_counter_max(sw), &row);
+    } else {
+        bool is_fresh;
+        tm_publishers_deliver(&sw->publishers, origin, counter, &is_fresh);
+    }
+}
+
+int keep_read_tail(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint8_t *bytes = TM_NEW(&keeps->memory, TM_COLD, uint8_t, READ_BYTES);
+    if (bytes == NULL) {
+        return TM_NO_MEMORY;
+    }
+    uint64_t from = tm_log_tail(keeps->log, KEEP_TAIL_RECORDS, KEEP_TAIL_BYTES);
+    tm_log_place place = {0};
+    tm_log_replayed replayed = {0};
+    int result = TM_OK;
+    while (result == TM_OK && !replayed.is_all) {
+        size_t size = 0;
+        result = tm_log_replay(keeps->log, NULL, from, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
+        for (size_t at = 0; result == TM_OK && at < size; at += ((const tm_log_record *)(bytes + at))->size) {
+            note(sw, (const tm_log_record *)(bytes + at));
+        }
+    }
+    TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, READ_BYTES);
+    return result == TM_NO_MEMORY ? TM_NO_MEMORY : TM_OK;
+}

@@ -1,0 +1,33 @@
+/* fuzz_keeps.c - libFuzzer target: a history of keeps that the bytes choose, with frames of members among it that are
+ * any bytes.
+ *
+ * Law: everything validates after each step, what goes out is whole frames, and nothing of it takes long. In half of
+ * the runs members send sound frames alone, and no confirmed message may be missing in the end.
+ */
+#include "keeps_world.h"
+
+#define STEPS_MAX 400U
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static keeps_world w;
+    if (size < 2) {
+        return 0;
+    }
+    uint32_t choice = (bytes[0] >> 1) % 10;
+    w = (keeps_world){.choices = bytes + 1,
+                      .choices_end = bytes + size,
+                      .is_hostile = bytes[0] & 1,
+                      .starved = choice <= STARVED_TABLE ? (starved)choice : STARVED_NOBODY,
+                      .kinds = KEEPS_ALL_KINDS};
+    keeps_begin(&w, bytes[0]);
+    for (uint32_t step = 0; step < STEPS_MAX && keeps_goes_on(&w); step++) {
+        keeps_step(&w);
+    }
+    if (!w.is_hostile) {
+        keeps_settle(&w);
+    }
+    keeps_end(&w);
+    return 0;
+}

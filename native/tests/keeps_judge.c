@@ -1,0 +1,239 @@
+/* keeps_judge.c - see keeps_judge.h. */
+#include "keeps_judge.h"
+
+#include <string.h>
+
+/* ---- what was asked ---- */
+
+void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
+    w->keeps[kind].number = number;
+    w->keeps[kind].n = n;
+}
+
+void judge_gone(keeps_world *w, uint32_t kind) {
+    const seen_keep *keep = &w->keeps[kind];
+    CHECK(keep->number == 0 || keep->n == 0 || keep->n > tm_log_committed(w->log) || w->sw != NULL, "a keep is gone");
+    for (uint32_t i = 1; i <= w->message_count; i++) {
+        w->messages[i].owed[kind] = 0;
+    }
+    memset(&w->keeps[kind], 0, sizeof w->keeps[kind]);
+}
+
+void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
+    CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
+    if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */
+        judge_gone(w, kind);
+    }
+    judge_made(w, kind, number, n);
+}
+
+void judge_published(const keeps_world *w, seen_message *message) {
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        const seen_keep *keep = &w->keeps[kind];
+        bool is_owed = keep->number != 0 && keep->n <= tm_log_committed(w->log) && keeps_wants(kind, message);
+        message->owed[kind] = is_owed ? keep->number : 0;
+    }
+}
+
+void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
+                 uint32_t request) {
+    seen_keep *keep = &w->keeps[member->keep];
+    for (uint32_t i = 0; i < keep->count && verdict == 0; i++) {
+        given_position *position = &keep->positions[i];
+        if (position->holder == member->id && position->n >= first && position->n <= last) {
+            position->request = request;
+        }
+    }
+}
+
+void judge_left(keeps_world *w, const seen_member *member) {
+    seen_keep *keep = &w->keeps[member->keep];
+    for (uint32_t i = 0; i < keep->count; i++) {
+        if (keep->positions[i].holder == member->id) {
+            keep->positions[i].holder = 0;
+        }
+    }
+}
+
+void judge_crash(keeps_world *w) {
+    memset(w->members, 0, sizeof w->members);
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        seen_keep *keep = &w->keeps[kind];
+        for (uint32_t i = 0; i < keep->count; i++) {
+            keep->positions[i].holder = keep->positions[i].request = 0;
+        }
+    }
+}
+
+/* ---- what is told ---- */
+
+static given_position *position_of(seen_keep *keep, uint64_t n, uint64_t message) {
+    for (uint32_t i = keep->count; i > 0; i--) {
+        if (keep->positions[i - 1].n == n) {
+            return &keep->positions[i - 1];
+        }
+    }
+    CHECK(keep->count < KEEPS_MESSAGES, "more positions than messages");
+    uint32_t at = keep->count++;
+    for (; at > 0 && keep->positions[at - 1].n > n; at--) {
+        keep->positions[at] = keep->positions[at - 1];
+    }
+    keep->positions[at] = (given_position){.n = n, .message = message};
+    return &keep->positions[at];
+}
+
+static void read_deliver(keeps_world *w, const seen_member *member, const uint8_t *bytes) {
+    const uint8_t *extensions = bytes + WIRE_HEADER_BYTES;
+    seen_keep *keep = &w->keeps[member->keep];
+    uint64_t message = tm_load64(bytes + WIRE_COUNTER);
+    uint64_t n = tm_load64(extensions + 12);
+    uint32_t deliveries = tm_load32(extensions + 24);
+    CHECK(tm_load16(extensions) == WIRE_SATISFIED && tm_load32(extensions + 4) == member->id, "an id of another");
+    CHECK(message > 0 && message <= w->message_count, "a message that nobody sent");
+    CHECK(keeps_wants(member->keep, &w->messages[message]) || keeps_takes_letters(member->keep), "it is not wanted");
+    given_position *position = position_of(keep, n, message);
+    CHECK(position->message == message, "position %lx is two messages", (unsigned long)n);
+    if (deliveries == 0) {
+        return; /* replayed */
+    }
+    CHECK(!position->is_surely_done, "position %lx of kind %u comes after its acknowledgement was confirmed",
+          (unsigned long)n, member->keep);
+    position->holder = member->id;
+    position->request = 0;
+    keep->was_given[message] = true;
+    w->deliveries++;
+}
+
+static void read_answer(keeps_world *w, const seen_member *member, const uint8_t *body) {
+    seen_keep *keep = &w->keeps[member->keep];
+    bool is_refused = *body++ != 0x93;
+    CHECK(*body++ == WIRE_ACK_OF_DELIVER, "of something else");
+    uint64_t request = read_unsigned(&body);
+    for (uint32_t i = 0; i < keep->count; i++) {
+        given_position *position = &keep->positions[i];
+        if (position->request == request && request != 0) {
+            position->is_surely_done |= !is_refused;
+            position->request = 0;
+        }
+    }
+}
+
+static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) {
+    seen_keep *keep = &w->keeps[member->keep];
+    body++;
+    uint64_t in_all = read_unsigned(&body);
+    read_unsigned(&body);
+    uint64_t reason = read_unsigned(&body);
+    unsigned way = reason == WIRE_LOST_EXPIRED ? 0 : reason == WIRE_LOST_LOG_FULL ? 1 : 2;
+    CHECK(in_all >= member->lost[way], "%lu were lost, and %lu are", (unsigned long)member->lost[way],
+          (unsigned long)in_all);
+    CHECK(in_all <= w->message_count, "more are lost than were sent");
+    member->lost[way] = in_all;
+    keep->lost[way] = in_all > keep->lost[way] ? in_all : keep->lost[way];
+}
+
+static void read_confirmations(keeps_world *w, const uint8_t *body) {
+    body++;
+    CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "of something else");
+    read_unsigned(&body);
+    uint32_t ranges = *body == 0xdc ? (uint32_t)body[1] << 8 | body[2] : *body & 15U;
+    for (body += *body == 0xdc ? 3 : 1; ranges > 0; ranges--) {
+        body++;
+        uint64_t first = read_unsigned(&body);
+        uint64_t last = read_unsigned(&body);
+        CHECK(first > 0 && first <= last && last <= w->message_count, "nobody sent these");
+        for (uint64_t i = first; i <= last; i++) {
+            w->confirmed += !w->messages[i].is_confirmed;
+            w->messages[i].is_confirmed = true;
+        }
+    }
+}
+
+/* ---- streams ---- */
+
+static void read_stream(keeps_world *w, uint32_t connection, seen_member *member) {
+    const uint8_t *bytes;
+    size_t size;
+    while (tm_switch_output(w->sw, connection, &bytes, &size) == TM_OK && size > 0) {
+        size_t at = 0;
+        while (at < size) {
+            const uint8_t *frame = bytes + at;
+            CHECK(size - at >= WIRE_PREFIX_BYTES && tm_load32(frame) <= size - at, "half a frame");
+            const uint8_t *body = frame + WIRE_PREFIX_BYTES;
+            if (w->is_hostile) {
+                w->deliveries += frame[WIRE_KIND] == WIRE_DELIVER;
+            } else if (member == NULL && frame[WIRE_KIND] == WIRE_ACK) {
+                read_confirmations(w, body);
+            } else if (member != NULL && frame[WIRE_KIND] == WIRE_DELIVER) {
+                read_deliver(w, member, frame);
+            } else if (member != NULL && frame[WIRE_KIND] == WIRE_ACK) {
+                read_answer(w, member, body);
+            } else if (member != NULL && frame[WIRE_KIND] == WIRE_LOST) {
+                read_lost(w, member, body);
+            }
+            at += tm_load32(frame);
+        }
+        CHECK(tm_switch_sent(w->sw, connection, size) == TM_OK, "sent");
+    }
+}
+
+void judge_output(keeps_world *w) {
+    read_stream(w, w->publisher, NULL);
+    for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
+        if (m->id != 0) {
+            read_stream(w, m->connection, m);
+        }
+    }
+}
+
+/* ---- the end ---- */
+
+bool judge_has_member(const keeps_world *w, uint32_t kind) {
+    for (const seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
+        if (m->id != 0 && m->keep == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool judge_is_at_rest(const keeps_world *w, uint32_t kind) {
+    tm_keep_stats stats;
+    CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
+    CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
+                                stats.undeliverable,
+          "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
+    return stats.open == 0;
+}
+
+static bool was_replaced(const keeps_world *w, uint32_t kind, uint32_t message) {
+    for (uint32_t i = 1; i <= w->message_count && keeps_lets_go(kind); i++) {
+        if (i != message && keeps_wants(kind, &w->messages[i]) && w->messages[i].value == w->messages[message].value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void judge_end(keeps_world *w, uint32_t kind) {
+    seen_keep *keep = &w->keeps[kind];
+    uint64_t missing = 0;
+    for (uint32_t i = 1; i <= w->message_count; i++) {
+        const seen_message *message = &w->messages[i];
+        bool is_owed = message->is_confirmed && message->owed[kind] == keep->number;
+        missing += is_owed && !keep->was_given[i] && !was_replaced(w, kind, i);
+    }
+    uint64_t lost = keep->lost[0] + keep->lost[1] + keep->lost[2];
+    CHECK(missing <= lost, "kind %u misses %lu messages, and told of %lu", kind, (unsigned long)missing,
+          (unsigned long)lost);
+    keep->number = 0;
+}
+
+bool judge_all_ended(const keeps_world *w) {
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        if (w->keeps[kind].number != 0) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/* keeps_judge.h - what a world of keeps is told of, and what clients see of it; see keeps_world.h.
+ *
+ * Law: a position is one message for ever, goes to who wants it, and comes no more once its acknowledgement was
+ * confirmed. What was confirmed and is wanted was given in the end, or is among those that are told as lost.
+ */
+#ifndef TM_KEEPS_JUDGE_H
+#define TM_KEEPS_JUDGE_H
+
+#include "keeps_world.h"
+
+/* ---- keeps_world.c ---- */
+
+bool keeps_wants(uint32_t kind, const seen_message *message);
+/* Does a keep of this kind replace messages by newer ones? */
+bool keeps_lets_go(uint32_t kind);
+bool keeps_takes_letters(uint32_t kind);
+
+/* ---- keeps_judge.c ---- */
+
+void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n);
+void judge_gone(keeps_world *w, uint32_t kind);
+/* A start finds a keep. */
+void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n);
+void judge_published(const keeps_world *w, seen_message *message);
+/* A member sends an acknowledgement; `request` 0: it does not ask. */
+void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
+                 uint32_t request);
+void judge_left(keeps_world *w, const seen_member *member);
+/* The log's disk is lost but for what is committed, and members with it. */
+void judge_crash(keeps_world *w);
+/* Read what the switch sends. */
+void judge_output(keeps_world *w);
+
+/* ---- the end ---- */
+
+bool judge_has_member(const keeps_world *w, uint32_t kind);
+bool judge_is_at_rest(const keeps_world *w, uint32_t kind);
+/* Nothing that a keep owes is missing; the keep is asked no more. */
+void judge_end(keeps_world *w, uint32_t kind);
+bool judge_all_ended(const keeps_world *w);
+
+#endif

@@ -1,0 +1,93 @@
+/* keeps_world.h - keeps of a switch over a faulty disk, with a publisher and members, and a judge of what they are
+ * told.
+ *
+ * Law: what happens is chosen by dice, or by bytes where there are some. The judge shares no code with keeps: it knows
+ * what was published, confirmed, given and acknowledged. After each step everything validates, and what the switch
+ * sends is whole frames.
+ */
+#ifndef TM_KEEPS_WORLD_H
+#define TM_KEEPS_WORLD_H
+
+#include "faulty_disk.h"
+#include "frames.h"
+#include "switch/keeps.h"
+
+#define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
+#define KEEPS_MEMBERS 6U
+#define KEEPS_MESSAGES 2000U
+
+/* A position of a keep that was given to somebody. */
+typedef struct given_position {
+    uint64_t n;
+    uint64_t message;
+    uint32_t holder;  /* attachment that has it or had it last; 0: it has left */
+    uint32_t request; /* by which it was acknowledged; 0: it was not, or without asking */
+    bool is_surely_done;
+} given_position;
+
+typedef struct seen_keep {
+    uint32_t number; /* 0: there is none */
+    uint64_t n;      /* of its record */
+    uint64_t lost[3];
+    uint32_t count;
+    given_position positions[KEEPS_MESSAGES];
+    bool was_given[KEEPS_MESSAGES];
+} seen_keep;
+
+typedef struct seen_member {
+    uint32_t id; /* 0: the place is free */
+    uint32_t connection;
+    uint32_t keep;
+    uint64_t credit;
+    uint64_t lost[3]; /* that it was told of, or was told to others before it came */
+} seen_member;
+
+typedef struct seen_message {
+    uint8_t kind;
+    uint8_t value;
+    bool is_confirmed;
+    uint32_t owed[KEEPS_KINDS]; /* number of the keep of each kind that was on disk when it was first sent */
+} seen_message;
+
+/* Whose n-th allocation fails. */
+typedef enum { STARVED_NOBODY, STARVED_KEEPS, STARVED_SWITCH, STARVED_LOG, STARVED_TABLE } starved;
+
+typedef struct keeps_world {
+    dice dice;
+    const uint8_t *choices; /* borrowed; NULL: dice */
+    const uint8_t *choices_end;
+    bool is_hostile; /* members send any bytes as well, and nothing but soundness is judged */
+    starved starved;
+    uint64_t failing;  /* the allocation that fails, counted from the beginning; 0: now and then one of a step */
+    uint32_t kinds;    /* that may be made, by bits */
+    faulty_disk *disk; /* the log's */
+    tm_log *log;       /* owned, as what follows */
+    tm_table *table;
+    tm_switch *sw;
+    uint32_t publisher;
+    uint32_t next_number;
+    uint32_t next_id;
+    uint32_t next_request;
+    uint32_t message_count;
+    uint32_t crashes;
+    uint64_t deliveries;
+    uint64_t confirmed;
+    seen_keep keeps[KEEPS_KINDS];
+    seen_member members[KEEPS_MEMBERS];
+    seen_message messages[KEEPS_MESSAGES];
+} keeps_world;
+
+#define KEEPS_ALL_KINDS ((1U << KEEPS_KINDS) - 1)
+
+/* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile` and `kinds`. */
+void keeps_begin(keeps_world *w, uint64_t seed);
+/* Let one thing happen, and check. */
+void keeps_step(keeps_world *w);
+/* Everybody leaves, faults end, one member of each keep acknowledges all; then nothing that was confirmed is missing.
+ */
+void keeps_settle(keeps_world *w);
+void keeps_end(keeps_world *w);
+/* Is something left to choose by? */
+bool keeps_goes_on(const keeps_world *w);
+
+#endif

@@ -1,0 +1,65 @@
+/* test_keeps.c - keeps of a switch through random histories: faulty disks, crashes, members that do anything.
+ *
+ *     run_test_keeps [LIVES [SEED]]
+ *
+ * Law: as keeps_world.h. With memory that fails, nothing breaks and nothing that was confirmed is lost: now and then an
+ * allocation of a step fails, and of one short history each in turn.
+ */
+#include "keeps_world.h"
+
+#define STEPS 400
+#define SHORT_STEPS 60
+#define KINDS (KEEPS_ALL_KINDS >> 2) /* all but those that keep on what was acknowledged */
+
+static keeps_world w;
+
+static void live(uint64_t seed, starved starved, bool is_hostile) {
+    w = (keeps_world){.starved = starved, .is_hostile = is_hostile, .kinds = KINDS};
+    keeps_begin(&w, seed);
+    for (int i = 0; i < STEPS; i++) {
+        keeps_step(&w);
+    }
+    if (!is_hostile) {
+        keeps_settle(&w);
+    }
+    keeps_end(&w);
+}
+
+/* A history in which allocation `n` of one kind of memory fails, and no other. */
+static void fail_one(uint64_t seed, starved starved, uint64_t n) {
+    w = (keeps_world){.starved = starved, .failing = n, .kinds = KINDS};
+    keeps_begin(&w, seed);
+    for (int i = 0; i < SHORT_STEPS; i++) {
+        keeps_step(&w);
+    }
+    keeps_settle(&w);
+    keeps_end(&w);
+}
+
+int main(int count, char **values) {
+    uint64_t lives = count > 1 ? strtoull(values[1], NULL, 10) : 20;
+    uint64_t first = count > 2 ? strtoull(values[2], NULL, 10) : 1;
+    uint64_t deliveries = 0;
+    uint64_t confirmed = 0;
+    uint64_t crashes = 0;
+    for (uint64_t seed = first; seed < first + lives; seed++) {
+        for (starved starved = STARVED_NOBODY; starved <= STARVED_TABLE; starved++) {
+            printf("seed %lu, starved %u\n", (unsigned long)seed, starved);
+            fflush(stdout);
+            live(seed, starved, false);
+            deliveries += w.deliveries;
+            confirmed += w.confirmed;
+            crashes += w.crashes;
+        }
+        live(seed, STARVED_NOBODY, true);
+    }
+    for (starved starved = STARVED_KEEPS; starved <= STARVED_TABLE; starved++) {
+        for (uint64_t n = 1; n <= 300; n += starved == STARVED_KEEPS ? 1 : 7) {
+            fail_one(first, starved, n);
+        }
+    }
+    CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives), "nothing happened");
+    printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes\n", (unsigned long)lives,
+           (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes);
+    return 0;
+}
