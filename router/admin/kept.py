@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from tamis.native.keeps import KeepFigures
 from tamis.native.log import LogFailed
 from tamis.protocol.errors import FrameError
 from tamis.protocol.json_form import encode_publication
@@ -21,6 +22,7 @@ from tamis.router.admin.answers import TEXT_CUT, Answer, BadRequest, Budget, Ite
 from tamis.router.admin.view import RouterView
 
 if TYPE_CHECKING:
+    from tamis.configs import RouterSettings
     from tamis.router.kept.keeper import HeldKeep, KeepHost
     from tamis.router.kept.service import KeptService
     from tamis.router.kept.waiting import WaitingMessage
@@ -43,23 +45,65 @@ def keeps_after(running: RouterView, number: int, name: str | None = None) -> It
         yield each, keep_form(keeper, keeper.by_number[each])
 
 
+def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
+    """Return how all keeps and the log stand."""
+    assert settings.kept is not None  # noqa: S101 - who keeps nothing has no `kept`
+    keeper, log = kept.keeper, kept.log.state()
+    all_, sums, commits = keeper.all_figures(), keeper.totals(), keeper.commits()
+    return {
+        "keeps": all_.keeps,
+        **_standing(sums),
+        **{name: getattr(sums, name) for name in _COUNTS},
+        "kept": all_.kept,
+        "confirmed": all_.confirmed,
+        "refused": all_.refused,
+        "memory_bytes": all_.memory_bytes,
+        "commit_ms": {"p50": _ms(commits.quantile_s(0.5)), "p99": _ms(commits.quantile_s(0.99))},
+        "log": {
+            "bytes": log["disk_bytes"],
+            "bytes_max": settings.kept.bytes,
+            **{name: log[name] for name in ("segments", "batches", "damaged", "missing")},
+            **{name: bool(log[name]) for name in ("is_full", "is_failed")},
+        },
+    }
+
+
+def lag_s(figures: KeepFigures) -> float:
+    """Return the age of the oldest message that is open; 0.0 if none is."""
+    return max(0.0, time.time() - figures.oldest_ms / 1e3) if figures.open else 0.0
+
+
+def ready(figures: KeepFigures) -> int:
+    """Return how many messages wait for a consumer with credit."""
+    return figures.open - figures.out - figures.paused
+
+
+def _standing(figures: KeepFigures) -> dict[str, object]:
+    return {
+        "members": figures.members,
+        "depth": figures.open,
+        "unacked": figures.out,
+        "paused": figures.paused,
+        "ready": ready(figures),
+        "bytes": figures.bytes,
+        "lag_s": round(lag_s(figures), 3),
+    }
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1e3, 3)
+
+
 def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
     """Return how a keep stands, and its terms."""
     figures, terms = keeper.figures(held), held.terms
-    lag_s = max(0.0, time.time() - figures.oldest_ms / 1e3) if figures.open else 0.0
     return {
         "keep": held.made.name,
         "predicate": " or ".join(format_filter(decode_filter(packed)) for packed in terms.filters),
         "owner": held.made.owner,
         "state": held.life.state.value,
-        "members": figures.members,
-        "depth": figures.open,
-        "unacked": figures.out,
-        "paused": figures.paused,
-        "ready": figures.open - figures.out - figures.paused,
-        "bytes": figures.bytes,
+        **_standing(figures),
         "oldest": figures.oldest,
-        "lag_s": round(lag_s, 3),
         **{name: getattr(figures, name) for name in _COUNTS},
         "credit": figures.credit,
         "terms": {
