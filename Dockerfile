@@ -23,7 +23,7 @@ RUN set -e; \
 FROM ${BASE}
 # The folders may be written by any user, as a container may be started with another: each makes its own inside.
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tamis \
-    && install -d -m 1777 /var/lib/tamis /var/log/tamis
+    && install -d -m 1777 /var/lib/tamis /var/log/tamis /var/spool/tamis
 COPY --from=build /opt/tamis /opt/tamis
 ENV PATH=/opt/tamis/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001

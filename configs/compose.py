@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from tamis.configs.containers import CONFIG, DATA, RECORDS, Container, Mount, containers, in_containers
+from tamis.configs.containers import CONFIG, DATA, KEPT, RECORDS, Container, Mount, containers, in_containers
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
@@ -58,12 +58,16 @@ def compose_files(topology: Topology, source: str, out: Path, build: str | None 
     told = f"# Printed by `tamis compose {source}{f' --build {build}' if build else ''} -o {out.name}`"
     image = _IMAGE | ({"build": build} if build else {})
     mounts = [f"./{beside(out).name}:{_NETWORK}:ro", f"data:{DATA}", f"records:{RECORDS}"]
+    volumes: dict[str, Any] = {"data": {}, "records": {}}
+    if any(container.settings.kept is not None for container in found):
+        mounts.append(f"kept:{KEPT}")
+        volumes["kept"] = {}
     parts = [
         f"{told}.\n# Change that file instead, and print again. Start: docker compose up. See docs/how-to/compose.md\n",
         _block("x-confined: &confined", _CONFINED),
         _block("x-tamis: &tamis", image, base="confined"),
         _block("x-router: &router", {"volumes": mounts, "healthcheck": _health_check(len(found))}, base="tamis"),
-        _block("volumes:", {"data": {}, "records": {}}),
+        _block("volumes:", volumes),
         "services:",
         *(textwrap.indent(_service(container, mounts, out.parent), "  ") for container in found),
         OWN_SERVICES,

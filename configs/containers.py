@@ -24,6 +24,7 @@ ADMIN_PORT: Final = 7600
 CONFIG: Final = "/etc/tamis"
 DATA: Final = "/var/lib/tamis"
 RECORDS: Final = "/var/log/tamis"
+KEPT: Final = "/var/spool/tamis"
 _EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - of a container
 _HOST_NAME: Final = re.compile("[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _SHORT: Final = 50
@@ -81,6 +82,8 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
     form["data"] = DATA
+    if form.get("kept") is not None:
+        form["kept"]["folder"] = KEPT
     for router_id, service in names.items():
         form["routers"][router_id] = _router_form(form["routers"][router_id], topology.router(router_id), service)
     for index, link in enumerate(form.get("links", ())):
@@ -108,6 +111,8 @@ def service_names(router_ids: list[str]) -> dict[str, str]:
 def _router_form(written: dict[str, Any], settings: RouterSettings, service: str) -> dict[str, Any]:
     kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
     _with_paths(kept)
+    if kept.get("kept") is not None:
+        kept["kept"]["folder"] = f"{KEPT}/{service}"
     kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
     kept["admin_names"] = list(dict.fromkeys([service, "127.0.0.1", "localhost", *kept.get("admin_names", ())]))
     if settings.dial:

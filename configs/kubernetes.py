@@ -18,6 +18,7 @@ from tamis.configs.containers import (
     CLIENTS_PORT,
     CONFIG,
     DATA,
+    KEPT,
     NEIGHBOURS_PORT,
     RECORDS,
     Mount,
@@ -187,6 +188,8 @@ def _router(settings: RouterSettings, mounts: tuple[Mount, ...], image: str) -> 
     volumes = [{"name": "topology", "mountPath": _TOPOLOGY, "readOnly": True}, {"name": "data", "mountPath": DATA}]
     if settings.records:
         volumes.append({"name": "records", "mountPath": RECORDS})
+    if settings.kept:
+        volumes.append({"name": "kept", "mountPath": KEPT})
     if mounts:
         volumes.insert(0, {"name": "files", "mountPath": CONFIG, "readOnly": True})
     memory = f"{(settings.limits.memory_bytes + _PROGRAM_BYTES) // _MIB}Mi"
@@ -232,6 +235,8 @@ def _claims(settings: RouterSettings) -> Iterator[Manifest]:
     yield _claim("data", _DATA_BYTES)
     if settings.records:
         yield _claim("records", 2 * settings.records.keep)
+    if settings.kept:
+        yield _claim("kept", settings.kept.bytes + settings.kept.bytes // 10)
 
 
 def _claim(name: str, size: int) -> Manifest:

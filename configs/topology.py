@@ -196,6 +196,11 @@ class Topology(ConfigSection):
         """Return the neighbours of one router as (id, cost), sorted; KeyError for an unknown id."""
         return list(self._neighbours[router_id])
 
+    def kept_by_router(self) -> dict[str, KeptSettings]:
+        """Return what each router keeps that keeps messages."""
+        found = {router_id: self._kept_of(router_id) for router_id in self.routers}
+        return {router_id: kept for router_id, kept in found.items() if kept is not None}
+
     def summary(self) -> dict[str, object]:
         """Return what `tamis check` shows of a sound file."""
         everyone = [self.router(router_id) for router_id in self.routers]

@@ -24,6 +24,11 @@ BOOK: Final = int(lib.TM_KEEPS_BOOK)
 """The number for which the records of the book are kept; no keep has it."""
 KIND_MIN: Final = int(lib.TM_LOG_OTHER)
 """The least kind of a record of the book."""
+COMMIT_BUCKETS: Final = int(lib.TM_COMMIT_BUCKETS)
+COMMIT_BUCKET_LEAST: Final = int(lib.TM_COMMIT_BUCKET_LEAST)
+COMMIT_BOUNDS_S: Final[tuple[float, ...]] = tuple(
+    (1 << (at + COMMIT_BUCKET_LEAST)) / 1e6 for at in range(COMMIT_BUCKETS - 1)
+)
 MIB: Final = 1 << 20
 
 
@@ -70,6 +75,24 @@ class KeepsFigures:
     is_failed: int
     keeps: int
     members: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTimes:
+    """How many publishes waited for the disk less than each of COMMIT_BOUNDS_S, and (the last) longer; `sum_s`: all."""
+
+    counts: tuple[int, ...]
+    sum_s: float
+
+    def quantile_s(self, part: float) -> float | None:
+        """Return the time within which so many of them were confirmed: between two bounds as if all of these lay evenly
+        there, and at most the greatest bound. None: there was none."""
+        rank, below = part * sum(self.counts), 0
+        for count, least, most in zip(self.counts, (0.0, *COMMIT_BOUNDS_S), (*COMMIT_BOUNDS_S, 0.0), strict=True):
+            if count and below + count >= rank:
+                return least + (max(most, least) - least) * (rank - below) / count
+            below += count
+        return None
 
 
 def book_records(log: Log) -> Iterator[LogRecord]:
@@ -229,6 +252,18 @@ class SwitchKeeps:
         c = ffi.new("tm_keeps_stats *")
         check(lib.tm_keeps_figures(self.c, c))
         return KeepsFigures(**{name: int(getattr(c, name)) for name in KeepsFigures.__slots__})
+
+    def totals(self) -> KeepFigures:
+        """Return the sum over all keeps; the oldest of all stands under `oldest`."""
+        c = ffi.new("tm_keep_stats *")
+        check(lib.tm_keeps_totals(self.c, c))
+        return KeepFigures(**{name: int(getattr(c, name)) for name in KeepFigures.__slots__})
+
+    def commits(self) -> CommitTimes:
+        """Return how long confirmed publishes have waited for the disk since the start."""
+        counts = ffi.new("uint64_t[]", COMMIT_BUCKETS)
+        check(lib.tm_keeps_commits(self.c, counts, self._long))
+        return CommitTimes(tuple(ffi.unpack(counts, COMMIT_BUCKETS)), int(self._long[0]) / 1e6)
 
     # --- tests ---------------------------------------------------------------------------------------------------
 

@@ -160,3 +160,14 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason);
 int tm_keeps_advance(tm_switch *sw, int64_t wall_ms);
 /* Let the n-th allocation of keeps from now on fail; 0 turns it off. */
 void tm_keeps_fail_allocation(tm_switch *sw, uint64_t n);
+
+/* ---- figures of all keeps together ---- */
+
+#define TM_COMMIT_BUCKETS 19
+#define TM_COMMIT_BUCKET_LEAST 6
+
+/* The sum of tm_keep_figures over all keeps; `oldest` and `oldest_ms` are those of the oldest of all. */
+int tm_keeps_totals(const tm_switch *sw, tm_keep_stats *out);
+/* How long confirmed publishes waited for the disk: `counts`, TM_COMMIT_BUCKETS of them, has at i those of less than
+ * 2^(i + TM_COMMIT_BUCKET_LEAST) us, the last one all others. `*sum_us` is the time of all together. */
+int tm_keeps_commits(const tm_switch *sw, uint64_t *counts, uint64_t *sum_us);

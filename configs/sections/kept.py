@@ -50,6 +50,9 @@ class KeptSettings(ConfigSection):
         default=10_000, ge=1, le=1_000_000, description="Attachments of one kept subscription at a time."
     )
     replays_per_client: int = Field(default=4, ge=1, le=1_000, description="Replays of one client at a time.")
+    keep_series: int = Field(
+        default=100, ge=0, le=1_000, description="Kept subscriptions of one router with metrics of their own."
+    )
 
     @model_validator(mode="after")
     def _check_sizes(self) -> KeptSettings:

@@ -51,6 +51,7 @@ static void confirm(tm_switch *sw, const tm_wait *wait, uint32_t *confirming) {
     switch_confirm(sw, wait->connection, wait->number);
     keeps->stats.confirmed++;
     keeps->stats.commit_us = tm_clock_ns() / 1000 - wait->since_us;
+    keep_count_commit(keeps, keeps->stats.commit_us);
 }
 
 static void answer(tm_switch *sw, const tm_wait *wait) {

@@ -191,6 +191,8 @@ struct tm_keeps {
     bool is_woken;
     bool is_unflushed;
     tm_keeps_stats stats;
+    uint64_t commits[TM_COMMIT_BUCKETS];
+    uint64_t commits_us;
 };
 
 static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
@@ -306,5 +308,10 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot);
 /* Is there room for a frame of `size` bytes in a keep that refuses? */
 bool keep_has_room(const tm_keep *keep, uint32_t size);
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_totals.c ---- */
+
+/* Count that a publish waited so long for the disk. */
+void keep_count_commit(tm_keeps *keeps, uint64_t us);
 
 #endif

@@ -43,6 +43,10 @@ def metrics(running: RouterView, version: str) -> str:
         _links(page, running.network)
         _edges(page, running.network.core)
         _roots(page, running.network)
+    if running.kept is not None and running.settings.kept is not None:
+        from tamis.router.admin.kept_metrics import kept_metrics
+
+        kept_metrics(page, running.kept, running.settings.kept)
     _process(page, running)
     return str(page)
 

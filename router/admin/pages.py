@@ -2,12 +2,12 @@
 
 Law: one table says which pages there are, by which method and how often. A page takes a bounded number of bytes and of
 this thread's time (answers.py); where there is more it says where the next page begins. Modules that a single page
-needs are imported when it is asked for.
+needs are imported when it is asked for. A page that has to read a disk is awaited, and holds nobody up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -58,8 +58,9 @@ class Request:
         return int(text)
 
 
-def answer(request: Request, running: RouterView) -> Answer:
-    """Return the page that `request` asks for; BadRequest where there is no such page, or it is asked for too often."""
+def answer(request: Request, running: RouterView) -> Answer | Awaitable[Answer]:
+    """Return the page that `request` asks for, or what gives it later; BadRequest where there is no such page, or it is
+    asked for too often."""
     if request.path not in PAGES:
         raise BadRequest(404, f"there is no {request.path[:100]}; there are {', '.join(PAGES)}")
     page = PAGES[request.path]
@@ -204,6 +205,28 @@ def _unmatched(request: Request, running: RouterView) -> Answer:
     return items.page("unmatched", **head_form(running), next=after if is_more else None)
 
 
+def _kept(request: Request, running: RouterView) -> Answer:
+    """List keeps in the order in which they were made, from the number `cursor` on; with `name`, that one alone."""
+    from tamis.router.admin.kept import keeps_after
+
+    limit, cursor = _page_of(request)
+    items, name = Items(limit, Budget()), request.query.get("name")
+    following = None
+    for number, form in keeps_after(running, cursor, name):
+        if items.is_full or not items.add(form):
+            following = number
+            break
+    return items.page("kept", keeps=running.kept is not None, next=following)
+
+
+def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:
+    """List what waits in the keep `name` behind the position `cursor`; with `dead=1`, its dead letters."""
+    from tamis.router.admin.kept import waiting_page
+
+    limit, cursor = _page_of(request, 2**64 - 1)
+    return waiting_page(running, request.query.get("name", ""), cursor, limit, request.query.get("dead") == "1")
+
+
 def _ask_all(_: Request, running: RouterView) -> Answer:
     """Begin an audit, and answer its ticket."""
     return json_answer({"ticket": _network(running).audit()})
@@ -281,7 +304,7 @@ def _client_name(interface: int, running: RouterView) -> str:
 
 class Page(NamedTuple):
     method: str
-    show: Callable[[Request, RouterView], Answer]
+    show: Callable[[Request, RouterView], Answer | Awaitable[Answer]]
 
 
 PAGES: Final[Mapping[str, Page]] = {
@@ -294,6 +317,8 @@ PAGES: Final[Mapping[str, Page]] = {
     "/spaces": Page("GET", _spaces),
     "/spaces/put": Page("POST", _put_spaces),
     "/unmatched": Page("GET", _unmatched),
+    "/kept": Page("GET", _kept),
+    "/kept/waiting": Page("GET", _waiting),
     "/explain": Page("POST", _explain),
     "/routes": Page("GET", _routes),
     "/edges": Page("GET", _edges),

@@ -12,6 +12,7 @@ import contextlib
 import logging
 import socket
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Final
 
@@ -173,12 +174,12 @@ class _Conversation:
         try:
             await self._check(head)
             if head.path in OPEN:
-                return self._page(head, body)
+                return await self._whole(self._page(head, body))
             async with self._server.turn:
                 began_s = time.thread_time()
                 made = self._page(head, body)
                 await asyncio.sleep(time.thread_time() - began_s)
-                return made
+            return await self._whole(made)
         except BadRequest as problem:
             return problem.answer
 
@@ -203,14 +204,22 @@ class _Conversation:
         host, port = self._sock.getsockname()[:2]
         return host, port
 
-    def _page(self, head: _Head, body: bytes) -> Answer:
+    def _page(self, head: _Head, body: bytes) -> Answer | Awaitable[Answer]:
         try:
             return answer(Request.of(head.method, head.target, body), self._running)
         except BadRequest:
             raise
-        except Exception:  # a bug in a page: logged, and the page alone fails
-            _log.exception("an administration page failed")
-            return BadRequest(500, "this page has failed; see the router's log").answer
+        except Exception:
+            return _failed()
+
+    async def _whole(self, made: Answer | Awaitable[Answer]) -> Answer:
+        """Return a page once it is there; one that is read from a disk takes its time, and no turn."""
+        try:
+            return made if isinstance(made, Answer) else await made
+        except BadRequest:
+            raise
+        except Exception:
+            return _failed()
 
     # --- what is answered --------------------------------------------------------------------------------------------
 
@@ -238,6 +247,12 @@ class _Conversation:
 
     def _write(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
+
+
+def _failed() -> Answer:
+    """Log a bug in a page, which alone fails."""
+    _log.exception("an administration page failed")
+    return BadRequest(500, "this page has failed; see the router's log").answer
 
 
 def _headers(request: h11.Request) -> Headers:

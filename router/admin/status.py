@@ -64,7 +64,17 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "longest_stall_ms": round(running.stalls.held_s_max * 1000, 1),
         "stalls": running.stalls.stalls,
         "network": network_form(running.network) if running.network is not None else None,
+        "kept": _kept_form(running),
     }
+
+
+def _kept_form(running: RouterView) -> dict[str, object] | None:
+    """Return what a router keeps; None where it keeps nothing, and then its parts are not imported."""
+    if running.kept is None:
+        return None
+    from tamis.router.admin.kept import kept_form
+
+    return kept_form(running.kept, running.settings)
 
 
 def connection_form(client: Client) -> dict[str, object]:

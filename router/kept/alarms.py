@@ -8,6 +8,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from tamis.native.keeps import KeepFigures
+from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.router.daemon.health import Health
 from tamis.router.kept.keeper import HeldKeep, KeepHost
 
@@ -37,10 +39,7 @@ class KeptAlarms:
         self._full &= keeper.by_number.keys()
 
     def _look_at(self, held: HeldKeep) -> None:
-        figures, terms = self._keeper.figures(held), held.terms
-        part = figures.bytes / terms.bytes
-        if terms.count:
-            part = max(part, (figures.open + figures.past) / terms.count)
+        part = full_part(self._keeper.figures(held), held.terms)
         if part < OVER_BELOW:
             self._full.discard(held.number)
         elif part >= NEARLY_FULL and held.number not in self._full:
@@ -49,3 +48,9 @@ class KeptAlarms:
                 f"keep {held.made.name} has {part:.0%} of what it may have: past that the oldest are dropped and told, "
                 "or new ones refused, as its terms say"
             )
+
+
+def full_part(figures: KeepFigures, terms: KeepTerms) -> float:
+    """Return the part that a keep has of what it may have, by bytes or by messages: 1.0 is all of it."""
+    part = figures.bytes / terms.bytes
+    return max(part, (figures.open + figures.past) / terms.count) if terms.count else part

@@ -18,7 +18,7 @@ from typing import Final
 
 from tamis.configs import RouterSettings
 from tamis.native import Gone, OutOfMemory
-from tamis.native.keeps import KeepFigures, KeepsFigures, SwitchKeeps, book_records
+from tamis.native.keeps import CommitTimes, KeepFigures, KeepsFigures, SwitchKeeps, book_records
 from tamis.native.log import Log, LogBusy, LogFailed, LogFull
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
@@ -288,6 +288,12 @@ class KeepHost:
 
     def all_figures(self) -> KeepsFigures:
         return self.keeps.all_figures()
+
+    def totals(self) -> KeepFigures:
+        return self.keeps.totals()
+
+    def commits(self) -> CommitTimes:
+        return self.keeps.commits()
 
     # --- steps -----------------------------------------------------------------------------------------------------
 

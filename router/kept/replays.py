@@ -1,17 +1,18 @@
 """Replays: what the log holds, by predicate and time, read beside the loop and sent as the client takes it.
 
-Law: one thread reads for all replays of a router, a step at a time in turn; the loop sends what it found within the
-client's credit, and only while little waits for that connection. A client has `replays_per_client` at a time.
+Law: one thread reads for all replays of a router, and for who looks at a keep, a step at a time in turn; the loop sends
+what it found within the client's credit, and only while little waits for that connection. A client has
+`replays_per_client` at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from tamis.native import Gone, OutOfMemory, Table
 from tamis.native.log import Log, LogFailed
@@ -35,6 +36,8 @@ PAUSE_S: Final = 0.02
 FRAMES_A_TURN: Final = 200
 TABLE_BYTES: Final = 8 << 20
 """What the filters of one replay may take when they are compiled."""
+
+Read = TypeVar("Read")
 
 _LENGTH: Final = struct.Struct("<I")
 _AREA: Final = struct.Struct("<H")
@@ -89,6 +92,10 @@ class Replays:
         for at in list(self._running):
             self.end(*at)
         self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def aside(self, read: Callable[[], Read]) -> Read:
+        """Return what `read` returns, which reads the log; it is done between the steps of replays."""
+        return await self._connections.loop.run_in_executor(self._thread, read)
 
     async def _run(self, at: tuple[int, int], running: _RunningReplay) -> None:
         code, reason = 0, ""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
-from tamis.router.kept.keeper import KeepHost
+from tamis.router.kept.keeper import HeldKeep, KeepHost
 from tamis.router.kept.open_log import open_log
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
+from tamis.router.kept.waiting import Look, look
 
 
 class KeptService:
@@ -27,13 +28,18 @@ class KeptService:
         except BaseException:
             self.log.close()
             raise
-        self._replays = Replays(connections, self.log)
+        self.replays = Replays(connections, self.log)
         self._alarms = KeptAlarms(self.keeper, connections.health)
-        clients.keeping = KeepRequests(self.keeper, self._replays)
+        clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
 
+    async def look(self, held: HeldKeep, after: int, limit: int, dead_of: HeldKeep | None) -> Look:
+        """Return what waits in a keep behind position `after`; `dead_of`: of dead letters, those of that keep."""
+        died = dead_of.number if dead_of is not None else None
+        return await self.replays.aside(lambda: look(self.log, held.number, after, limit, died))
+
     def close_replays(self) -> None:
-        self._replays.close()
+        self.replays.close()
 
     def close_log(self) -> None:
         """Commit what was appended, and close the log; the switch is closed."""

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from tamis.cli.kept_check import kept_meaning
 from tamis.cli.startable import unstartable
 from tamis.protocol.errors import ConfigError
 
@@ -29,6 +30,9 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     would stop a router of this machine at its start: tokens, secrets and certificates that are not there or not as
     they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
     --machine says which is this one; without it, only FILE itself is looked at.
+
+    Of a sound file it says what there is: routers, links, and of routers that keep messages where, within which bounds,
+    and what happens at each.
     """
     try:
         from tamis.configs import load_topology
@@ -46,8 +50,14 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         if as_json:
             click.echo(json.dumps({"file": file, "sound": False, "mistakes": mistakes}))
         return 1
-    summary = topology.summary()
-    click.echo(json.dumps({"file": file, "sound": True} | summary) if as_json else f"{file}: {_in_words(summary)}")
+    summary, kept = topology.summary(), topology.kept_by_router()
+    if as_json:
+        forms = {router: settings.model_dump(mode="json") for router, settings in kept.items()}
+        click.echo(json.dumps({"file": file, "sound": True} | summary | ({"kept": forms} if forms else {})))
+        return 0
+    click.echo(f"{file}: {_in_words(summary)}")
+    for line in kept_meaning(kept):
+        click.echo(line)
     return 0
 
 

@@ -7,16 +7,25 @@ import json
 import click
 
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.kept_replay import replay
+from tamis.cli.kept_shown import dead, info, ls, peek
 
 _EXAMPLE = """\b
 Examples:
+  tamis kept ls
+  tamis kept peek jobs
+  tamis kept replay 'class = "job"' --since 1h
   tamis kept rm jobs
 """
 
 
 @click.group("kept", epilog=_EXAMPLE)
 def command() -> None:
-    """Change keeps, which `tamis keep` makes."""
+    """Look at keeps, which `tamis keep` makes, and at what waits in them; end them."""
+
+
+for each in (ls, info, peek, dead, replay):
+    command.add_command(each)
 
 
 @command.command("rm")

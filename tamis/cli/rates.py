@@ -86,6 +86,20 @@ def _router_row(before: Sample, now: Sample) -> dict[str, Any]:
         "sets_s": _sets_s(status.get("sets"), old.get("sets", {}), seconds),
         "match_us": match_ns / timed / 1000 if timed > 0 else None,
         "longest_stall_ms": status["longest_stall_ms"],
+        "kept": _kept(status, old, seconds),
+    }
+
+
+def _kept(status: dict[str, Any], old: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+    """What waits in keeps; None where the router keeps nothing."""
+    kept, before = status.get("kept"), old.get("kept") or {}
+    if not kept:
+        return None
+    return {
+        **{key: kept[key] for key in ("keeps", "depth", "unacked", "ready", "lag_s")},
+        "kept_s": (kept["kept"] - before.get("kept", 0)) / seconds,
+        "commit_ms": kept["commit_ms"],
+        "log_bytes": kept["log"]["bytes"],
     }
 
 

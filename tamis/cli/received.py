@@ -1,7 +1,7 @@
 """How received messages are written.
 
     text       class="alert" severity=6              the payload on lines of its own below, if it is text
-    json       {"id": ..., "attributes": {...}, "payload": "..."}
+    json       {"id": ..., "attributes": {...}, "payload": "..."}; of a keep also its position and deliveries
     raw        the payload and a line break
     template   '{{severity}} {{device}}: {{.payload}}'      attributes by name, and .payload .id .time .attributes
 
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tamis.cli.tables import so_many
+from tamis.client.kept_message import Handed
 from tamis.protocol.errors import Refused
 from tamis.protocol.json_form import encode_publication
 from tamis.protocol.message_text import format_attributes
@@ -45,7 +46,8 @@ def writer(form: str, predicates: Mapping[int, str]) -> Writer:
 def gap_form(gap: tamis.Gap) -> dict[str, object]:
     """`messages` and `bytes` are null where nobody can know, `span_s` where what is missing belongs exactly here."""
     form = {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}
-    return {"gap": form | {"span_s": gap.span_s, "goes_on": gap.goes_on}}
+    in_all = {} if gap.in_all is None else {"in_all": gap.in_all}
+    return {"gap": form | {"span_s": gap.span_s, "goes_on": gap.goes_on} | in_all}
 
 
 def gap_in_words(gap: tamis.Gap) -> str:
@@ -62,6 +64,9 @@ def _json(message: tamis.Message, predicates: Mapping[int, str]) -> bytes:
     if message.own:
         form["own"] = True
     form["matched"] = [predicates[id_] for id_ in message.matched if id_ in predicates]
+    if isinstance(message, Handed):
+        form |= {"position": message.position, "deliveries": message.deliveries}
+        form |= {name: True for name in ("replayed", "maybe_duplicate") if getattr(message, name)}
     form |= encode_publication(message.attributes, message.payload)
     return json.dumps(form).encode() + b"\n"
 

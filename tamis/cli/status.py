@@ -11,6 +11,7 @@ import click
 
 from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
 from tamis.cli.broken_links import broken_links
+from tamis.cli.kept_lines import kept_lines
 from tamis.cli.strategy_lines import of_strategies, strategy_problems
 from tamis.cli.supervised import Supervised, supervised
 from tamis.cli.tables import byte_count, columns, duration
@@ -41,9 +42,10 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     them is not ready.
 
     Below the table stands which strategy the routers follow, where it is not the default, with the root of each class
-    and how many messages went on by the set of routers that they carry. Then what is wrong: edges of which not all has
-    been said; since when a link is down and why, what is lost (copies that went another way are not), and whether
-    `tamis up` on this machine keeps the router, how often it started it again, and why.
+    and how many messages went on by the set of routers that they carry; and what routers keep (`tamis kept ls` has
+    each keep). Then what is wrong: edges of which not all has been said; since when a link is down and why, what is
+    lost (copies that went another way are not), and whether `tamis up` on this machine keeps the router, how often it
+    started it again, and why.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -75,8 +77,8 @@ def _is_ready(status: dict[str, Any]) -> bool:
 
 
 def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None]) -> Iterator[str]:
-    """Of each router: what its supervisor says, why it is not ready, its links that are down, what a changed file
-    waits for, and its last alarm."""
+    """Of each router: what its supervisor says, why it is not ready, its links that are down, what it keeps, what a
+    changed file waits for, and its last alarm."""
     for status in statuses:
         who, keeper = status.get("router", status["name"]), by[status["name"]]
         if keeper is not None:
@@ -84,6 +86,7 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
         yield from (f"{who} is not ready: {text}" for text in status.get("problems", {}).values())
         yield from broken_links(who, status)
         yield from strategy_problems(who, status)
+        yield from kept_lines(who, status)
         if status.get("settings_refused"):
             yield f"{who} does not use the changed file: {status['settings_refused']}"
         elif status.get("need_a_restart"):

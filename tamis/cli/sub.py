@@ -84,7 +84,8 @@ def command(
 
     With --kept it prints what the router keeps under that name, and acknowledges each message when it is printed. What
     was not acknowledged comes again, to whoever is attached; with --no-ack that is all of it, and each time counts as
-    one of the keep's --max-deliveries.
+    one of the keep's --max-deliveries. With --json a message has its `position` in the log, and its `deliveries`: how
+    often it was given out, this time included.
 
     Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
     {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.

@@ -8,14 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from tamis.cli.admin import AdminTarget, admin_token_option, routers
 from tamis.cli.extras import router_extra
 from tamis.cli.rates import Sample, View, sampled, view
-from tamis.cli.tables import byte_count, columns, fitted
+from tamis.cli.tables import byte_count, columns, duration, fitted
 
 _EXAMPLE = """\b
 Examples:
@@ -44,11 +44,11 @@ def command(target: str | None, interval: float, connections: int, by: str, once
     """Show what flows through routers, until Ctrl-C.
 
     Of each router: links that are up, messages a second in, out to clients and forwarded to other routers, what was
-    lost, what waits, how long a match takes, where messages carry sets of routers how many went on by them, and bytes a
-    second. Of the busiest connections: the same, and whether the router makes them wait. In a narrow terminal the
-    columns that matter least are left out. Routers come in the order of the file; --sort orders them and the
-    connections, by name or by what is most. TARGET is as for `tamis status`.
-    The exit code is 1 if no router answers.
+    lost, what waits, how long a match takes, where messages carry sets of routers how many went on by them, what waits
+    in keeps, since when, how long half of the commits took, and bytes a second. Of the busiest connections: the same,
+    and whether the router makes them wait. In a narrow terminal the columns that matter least are left out. Routers
+    come in the order of the file; --sort orders them and the connections, by name or by what is most. TARGET is as for
+    `tamis status`. The exit code is 1 if no router answers.
     """
     found = routers(target)
     code = 1
@@ -102,9 +102,9 @@ def as_text(shown: View, width: int = WIDTH) -> str:
 
 _ROUTER_HEAD: Final = (
     *("router", "state", "links", "clients", "filters", "in/s", "out/s", "fwd/s", "lost/s", "waiting", "match"),
-    *("by set/s", "in", "out"),
+    *("by set/s", "kept", "lag", "commit", "in", "out"),
 )
-_ROUTER_LESS: Final = ("out", "in", "filters", "match", "clients", "waiting", "state")
+_ROUTER_LESS: Final = ("out", "in", "commit", "filters", "match", "clients", "waiting", "state")
 """What goes first where the terminal is narrow; rates, links and losses stay."""
 
 
@@ -117,10 +117,18 @@ def _routers(shown: View, width: int) -> str:
             links = "" if row["links"] is None else f"{row['links'][0]}/{row['links'][1]}"
             cells += [links, row["clients"], row["filters"]]
             cells += [row["in_s"], row["out_s"], row["forwarded_s"], row["lost_s"], byte_count(row["queued_bytes"])]
-            cells += [match_us, "" if row.get("sets_s") is None else row["sets_s"]["believed"]]
+            cells += [match_us, "" if row.get("sets_s") is None else row["sets_s"]["believed"], *_kept(row["kept"])]
             cells += [f"{byte_count(row['bytes_in_s'])}/s", f"{byte_count(row['bytes_out_s'])}/s"]
         rows.append(cells + [""] * (len(_ROUTER_HEAD) - len(cells)))
     return columns(*fitted(_ROUTER_HEAD, rows, width, _ROUTER_LESS))
+
+
+def _kept(kept: dict[str, Any] | None) -> list[object]:
+    """What waits in keeps, for how long, and how long half of the commits took; empty where nothing is kept."""
+    if kept is None:
+        return [""] * 3
+    commit = "-" if kept["commit_ms"]["p50"] is None else f"{kept['commit_ms']['p50']:.1f} ms"
+    return [kept["depth"], duration(kept["lag_s"]) if kept["depth"] else "-", commit]
 
 
 _CONNECTION_HEAD: Final = (

@@ -56,6 +56,24 @@ def test_the_ring_is_written_for_both_versions_of_compose():
     assert set().union(*OURS["services"].values()) <= KEYS
 
 
+@pytest.mark.parametrize("kept", ["data: data\nkept: {}", "kept: {folder: /big}"])
+def test_what_is_kept_is_in_a_volume(kept: str):
+    files = compose_files(parse_topology(f"{kept}\nrouters: {{a: {{}}}}"), "x.yaml", Path("out.yml"))
+    form = yaml.safe_load(files.compose)
+    assert "kept:/var/spool/tamis" in form["services"]["a"]["volumes"]
+    assert "kept" in form["volumes"]
+    assert parse_topology(files.topology).router("a").kept.folder == "/var/spool/tamis/a"
+
+
+@pytest.mark.parametrize("kept", ["{}, data: data", "{folder: /big}"])
+def test_one_router_may_keep_and_others_not(kept: str):
+    text = f'routers: {{a: {{kept: {kept}}}, b: {{neighbours: "unix:b"}}}}\nlinks: [[a, b]]'
+    files = compose_files(parse_topology(text), "x.yaml", Path("out.yml"))
+    routers = parse_topology(files.topology)
+    assert routers.router("a").kept.folder == "/var/spool/tamis/a"
+    assert routers.router("b").kept is None
+
+
 def test_every_container_is_confined():
     for name, service in OURS["services"].items():
         assert (service["init"], service["read_only"], service["cap_drop"]) == (True, True, ["ALL"]), name

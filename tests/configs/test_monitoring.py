@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tamis.blocking import connect
 from tamis.cli.admin_http import asked
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.connections.admissions import Reason
@@ -33,7 +34,10 @@ SERIES = re.compile(r"\b((?:tamis|process)_\w+|up)\b(?:\{([^}]*)\})?")
 GROUPING = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right) \(([^)]*)\)")
 MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 
-MORE = "limits: {client_series: 1}\nspaces: {trades: {open: true}}\nstrategy: rendezvous"
+MORE = (
+    "limits: {client_series: 1}\nspaces: {trades: {open: true}}\nstrategy: rendezvous\n"
+    "kept: {folder: kept, segment_bytes: 1048576}"
+)
 """What routers say more where there is more to count."""
 
 needs_promtool = pytest.mark.skipif(not shutil.which("promtool"), reason="promtool (Debian: prometheus) is missing")
@@ -45,10 +49,13 @@ def queries() -> list[str]:
 
 @pytest.fixture(name="pages", scope="module")
 def _pages(tmp_path_factory) -> Iterator[list[str]]:
-    """The metrics of two routers that are linked, those by client, by space and by root included."""
+    """The metrics of two routers that are linked, those by client, by space, by root and by keep included."""
     with running_line(tmp_path_factory.mktemp("line"), "ab", MORE, over_tcp=True) as routers:
         while any(b'"named": true' not in asked(router.admin, "GET", "/status", None)[1] for router in routers):
             pass
+        for router in routers:
+            with connect(router.client) as client:
+                client.keep("jobs", "n > 0")
         yield [asked(router.admin, "GET", "/metrics", None)[1].decode() for router in routers]
 
 

@@ -183,8 +183,8 @@ class Forwarder:
     ) -> bool:
         """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
         linked neighbour on an older way has not yet brought that message or a later one that goes by the same tree. A
-        way is as new as the newest trees that have it. Ask again when something has come by another way, a link has gone, or `waits_until_us` is
-        over."""
+        way is as new as the newest trees that have it. Ask again when something has come by another way, a link has
+        gone, or `waits_until_us` is over."""
         if now_us >= self.waits_until_us or self._reached.has(*transit, root) or self._windows.has_seen(*transit):
             return False
         self._forget(now_us)

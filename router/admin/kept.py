@@ -1,0 +1,186 @@
+"""The pages of keeps: which there are, how each stands, and what waits in one.
+
+Law: the list is made on the loop, from figures in memory; what waits is read by the thread that reads the log. Looking
+takes no message, and counts as no delivery.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from tamis.native.keeps import KeepFigures
+from tamis.native.log import LogFailed
+from tamis.protocol.errors import FrameError
+from tamis.protocol.json_form import encode_publication
+from tamis.protocol.language import format_filter
+from tamis.protocol.message_text import format_attributes
+from tamis.protocol.wire.deliver_view import DeliverView
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.admin.answers import TEXT_CUT, Answer, BadRequest, Budget, Items
+from tamis.router.admin.view import RouterView
+
+if TYPE_CHECKING:
+    from tamis.configs import RouterSettings
+    from tamis.router.kept.keeper import HeldKeep, KeepHost
+    from tamis.router.kept.service import KeptService
+    from tamis.router.kept.waiting import WaitingMessage
+
+SHOWN_BYTES: Final = 16_384
+"""Bytes of packed attributes that are shown as values, and of a payload; longer attributes are shown as the beginning
+of their text, longer payloads by their size."""
+
+
+def keeps_after(running: RouterView, number: int, name: str | None = None) -> Iterator[tuple[int, dict[str, object]]]:
+    """Give the keeps from `number` on, in the order in which they were made, each with its number; `name`: that one."""
+    if running.kept is None:
+        return
+    keeper = running.kept.keeper
+    if name is not None:
+        held = keeper.by_name.get(name)
+        yield from [] if held is None else [(held.number, keep_form(keeper, held))]
+        return
+    for each in sorted(found for found in keeper.by_number if found >= number):
+        yield each, keep_form(keeper, keeper.by_number[each])
+
+
+def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
+    """Return how all keeps and the log stand."""
+    assert settings.kept is not None  # noqa: S101 - who keeps nothing has no `kept`
+    keeper, log = kept.keeper, kept.log.state()
+    all_, sums, commits = keeper.all_figures(), keeper.totals(), keeper.commits()
+    return {
+        "keeps": all_.keeps,
+        **_standing(sums),
+        **{name: getattr(sums, name) for name in _COUNTS},
+        "kept": all_.kept,
+        "confirmed": all_.confirmed,
+        "refused": all_.refused,
+        "memory_bytes": all_.memory_bytes,
+        "commit_ms": {"p50": _ms(commits.quantile_s(0.5)), "p99": _ms(commits.quantile_s(0.99))},
+        "log": {
+            "bytes": log["disk_bytes"],
+            "bytes_max": settings.kept.bytes,
+            **{name: log[name] for name in ("segments", "batches", "damaged", "missing")},
+            **{name: bool(log[name]) for name in ("is_full", "is_failed")},
+        },
+    }
+
+
+def lag_s(figures: KeepFigures) -> float:
+    """Return the age of the oldest message that is open; 0.0 if none is."""
+    return max(0.0, time.time() - figures.oldest_ms / 1e3) if figures.open else 0.0
+
+
+def ready(figures: KeepFigures) -> int:
+    """Return how many messages wait for a consumer with credit."""
+    return figures.open - figures.out - figures.paused
+
+
+def _standing(figures: KeepFigures) -> dict[str, object]:
+    return {
+        "members": figures.members,
+        "depth": figures.open,
+        "unacked": figures.out,
+        "paused": figures.paused,
+        "ready": ready(figures),
+        "bytes": figures.bytes,
+        "lag_s": round(lag_s(figures), 3),
+    }
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1e3, 3)
+
+
+def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
+    """Return how a keep stands, and its terms."""
+    figures, terms = keeper.figures(held), held.terms
+    return {
+        "keep": held.made.name,
+        "predicate": " or ".join(format_filter(decode_filter(packed)) for packed in terms.filters),
+        "owner": held.made.owner,
+        "state": held.life.state.value,
+        **_standing(figures),
+        "oldest": figures.oldest,
+        **{name: getattr(figures, name) for name in _COUNTS},
+        "credit": figures.credit,
+        "terms": {
+            "bytes": terms.bytes,
+            "count": terms.count or None,
+            "overflow": terms.overflow.name.lower().replace("_", "-"),
+            "idle_s": terms.idle_ms / 1e3 or None,
+            "ack_wait_s": terms.ack_wait_ms / 1e3,
+            "max_deliveries": terms.deliveries_max or None,
+            "backoff_s": [pause / 1e3 for pause in terms.backoff_ms],
+            "dead_letter": terms.dead_letter or None,
+            "max_unacked": terms.unacked_max,
+            "order_by": terms.order_by or None,
+        },
+    }
+
+
+_COUNTS: Final = (
+    *("appended", "acked", "delivered", "redelivered", "expired", "dropped", "replaced", "dead", "undeliverable"),
+    "refused",
+)
+
+
+async def waiting_page(running: RouterView, name: str, after: int, limit: int, is_dead: bool) -> Answer:
+    """Return the page of what waits in the keep `name` behind position `after`, or (`is_dead`) of what has left it as a
+    dead letter and waits where its terms say."""
+    kept, held = _held(running, name)
+    place = held
+    if is_dead:
+        if not held.terms.dead_letter:
+            raise BadRequest(
+                404,
+                f"keep {name!r} names no keep for dead letters: what is given out too often or rejected is counted as "
+                "`undeliverable`",
+            )
+        _, place = _held(running, held.terms.dead_letter)
+    try:
+        looked = await kept.look(place, after, limit, held if is_dead else None)
+    except LogFailed as error:
+        raise BadRequest(503, f"the log cannot be read: {error}") from None
+    items, upto = Items(limit, Budget()), after
+    names = {each.number: each.made.name for each in kept.keeper.by_number.values()}
+    for message in looked.found:
+        if items.is_full or not items.add(_message_form(message, names)):
+            return items.page("messages", keep=place.made.name, next=upto)
+        upto = message.position
+    return items.page("messages", keep=place.made.name, next=looked.next)
+
+
+def _held(running: RouterView, name: str) -> tuple[KeptService, HeldKeep]:
+    kept = running.kept
+    if kept is None:
+        raise BadRequest(404, "this router keeps no messages: its topology file has no `kept`")
+    held = kept.keeper.by_name.get(name)
+    if held is None:
+        raise BadRequest(404, f"there is no keep {name[:100]!r}")
+    return kept, held
+
+
+def _message_form(message: WaitingMessage, names: dict[int, str]) -> dict[str, object]:
+    form: dict[str, object] = {"position": message.position, "came_ms": message.came_ms}
+    if message.death is not None:
+        keep = names.get(message.death.keep)
+        form["dead"] = {
+            "keep": keep,
+            "position": message.death.position,
+            "deliveries": message.death.deliveries,
+            "reason": message.death.reason[:TEXT_CUT],
+        }
+    try:
+        view = DeliverView(message.frame)
+        attributes, payload = view.attributes, view.payload
+    except FrameError as error:
+        return form | {"unreadable": error.problem}
+    form["id"] = f"{view.id.origin:016x}-{view.id.counter}"
+    if len(payload) > SHOWN_BYTES:
+        form["payload_bytes"], payload = len(payload), b""
+    if len(message.frame) - len(view.payload) > SHOWN_BYTES:
+        return form | {"attributes": None, "text": format_attributes(attributes)[:TEXT_CUT], "cut": True}
+    return form | encode_publication(attributes, payload)

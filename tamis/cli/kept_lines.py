@@ -1,0 +1,36 @@
+"""What `tamis status` says of what a router keeps.
+
+Law: a router that keeps nothing, or is of an earlier version, has no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tamis.cli.tables import byte_count, duration, so_many
+
+
+def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
+    """Give a line on the keeps and the log of a router, and one for each thing that is wrong with the log."""
+    kept = status.get("kept")
+    if not kept:
+        return
+    log, times = kept["log"], kept["commit_ms"]
+    waiting = f"{so_many(kept['depth'], 'message')} waiting"
+    if kept["depth"]:
+        waiting += f", the oldest for {duration(kept['lag_s'])} ({kept['unacked']:,} given out)"
+    lost = kept["expired"] + kept["dropped"] + kept["undeliverable"]
+    said = [
+        *(so_many(kept["keeps"], "keep"), waiting),
+        *([f"{so_many(lost, 'message')} lost"] if lost else []),
+        f"log {byte_count(log['bytes'])} of {byte_count(log['bytes_max'])}",
+        *([] if times["p50"] is None else [f"commits p50 {times['p50']:.1f} ms, p99 {times['p99']:.1f} ms"]),
+    ]
+    yield f"{who} keeps: {'; '.join(said)}"
+    if log["is_failed"]:
+        yield f"{who} cannot write its log: the disk has failed; what is kept is still given out"
+    elif log["is_full"]:
+        yield f"{who} has no room in its log: messages that are kept are refused until some are acknowledged"
+    if log["missing"]:
+        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log; consumers are told"
