@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -184,6 +184,16 @@ class RouterNetwork:
                 return None
             await asyncio.sleep(QUIET_POLL_S)
 
+    async def until_at_rest(self, quiet_s: float, patience_s: float) -> None:
+        """Wait until messages go only where somebody wants them: routers are quiet for `quiet_s`, none has statements
+        under way, and all messages go by the present trees alone (R5b). NotLinked if that takes longer than
+        `patience_s`."""
+        end_s = time.monotonic() + patience_s
+        while unrest := [text for name, each in (await self.status()).items() for text in _unrest(name, each, quiet_s)]:
+            if time.monotonic() > end_s:
+                raise NotLinked(f"not at rest after {patience_s:g} s: {', '.join(unrest)}")
+            await asyncio.sleep(QUIET_POLL_S)
+
     async def until_linked(self, patience_s: float = LINKED_S) -> None:
         """Wait until every router that runs knows of all others that do, and all are quiet for a moment.
 
@@ -211,7 +221,18 @@ class RouterNetwork:
 
 def _network_of(status: dict[str, Any]) -> dict[str, Any]:
     """Return what a router says of its network; one without neighbours knows itself and is quiet."""
-    return status["network"] or {"routers": 1, "quiet_s": math.inf}
+    return status["network"] or {"routers": 1, "quiet_s": math.inf, "earlier_trees_s": 0.0, "unfinished": {}}
+
+
+def _unrest(name: str, status: dict[str, Any], quiet_s: float) -> Iterator[str]:
+    """Say of one router what keeps the network from being at rest."""
+    network = _network_of(status)
+    if network["quiet_s"] < quiet_s:
+        yield f"{name} is quiet for {network['quiet_s']:g} s"
+    if network["earlier_trees_s"]:
+        yield f"{name} follows earlier trees for {network['earlier_trees_s']:g} s"
+    if network["unfinished"]:
+        yield f"{name} has under way {network['unfinished']}"
 
 
 def _accepting(a: str, b: str) -> str:

@@ -87,16 +87,18 @@ class BrokersAsked:
 def fleet_of(point: BrokersAsked, profiles: int) -> tuple[Fleet, Wants, int]:
     """Routers with `profiles` of each broker, through which the events of `point` have gone; what their clients want;
     and how many filters routers hold of others."""
-    count = len(point.network.tree.brokers)
-    wants = _wants(point, count, profiles)
-    plan = NetworkPlan(_names(count), point.network.links, "shared-tree")
-    budget, strategy = Budget(_BUDGET_S), STRATEGIES[point.strategy]
+    wants, budget, strategy = wants_of(point, profiles), Budget(_BUDGET_S), STRATEGIES[point.strategy]
     with budget:
-        network = Network(plan, strategy, budget)
+        network = Network(plan_of(point), strategy, budget)
         network.come_up()
         network.subscribe(wants)
         fleet = Fleet(network.nodes, wants, BY_NAME[strategy], ENGINE, budget)
     return fleet, wants, sum(map(_known, network.nodes))
+
+
+def plan_of(point: BrokersAsked) -> NetworkPlan:
+    """The network of routers."""
+    return NetworkPlan(_names(len(point.network.tree.brokers)), point.network.links, "shared-tree")
 
 
 def _names(count: int) -> tuple[str, ...]:
@@ -133,7 +135,8 @@ def measured(point: BrokersAsked, profiles: int) -> tuple[Load, float]:
     return found, first.bytes / events
 
 
-def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
+def wants_of(point: BrokersAsked, profiles: int) -> Wants:
+    """What clients want, `profiles` of each broker, and the events."""
     unique = _unique(point, profiles)
     filters = [
         [
@@ -142,7 +145,7 @@ def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
             for value in range(unique)
             for _ in range(point.sigma)
         ]
-        for home in range(brokers)
+        for home in range(len(point.network.tree.brokers))
     ]
     return Wants(filters, [], [], events_of(point, profiles))
 

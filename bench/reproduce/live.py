@@ -1,0 +1,175 @@
+"""Single points of figures over TCP: daemons as processes of their own, and clients that publish and subscribe.
+
+Law: what daemons deliver is what the oracle says, and the messages that they send each other are counted by themselves
+(`/status`). Nothing is timed: the point is that the frames of a network that anybody can start are those of the fleet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import tamis
+from tamis import testing
+from tamis.bench.networks.strategies.control import Budget, Network, forest_of, trees_of
+from tamis.bench.networks.strategies.fleet import Fleet
+from tamis.bench.networks.strategies.model import copies
+from tamis.bench.networks.strategies.wants import Wants
+from tamis.bench.reproduce.figure import (
+    Criterion,
+    Disagreement,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
+from tamis.bench.reproduce.judging import ruled
+from tamis.protocol.filters import Predicate
+from tamis.protocol.strategies import BY_NAME
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.simulate.topologies import NetworkPlan
+
+_PATIENCE_S: Final = 120.0
+_BUDGET_S: Final = 300.0
+_QUIET_S: Final = 0.5
+"""After the last message that is due: so long nothing more may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFrames:
+    """What daemons counted: messages over links, and those that clients got."""
+
+    frames: int
+    delivered: int
+
+
+def measured(plan: NetworkPlan, strategy: str, engine: str, wants: Wants) -> LiveFrames:
+    """Start a daemon for each router, let clients subscribe and publish all events once, and end the daemons."""
+    with tempfile.TemporaryDirectory(prefix="tamis-live-") as folder:
+        return asyncio.run(_measured(Path(folder), plan, strategy, engine, wants))
+
+
+async def _measured(folder: Path, plan: NetworkPlan, strategy: str, engine: str, wants: Wants) -> LiveFrames:
+    facts = BY_NAME[strategy]
+    keys: dict[str, object] = {"strategy": {"name": facts.key, **facts.options}, "engine": engine}
+    if facts.layer is None:
+        keys["broadcast"] = plan.broadcast
+    links = tuple((plan.names[a], plan.names[b], cost) for a, b, cost in plan.links)
+    async with asyncio.timeout(_PATIENCE_S), contextlib.AsyncExitStack() as stack:
+        network = await stack.enter_async_context(
+            testing.running(folder, testing.NetworkPlan(plan.names, links, keys=keys))
+        )
+        await network.until_linked()
+        clients = [
+            await stack.enter_async_context(tamis.connect(network[name].address, name=f"at-{name}"))
+            for name in plan.names
+        ]
+        subscriptions = [
+            await stack.enter_async_context(_subscribed(client, filters))
+            for client, filters in zip(clients, wants.filters, strict=True)
+        ]
+        await network.until_at_rest(_QUIET_S, _PATIENCE_S)
+        before = await _sent(network)
+        taking = [asyncio.ensure_future(_taken(each, _due(wants, at))) for at, each in enumerate(subscriptions)]
+        publishers = [
+            await stack.enter_async_context(tamis.connect(network[name].address, name=f"press-{name}"))
+            for name in plan.names
+        ]
+        for at, client in enumerate(publishers):
+            await client.publish_many([dict(event) for event in wants.events[at :: len(publishers)]], confirm=True)
+        delivered = sum(await asyncio.gather(*taking))
+        await asyncio.sleep(_QUIET_S)
+        return LiveFrames(await _sent(network) - before, delivered)
+
+
+def _subscribed(client: tamis.Client, filters: Sequence[bytes]) -> tamis.Subscription:
+    return client.subscribe(*(Predicate((decode_filter(packed),)) for packed in filters), wait="network")
+
+
+def _due(wants: Wants, at: int) -> int:
+    return sum(at in homes for homes in wants.wanting)
+
+
+async def _taken(subscription: tamis.Subscription, count: int) -> int:
+    """Take `count` messages; Disagreement if something else comes, or one more."""
+    for _ in range(count):
+        item = await anext(subscription)
+        if not isinstance(item, tamis.Message):
+            raise Disagreement(f"a daemon reports {item} in place of a message")
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_QUIET_S):
+            raise Disagreement(f"a daemon delivers more than is due: {await anext(subscription)}")
+    return count
+
+
+async def _sent(network: testing.RouterNetwork) -> int:
+    """Messages that daemons have queued for each other."""
+    status = await network.status()
+    return sum(link["messages_out"] for each in status.values() for link in each["network"]["links"])
+
+
+def compared(name: str, plan: NetworkPlan, strategy: str, engine: str, wants: Wants, model: int | None) -> ResultRow:
+    """Frames of daemons, of the fleet and of the model (None: `copies`, which knows trees and who wants what); and
+    Disagreement if these are not one number."""
+    budget = Budget(_BUDGET_S)
+    with budget:
+        network = Network(plan, strategy, budget)
+        network.come_up()
+        network.subscribe(wants)
+        fleet = Fleet(network.nodes, wants, BY_NAME[strategy], engine, budget)
+    if model is None:
+        trees, forests = [trees_of(node) for node in network.nodes], [forest_of(node) for node in network.nodes]
+        model = copies(trees, forests, wants, BY_NAME[strategy])
+    found = measured(plan, strategy, engine, wants)
+    due = sum(map(len, wants.wanting))
+    row: ResultRow = {
+        "point": name,
+        "strategy": strategy,
+        "routers": len(plan.names),
+        "events": len(wants.events),
+        "daemons": found.frames,
+        "fleet": fleet.first.frames,
+        "model": model,
+        "delivered": found.delivered,
+        "due": due,
+    }
+    if not (found.frames == fleet.first.frames == model and found.delivered == due):
+        raise Disagreement(f"daemons, fleet and model differ: {dict(row)}")
+    return row
+
+
+def live_figure(paper: str, shows: str, measure: Callable[[FigureRun], list[ResultRow]], seconds: float) -> PaperFigure:
+    """The figure of one paper that starts daemons; it is run where that is asked for."""
+
+    def judge(rows: ResultRows) -> Judgement:
+        told = "; ".join(
+            f"{row['point']}, {row['strategy']}: {row['daemons']} frames for {row['events']} events" for row in rows
+        )
+        return ruled(bool(rows), f"frames of daemons, fleet and model alike: {told}", "nothing was run")
+
+    return PaperFigure(
+        paper=paper,
+        id="live",
+        title="Frames of daemons over TCP",
+        shows=shows,
+        chosen="routers as processes, a subscriber and a publisher at each; messages over links as daemons count them.",
+        settings={scale: {} for scale in Scale},
+        measure=measure,
+        criteria=(
+            Criterion(
+                f"{paper}-live",
+                "Daemons over TCP send the frames of the fleet and of the model, and deliver what is due",
+                "ours, not the paper's",
+                judge,
+            ),
+        ),
+        seconds={Scale.SMALL: seconds, Scale.PAPER: seconds},
+        needs_daemons=True,
+    )

@@ -1,0 +1,44 @@
+"""Single points over TCP: daemons send what the fleet and a model say, and one that is wrong ends the run."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from tamis.bench.reproduce.figure import Disagreement
+from tamis.bench.reproduce.live import compared
+from tamis.bench.reproduce.paper003.brokers import ENGINE, STRATEGIES, BrokersAsked, plan_of, wants_of
+from tamis.bench.reproduce.paper003.load import network
+from tamis.bench.reproduce.papers import FIGURES
+from tamis.cli.main import main
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [0, 1])
+def test_frames_of_daemons_are_those_of_the_model(more: int) -> None:
+    point = BrokersAsked(network("bus4"), "PF", Fraction(3, 10), 2)
+    wants = wants_of(point, 4)
+    frames = point.model().frames * len(wants.events)
+    asked = (str(point), plan_of(point), STRATEGIES["PF"], ENGINE, wants, int(frames) + more)
+    if more:
+        with pytest.raises(Disagreement, match="daemons, fleet and model differ"):
+            compared(*asked)
+    else:
+        row = compared(*asked)
+        assert row["daemons"] == row["fleet"] == frames > 0
+
+
+def test_figures_that_start_daemons_run_where_they_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(
+        "tamis.bench.reproduce.running.run", lambda figures, *_rest: asked.append([each.name for each in figures]) or []
+    )
+    for more in ([], ["--live"]):
+        assert main(["reproduce", "all", *more]) == 0, capsys.readouterr().err
+    daemons = {figure.name for figure in FIGURES if figure.needs_daemons}
+    assert daemons
+    assert daemons.isdisjoint(asked[0])
+    assert set(asked[1]) - set(asked[0]) == daemons
