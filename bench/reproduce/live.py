@@ -16,10 +16,10 @@ from typing import Final
 
 import tamis
 from tamis import testing
-from tamis.bench.networks.strategies.control import Budget, Network, forest_of, trees_of
-from tamis.bench.networks.strategies.fleet import Fleet
+from tamis.bench.networks.strategies.control import forest_of, trees_of
 from tamis.bench.networks.strategies.model import copies
 from tamis.bench.networks.strategies.wants import Wants
+from tamis.bench.reproduce.emulated import emulated
 from tamis.bench.reproduce.figure import (
     Criterion,
     Disagreement,
@@ -32,14 +32,29 @@ from tamis.bench.reproduce.figure import (
 )
 from tamis.bench.reproduce.judging import ruled
 from tamis.protocol.filters import Predicate
+from tamis.protocol.language.format import format_predicate
 from tamis.protocol.strategies import BY_NAME
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.core.ways.roots import RootChoice
 from tamis.simulate.topologies import NetworkPlan
 
 _PATIENCE_S: Final = 120.0
-_BUDGET_S: Final = 300.0
 _QUIET_S: Final = 0.5
 """After the last message that is due: so long nothing more may come."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePoint:
+    """What is run by daemons, by the fleet and by a model. `classes` None: as `emulated` has it; the last one is that
+    of all other messages."""
+
+    name: str
+    plan: NetworkPlan
+    strategy: str
+    engine: str
+    wants: Wants
+    classes: tuple[RootChoice, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +65,18 @@ class LiveFrames:
     delivered: int
 
 
-def measured(plan: NetworkPlan, strategy: str, engine: str, wants: Wants) -> LiveFrames:
+def measured(point: LivePoint) -> LiveFrames:
     """Start a daemon for each router, let clients subscribe and publish all events once, and end the daemons."""
     with tempfile.TemporaryDirectory(prefix="tamis-live-") as folder:
-        return asyncio.run(_measured(Path(folder), plan, strategy, engine, wants))
+        return asyncio.run(_measured(Path(folder), point))
 
 
-async def _measured(folder: Path, plan: NetworkPlan, strategy: str, engine: str, wants: Wants) -> LiveFrames:
-    facts = BY_NAME[strategy]
-    keys: dict[str, object] = {"strategy": {"name": facts.key, **facts.options}, "engine": engine}
-    if facts.layer is None:
-        keys["broadcast"] = plan.broadcast
+async def _measured(folder: Path, point: LivePoint) -> LiveFrames:
+    plan, wants = point.plan, point.wants
     links = tuple((plan.names[a], plan.names[b], cost) for a, b, cost in plan.links)
     async with asyncio.timeout(_PATIENCE_S), contextlib.AsyncExitStack() as stack:
         network = await stack.enter_async_context(
-            testing.running(folder, testing.NetworkPlan(plan.names, links, keys=keys))
+            testing.running(folder, testing.NetworkPlan(plan.names, links, keys=_keys(point)))
         )
         await network.until_linked()
         clients = [
@@ -89,8 +101,26 @@ async def _measured(folder: Path, plan: NetworkPlan, strategy: str, engine: str,
         return LiveFrames(await _sent(network) - before, delivered)
 
 
+def _keys(point: LivePoint) -> dict[str, object]:
+    """What the topology file says of the strategy, with the roots of classes."""
+    facts = BY_NAME[point.strategy]
+    strategy: dict[str, object] = {"name": facts.key, **facts.options}
+    if facts.has_roots and point.classes:
+        names = {stable_number(name): name for name in point.plan.names}
+        *classes, rest = point.classes
+        strategy["others"] = [names[number] for number in rest.listed]
+        strategy["classes"] = {each.name: format_predicate(_predicate(each.filters)) for each in classes}
+        strategy["roots"] = {each.name: [names[number] for number in each.listed] for each in classes}
+    layer = {} if facts.layer is not None else {"broadcast": point.plan.broadcast}
+    return {"strategy": strategy, "engine": point.engine, **layer}
+
+
+def _predicate(packed: Sequence[bytes]) -> Predicate:
+    return Predicate(tuple(map(decode_filter, packed)))
+
+
 def _subscribed(client: tamis.Client, filters: Sequence[bytes]) -> tamis.Subscription:
-    return client.subscribe(*(Predicate((decode_filter(packed),)) for packed in filters), wait="network")
+    return client.subscribe(*(_predicate([packed]) for packed in filters), wait="network")
 
 
 def _due(wants: Wants, at: int) -> int:
@@ -115,22 +145,18 @@ async def _sent(network: testing.RouterNetwork) -> int:
     return sum(link["messages_out"] for each in status.values() for link in each["network"]["links"])
 
 
-def compared(name: str, plan: NetworkPlan, strategy: str, engine: str, wants: Wants, model: int | None) -> ResultRow:
+def compared(point: LivePoint, model: int | None = None) -> ResultRow:
     """Frames of daemons, of the fleet and of the model (None: `copies`, which knows trees and who wants what); and
     Disagreement if these are not one number."""
-    budget = Budget(_BUDGET_S)
-    with budget:
-        network = Network(plan, strategy, budget)
-        network.come_up()
-        network.subscribe(wants)
-        fleet = Fleet(network.nodes, wants, BY_NAME[strategy], engine, budget)
+    strategy, plan, wants = point.strategy, point.plan, point.wants
+    fleet, nodes = emulated(plan, strategy, point.engine, wants, point.classes)
     if model is None:
-        trees, forests = [trees_of(node) for node in network.nodes], [forest_of(node) for node in network.nodes]
+        trees, forests = [trees_of(node) for node in nodes], [forest_of(node) for node in nodes]
         model = copies(trees, forests, wants, BY_NAME[strategy])
-    found = measured(plan, strategy, engine, wants)
+    found = measured(point)
     due = sum(map(len, wants.wanting))
     row: ResultRow = {
-        "point": name,
+        "point": point.name,
         "strategy": strategy,
         "routers": len(plan.names),
         "events": len(wants.events),

@@ -11,7 +11,7 @@ from typing import Final
 from tamis.bench.networks.strategies.control import layout
 from tamis.bench.networks.strategies.wants import make_wants
 from tamis.bench.reproduce.figure import FigureRun, ResultRow
-from tamis.bench.reproduce.live import compared, live_figure
+from tamis.bench.reproduce.live import LivePoint, compared, live_figure
 
 _STRATEGIES: Final = ("link-matching", "link-matching-destinations", "match-first")
 """Reuse never, where tables are equal, and always."""
@@ -24,7 +24,9 @@ def _measure(run: FigureRun) -> list[ResultRow]:
     plan = layout("ring5")
     wants = make_wants(len(plan.names), _SUBSCRIPTIONS, _COVERED_PERCENT, _EVENTS)
     return [
-        run.cell(f"live ring5 {name}", partial(compared, "five routers in a ring", plan, name, "kdtree", wants, None))
+        run.cell(
+            f"live ring5 {name}", partial(compared, LivePoint("five routers in a ring", plan, name, "kdtree", wants))
+        )
         for name in _STRATEGIES
     ]
 

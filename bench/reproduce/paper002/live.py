@@ -11,7 +11,7 @@ from typing import Final
 from tamis.bench.networks.strategies.control import layout
 from tamis.bench.networks.strategies.wants import make_wants
 from tamis.bench.reproduce.figure import FigureRun, ResultRow
-from tamis.bench.reproduce.live import compared, live_figure
+from tamis.bench.reproduce.live import LivePoint, compared, live_figure
 from tamis.simulate.topologies import NetworkPlan
 
 _REGION: Final = "a"
@@ -25,7 +25,7 @@ def _measure(run: FigureRun) -> list[ResultRow]:
     wants = make_wants(len(plan.names), _SUBSCRIPTIONS, _COVERED_PERCENT, _EVENTS)
     told = f"{len(plan.names)} brokers of one region"
     return [
-        run.cell(f"live {name}", partial(compared, told, plan, name, "pst", wants, None))
+        run.cell(f"live {name}", partial(compared, LivePoint(told, plan, name, "pst", wants)))
         for name in ("link-matching", "match-first")
     ]
 

@@ -11,7 +11,7 @@ from typing import Final
 from tamis.bench.networks.strategies.control import layout
 from tamis.bench.networks.strategies.wants import make_wants
 from tamis.bench.reproduce.figure import FigureRun, ResultRow
-from tamis.bench.reproduce.live import compared, live_figure
+from tamis.bench.reproduce.live import LivePoint, compared, live_figure
 
 _SUBSCRIPTIONS: Final = 200
 _COVERED_PERCENT: Final = 50
@@ -21,7 +21,9 @@ _EVENTS: Final = 60
 def _measure(run: FigureRun) -> list[ResultRow]:
     plan = layout("ring5")
     wants = make_wants(len(plan.names), _SUBSCRIPTIONS, _COVERED_PERCENT, _EVENTS)
-    return [run.cell("live ring5", partial(compared, "five routers in a ring", plan, "advertise", "sff", wants, None))]
+    return [
+        run.cell("live ring5", partial(compared, LivePoint("five routers in a ring", plan, "advertise", "sff", wants)))
+    ]
 
 
 LIVE: Final = live_figure(

@@ -8,24 +8,30 @@ import pytest
 
 from tamis.bench.reproduce.figure import Disagreement
 from tamis.bench.reproduce.live import compared
-from tamis.bench.reproduce.paper003.brokers import ENGINE, STRATEGIES, BrokersAsked, plan_of, wants_of
+from tamis.bench.reproduce.paper003.brokers import BrokersAsked
+from tamis.bench.reproduce.paper003.live import live_point
 from tamis.bench.reproduce.paper003.load import network
 from tamis.bench.reproduce.papers import FIGURES
 from tamis.cli.main import main
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [0, 1])
-def test_frames_of_daemons_are_those_of_the_model(more: int) -> None:
-    point = BrokersAsked(network("bus4"), "PF", Fraction(3, 10), 2)
-    wants = wants_of(point, 4)
-    frames = point.model().frames * len(wants.events)
-    asked = (str(point), plan_of(point), STRATEGIES["PF"], ENGINE, wants, int(frames) + more)
+@pytest.mark.parametrize(
+    ("point", "more"),
+    [
+        (BrokersAsked(network("bus4"), "PF", Fraction(3, 10), 2), 0),
+        (BrokersAsked(network("bus4"), "RN", Fraction(3, 10), 2, kinds=2), 0),
+        (BrokersAsked(network("bus4"), "EF", Fraction(3, 10), 2), 1),
+    ],
+    ids=str,
+)
+def test_frames_of_daemons_are_those_of_the_model(point: BrokersAsked, more: int) -> None:
+    asked, frames = live_point(point, 4)
     if more:
         with pytest.raises(Disagreement, match="daemons, fleet and model differ"):
-            compared(*asked)
+            compared(asked, frames + more)
     else:
-        row = compared(*asked)
+        row = compared(asked, frames)
         assert row["daemons"] == row["fleet"] == frames > 0
 
 
