@@ -4,7 +4,7 @@
                                      -> plots
 
 Law: rows are flat (a name and a plain value each), so that CSV, JSON, plots and criteria read the same thing. Every
-verdict has numbers. A figure that is not there yet says what is missing, and is judged "cannot be judged".
+verdict has numbers.
 """
 
 from __future__ import annotations

@@ -6,12 +6,10 @@ Law: a difference counts where it is more than twice the spread of what was meas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from tamis.bench.reproduce.figure import Judgement, ResultRow, ResultRows, Ruling, Scalar
-
-Judge = Callable[[ResultRows], Judgement]
 
 
 def ruled(is_so: bool, ours: str, why: str) -> Judgement:
@@ -21,11 +19,6 @@ def ruled(is_so: bool, ours: str, why: str) -> Judgement:
 
 def undecided(ours: str, why: str) -> Judgement:
     return Judgement(Ruling.OPEN, ours, why)
-
-
-def missing(what: str) -> Judge:
-    """A judge of what cannot be run yet."""
-    return lambda _rows: undecided("no run", what)
 
 
 def chosen(rows: ResultRows, **values: Scalar) -> list[ResultRow]:

@@ -65,9 +65,13 @@ def clocked_rows(run: FigureRun, points: Sequence[BrokersAsked], profiles: int) 
         fleet, _, _ = fleet_of(points[0], profiles)
         return [_clocked(fleet, point, profiles, run.whole("events")) for point in points]
 
-    told = "; ".join(map(str, points))
+    told = "; ".join([str(points[0]), *map(_events_told, points[1:])])
     rows: list[ResultRow] = run.cell(f"fleet of {profiles} profiles: {told}", all_points)
     return rows
+
+
+def _events_told(point: BrokersAsked) -> str:
+    return f"{float(point.pe):g}" if point.locality is None else f"{float(point.pe):g} at {float(point.locality):g}"
 
 
 def _clocked(fleet: Fleet, point: BrokersAsked, profiles: int, events: int) -> ResultRow:

@@ -4,8 +4,8 @@
                      notifying a profile are one unit each: counted, so that claims are judged by it
     by routers       events a second of the emulated fleet, which stands beside it with a claim of its own
 
-Law: a run of routers is a cell by itself, and figures that show the same points share it. A claim about orders is judged
-by what is counted; one about times holds or differs only where the effect is more than twice the spread.
+Law: a run of routers is a cell by itself, and figures that show the same points share it. A claim about orders is
+judged by what is counted; one about times holds or differs only where the effect is more than twice the spread.
 """
 
 from __future__ import annotations
