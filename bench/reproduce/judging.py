@@ -6,10 +6,12 @@ Law: a difference counts where it is more than twice the spread of what was meas
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from tamis.bench.reproduce.figure import Judgement, ResultRow, ResultRows, Ruling, Scalar
+
+Judge = Callable[[ResultRows], Judgement]
 
 
 def ruled(is_so: bool, ours: str, why: str) -> Judgement:

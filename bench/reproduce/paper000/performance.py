@@ -199,7 +199,7 @@ FIGURE_12: Final = PaperFigure(
 # --- the short circuit -----------------------------------------------------------------------------------------------
 
 _CIRCUITS: Final = ("off", "at-full", "each")
-_COUNTERS: Final = ("flat", "hash")
+_COUNTERS: Final = ("flat", "hash", "tree")
 _WAYS: Final = tuple(f"counting:circuit={each}:counters={counters}" for counters in _COUNTERS for each in _CIRCUITS)
 
 
@@ -237,11 +237,15 @@ def _time_of_each(rows: ResultRows, width: str, counters: str) -> float:
 
 def _saves_time(counters: str, why: str, rows: ResultRows) -> Judgement:
     saved = {width: _time_of_each(rows, width, counters) for width in ("50", "500")}
-    spread = max(number(row, "spread") for row in chosen(rows, counters=counters))
+    largest = max(int(number(row, "F")) for row in rows)
+    compared = [row for row in chosen(rows, counters=counters, width="50", F=largest) if row["circuit"] != "off"]
+    spread = max(number(row, "spread") for row in compared)
     told = ", ".join(f"{share:+.0%} at I = {width}" for width, share in saved.items())
-    ours = f"{told} with {counters} counters, {_size(rows)}; spread up to {spread:.0%}"
+    ours = f"{told} with {counters} counters, {_size(rows)}; spread {spread:.0%}"
     if abs(saved["50"]) <= 2 * spread and spread > 0.02:
         return undecided(ours, "the effect is not larger than twice the spread")
+    if counters != "tree":
+        why = f"{why}: in a search tree it is {_time_of_each(rows, '50', 'tree'):+.0%} at I = 50"
     return ruled(saved["50"] > 0.05, ours, why)
 
 
@@ -251,8 +255,8 @@ CIRCUIT: Final = PaperFigure(
     title="The short circuit",
     shows="in the text: asking whether an interface is matched before each count greatly reduces processing "
     "under load.",
-    chosen="counters in a flat array, or in a hash table that is emptied by a stamp, as a map is what the "
-    "pseudocode has. "
+    chosen="counters in a flat array, or, as a map is what the pseudocode has, in a hash table that is emptied by a "
+    "stamp, and in a search tree with a node for each count. "
     "off: never asked; at-full: asked when a count is full, and a match ends when all interfaces are matched "
     "(ours, the "
     "standard); each: asked before each count (the paper's).",
@@ -264,9 +268,15 @@ CIRCUIT: Final = PaperFigure(
     criteria=(
         Criterion("000-circuit-updates", "The short circuit spares most counting under load", "greatly", _skips),
         Criterion(
-            "000-circuit-hash",
-            "It saves time with counters in a map, as the paper prints",
+            "000-circuit-tree",
+            "It saves time with counters in a search tree",
             "greatly reduces processing time",
+            lambda rows: _saves_time("tree", "what is spared costs less than asking does, even there", rows),
+        ),
+        Criterion(
+            "000-circuit-hash",
+            "It saves time with counters in a hash",
+            "greatly reduces processing time; the structure is not said",
             lambda rows: _saves_time("hash", "asking costs what a count in the table costs", rows),
         ),
         Criterion(
@@ -275,9 +285,8 @@ CIRCUIT: Final = PaperFigure(
             "not said",
             lambda rows: _saves_time(
                 "flat",
-                "a count in an array costs no more than the question whether the interface is done, so what is "
-                "spared is "
-                "spent on asking: the paper's map made the question pay",
+                "a count in an array costs no more than the question whether the interface is done, so what is spared "
+                "is spent on asking",
                 rows,
             ),
         ),
