@@ -128,8 +128,8 @@ def _never_comes_closer(rows: ResultRows) -> Judgement:
     over = _total(rows, NEVER, "over best")
     ours = f"{listed(over, 0)} % over the best, at {listed(_densities(rows), 1)} %"
     why = (
-        f"a dense network still spares most matches of links. At {_densities(rows)[-1]:g} % it comes as close as theirs "
-        f"if a lookup costs {_dearer_lookups(rows):.2f} times what Table 1 says"
+        f"a dense network still spares most matches of links. At {_densities(rows)[-1]:g} % it comes as close as "
+        f"theirs if a lookup costs {_dearer_lookups(rows):.2f} times what Table 1 says"
     )
     return ruled(is_falling(over, 0.05) and over[-1] <= 10, ours, why)
 
