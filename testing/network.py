@@ -140,7 +140,7 @@ class RouterNetwork:
                 routers[name]["reached_at"] = f"127.0.0.1:{port}"
         links = [{"ends": [a, b], "cost": cost} for a, b, cost in self.plan.links]
         if self.plan.keepalive:
-            links = [link | {"keepalive": self.plan.keepalive} for link in links]
+            links = [link | {"keepalive": {**self.plan.keepalive}} for link in links]  # a file may hold no alias
         return {"routers": routers, "links": links} | self.plan.keys
 
     # --- links -------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class RouterNetwork:
         under way, and all messages go by the present trees alone (R5b). NotLinked if that takes longer than
         `patience_s`."""
         end_s = time.monotonic() + patience_s
-        while unrest := [text for name, each in (await self.status()).items() for text in _unrest(name, each, quiet_s)]:
+        while unrest := await self._unrest(quiet_s):
             if time.monotonic() > end_s:
                 raise NotLinked(f"not at rest after {patience_s:g} s: {', '.join(unrest)}")
             await asyncio.sleep(QUIET_POLL_S)
@@ -206,6 +206,13 @@ class RouterNetwork:
                 raise NotLinked(f"not linked after {patience_s:g} s: of {self._count()} routers that run, {told}")
             await asyncio.sleep(QUIET_POLL_S)
         await self.until_quiet(_SETTLED_S, end_s - time.monotonic())
+
+    async def _unrest(self, quiet_s: float) -> list[str]:
+        """Say what keeps the network from being at rest; a router that runs and does not answer does."""
+        told = await self.status()
+        asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
+        silent = [f"{name} does not answer" for name in asked if name not in told]
+        return silent + [text for name, each in told.items() for text in _unrest(name, each, quiet_s)]
 
     def _count(self) -> int:
         return sum(router.is_running for router in self.routers.values())

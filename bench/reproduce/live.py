@@ -40,6 +40,8 @@ from tamis.router.core.ways.roots import RootChoice
 from tamis.simulate.topologies import NetworkPlan
 
 _PATIENCE_S: Final = 120.0
+_KEEPALIVE: Final = {"hold_ms": 20_000}
+"""On a busy machine a daemon may stand still for longer than neighbours wait as a rule."""
 _QUIET_S: Final = 0.5
 """After the last message that is due: so long nothing more may come."""
 
@@ -76,7 +78,7 @@ async def _measured(folder: Path, point: LivePoint) -> LiveFrames:
     links = tuple((plan.names[a], plan.names[b], cost) for a, b, cost in plan.links)
     async with asyncio.timeout(_PATIENCE_S), contextlib.AsyncExitStack() as stack:
         network = await stack.enter_async_context(
-            testing.running(folder, testing.NetworkPlan(plan.names, links, keys=_keys(point)))
+            testing.running(folder, testing.NetworkPlan(plan.names, links, keepalive=_KEEPALIVE, keys=_keys(point)))
         )
         await network.until_linked()
         clients = [
@@ -88,7 +90,7 @@ async def _measured(folder: Path, point: LivePoint) -> LiveFrames:
             for client, filters in zip(clients, wants.filters, strict=True)
         ]
         await network.until_at_rest(_QUIET_S, _PATIENCE_S)
-        before = await _sent(network)
+        before = await _carried(network)
         taking = [asyncio.ensure_future(_taken(each, _due(wants, at))) for at, each in enumerate(subscriptions)]
         publishers = [
             await stack.enter_async_context(tamis.connect(network[name].address, name=f"press-{name}"))
@@ -98,7 +100,10 @@ async def _measured(folder: Path, point: LivePoint) -> LiveFrames:
             await client.publish_many([dict(event) for event in wants.events[at :: len(publishers)]], confirm=True)
         delivered = sum(await asyncio.gather(*taking))
         await asyncio.sleep(_QUIET_S)
-        return LiveFrames(await _sent(network) - before, delivered)
+        after = await _carried(network)
+        if after.sessions != before.sessions:
+            raise testing.NotLinked("links ended while events passed, so that frames went by two sets of trees")
+        return LiveFrames(after.frames - before.frames, delivered)
 
 
 def _keys(point: LivePoint) -> dict[str, object]:
@@ -139,10 +144,20 @@ async def _taken(subscription: tamis.Subscription, count: int) -> int:
     return count
 
 
-async def _sent(network: testing.RouterNetwork) -> int:
-    """Messages that daemons have queued for each other."""
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """What links of all daemons have carried: messages that were queued for a neighbour, and how many sessions."""
+
+    frames: int
+    sessions: int
+
+
+async def _carried(network: testing.RouterNetwork) -> _Carried:
     status = await network.status()
-    return sum(link["messages_out"] for each in status.values() for link in each["network"]["links"])
+    if len(status) < len(network.routers):
+        raise testing.NotLinked(f"of {len(network.routers)} daemons {len(status)} answer")
+    links = [link for each in status.values() for link in each["network"]["links"]]
+    return _Carried(sum(link["messages_out"] for link in links), sum(link["sessions"] for link in links))
 
 
 def compared(point: LivePoint, model: int | None = None) -> ResultRow:
