@@ -187,6 +187,10 @@ class BlockingNetwork:
         """Wait until nothing has happened for `quiet_s`; None if that takes longer than `patience_s`."""
         return self._loop.run(self._network.until_quiet(quiet_s, patience_s))
 
+    def until_at_rest(self, quiet_s: float, patience_s: float) -> None:
+        """Wait until messages go only where somebody wants them; NotLinked if that takes longer than `patience_s`."""
+        self._loop.run(self._network.until_at_rest(quiet_s, patience_s))
+
 
 @contextlib.contextmanager
 def running(folder: Path, plan: NetworkPlan) -> Iterator[BlockingNetwork]:

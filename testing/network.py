@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -142,7 +142,7 @@ class RouterNetwork:
                 routers[name]["reached_at"] = f"127.0.0.1:{port}"
         links = [{"ends": [a, b], "cost": cost} for a, b, cost in self.plan.links]
         if self.plan.keepalive:
-            links = [link | {"keepalive": self.plan.keepalive} for link in links]
+            links = [link | {"keepalive": {**self.plan.keepalive}} for link in links]  # a file may hold no alias
         return {"routers": routers, "links": links} | self.plan.keys | self.plan.keys_of.get(router.name, {})
 
     # --- links -------------------------------------------------------------------------------------------------------
@@ -186,6 +186,16 @@ class RouterNetwork:
                 return None
             await asyncio.sleep(QUIET_POLL_S)
 
+    async def until_at_rest(self, quiet_s: float, patience_s: float) -> None:
+        """Wait until messages go only where somebody wants them: routers are quiet for `quiet_s`, none has statements
+        under way, and all messages go by the present trees alone (R5b). NotLinked if that takes longer than
+        `patience_s`."""
+        end_s = time.monotonic() + patience_s
+        while unrest := await self._unrest(quiet_s):
+            if time.monotonic() > end_s:
+                raise NotLinked(f"not at rest after {patience_s:g} s: {', '.join(unrest)}")
+            await asyncio.sleep(QUIET_POLL_S)
+
     async def until_linked(self, patience_s: float = LINKED_S) -> None:
         """Wait until every router that runs knows of all others that do, and all are quiet for a moment.
 
@@ -198,6 +208,13 @@ class RouterNetwork:
                 raise NotLinked(f"not linked after {patience_s:g} s: of {self._count()} routers that run, {told}")
             await asyncio.sleep(QUIET_POLL_S)
         await self.until_quiet(_SETTLED_S, end_s - time.monotonic())
+
+    async def _unrest(self, quiet_s: float) -> list[str]:
+        """Say what keeps the network from being at rest; a router that runs and does not answer does."""
+        told = await self.status()
+        asked = [name for name, router in self.routers.items() if router.is_running and not router.is_paused]
+        silent = [f"{name} does not answer" for name in asked if name not in told]
+        return silent + [text for name, each in told.items() for text in _unrest(name, each, quiet_s)]
 
     def _count(self) -> int:
         return sum(router.is_running for router in self.routers.values())
@@ -213,7 +230,18 @@ class RouterNetwork:
 
 def _network_of(status: dict[str, Any]) -> dict[str, Any]:
     """Return what a router says of its network; one without neighbours knows itself and is quiet."""
-    return status["network"] or {"routers": 1, "quiet_s": math.inf}
+    return status["network"] or {"routers": 1, "quiet_s": math.inf, "earlier_trees_s": 0.0, "unfinished": {}}
+
+
+def _unrest(name: str, status: dict[str, Any], quiet_s: float) -> Iterator[str]:
+    """Say of one router what keeps the network from being at rest."""
+    network = _network_of(status)
+    if network["quiet_s"] < quiet_s:
+        yield f"{name} is quiet for {network['quiet_s']:g} s"
+    if network["earlier_trees_s"]:
+        yield f"{name} follows earlier trees for {network['earlier_trees_s']:g} s"
+    if network["unfinished"]:
+        yield f"{name} has under way {network['unfinished']}"
 
 
 def _accepting(a: str, b: str) -> str:

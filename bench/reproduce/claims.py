@@ -1,8 +1,8 @@
 """The table of claims in docs/design/papers.md, made of the verdicts that are kept: `python -m
 tamis.bench.reproduce.claims` renews it.
 
-Law: the table says what verdicts.json says, in its order; a claim that differs, or cannot be judged, is in it like any
-other. A test holds the page to it.
+Law: the table says what the kept verdicts say, in their order; a claim that differs, or cannot be judged, is in it like
+any other. A test holds the page to it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from tamis.bench.reproduce.outputs import VERDICTS
 
 ROOT: Final = Path(__file__).parents[2]
 KEPT: Final = ROOT / "bench" / "results" / "reproduce" / VERDICTS
+"""Of every claim, at scale small."""
+KEPT_PAPER: Final = KEPT.with_name("verdicts-paper.json")
+"""Of the claims whose figures were run at scale paper: the table has these."""
 PAGE: Final = ROOT / "docs" / "design" / "papers.md"
 BEGIN: Final = "<!-- made by python -m tamis.bench.reproduce.claims -->"
 END: Final = "<!-- end of the claims -->"
@@ -23,19 +26,25 @@ END: Final = "<!-- end of the claims -->"
 KeptVerdict = Mapping[str, str]
 
 
+def kept() -> list[KeptVerdict]:
+    """The verdict of every claim, by the larger scale at which it was run."""
+    small, large = (json.loads(file.read_text()) for file in (KEPT, KEPT_PAPER))
+    larger = {each["id"]: each for each in large}
+    return [larger.get(each["id"], each) for each in small]
+
+
 def section(verdicts: Sequence[KeptVerdict]) -> str:
     """The part of the page between its marks."""
     parts = []
     for paper in dict.fromkeys(verdict["paper"] for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict["paper"] == paper]
-        head = "| figure | claim | the paper | verdict | ours | why |\n|---|---|---|---|---|---|"
+        head = "| figure | claim | the paper | scale | verdict | ours | why |\n|---|---|---|---|---|---|---|"
         parts.append(f"### Claims of {paper}\n\n{head}\n" + "\n".join(map(_line, own)))
     counts = {
         name: sum(each["verdict"] == name for each in verdicts) for name in ("holds", "differs", "cannot be judged")
     }
     told = ", ".join(f"{count} {_many(name)}" for name, count in counts.items())
-    scales = " and ".join(sorted({verdict["scale"] for verdict in verdicts}))
-    first = f"At scale `{scales}`: {told}. Figures of times are of one run on a machine with other work."
+    first = f"{len(verdicts)} claims: {told}. Figures of times are of one run on a machine with other work."
     return "\n\n".join([first, *parts])
 
 
@@ -44,7 +53,7 @@ def _many(verdict: str) -> str:
 
 
 def _line(verdict: KeptVerdict) -> str:
-    names = ("figure", "claim", "paper_says", "verdict", "ours", "why")
+    names = ("figure", "claim", "paper_says", "scale", "verdict", "ours", "why")
     return "| " + " | ".join(verdict[name].replace("|", "\\|") for name in names) + " |"
 
 
@@ -58,4 +67,4 @@ def renewed(page: str, verdicts: Sequence[KeptVerdict]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text(), json.loads(KEPT.read_text())))
+    PAGE.write_text(renewed(PAGE.read_text(), kept()))

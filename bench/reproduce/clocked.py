@@ -25,11 +25,13 @@ from tamis.protocol.wire.data_frames import encode_publish
 
 BLOCK_BYTES: Final = 64 << 10
 PASSES: Final = 3
+TIMES_OVER: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ClockedRate:
-    """The best of PASSES, and how much more time the worst one took, as a share."""
+    """The best of all passes. `spread`: PASSES are made TIMES_OVER; how much more time the best of one group took than
+    that of another, as a share."""
 
     events_per_s: float
     spread: float
@@ -39,7 +41,9 @@ class ClockedRate:
 
 def rate(fleet: Fleet, passes: int = PASSES) -> ClockedRate:
     """The events that a fleet takes in a second; Disagreement if a pass sends other frames than the waves did."""
-    found = [ClockedPass(fleet).run() for _ in range(passes)]
+    found = [
+        min((ClockedPass(fleet).run() for _ in range(passes)), key=lambda each: each.took_ns) for _ in range(TIMES_OVER)
+    ]
     best = min(found, key=lambda each: each.took_ns)
     worst = max(each.took_ns for each in found)
     events = len(fleet.events)

@@ -4,7 +4,7 @@
                                      -> plots
 
 Law: rows are flat (a name and a plain value each), so that CSV, JSON, plots and criteria read the same thing. Every
-verdict has numbers. A figure that is not there yet says what is missing, and is judged "cannot be judged".
+verdict has numbers.
 """
 
 from __future__ import annotations
@@ -143,6 +143,7 @@ class PaperFigure:
 
     `shows` is the paper's figure in words, `chosen` what we chose where its text is silent. `seconds` is how long a run
     takes on two cores, for the time that is left. `is_exact`: equal settings and seed give equal rows on every machine.
+    `needs_daemons`: it starts routers as processes, and is run where it is asked for.
     """
 
     paper: str
@@ -156,6 +157,7 @@ class PaperFigure:
     plots: Sequence[PlotSpec] = ()
     seconds: Mapping[Scale, float] = field(default_factory=lambda: {Scale.SMALL: 5.0, Scale.PAPER: 30.0})
     is_exact: bool = False
+    needs_daemons: bool = False
 
     @property
     def name(self) -> str:

@@ -23,11 +23,6 @@ def undecided(ours: str, why: str) -> Judgement:
     return Judgement(Ruling.OPEN, ours, why)
 
 
-def missing(what: str) -> Judge:
-    """A judge of what cannot be run yet."""
-    return lambda _rows: undecided("no run", what)
-
-
 def chosen(rows: ResultRows, **values: Scalar) -> list[ResultRow]:
     """The rows that say all of that."""
     return [row for row in rows if all(row.get(name) == value for name, value in values.items())]

@@ -12,12 +12,13 @@ from tamis.bench.cells import digest, processor
 from tamis.native import _tm
 
 BENCH: Final = Path(__file__).parents[1]
-MODELS: Final = BENCH.parent / "simulate" / "models"
+ROUTER: Final = BENCH.parent / "router"
+SIMULATE: Final = BENCH.parent / "simulate"
 
 
 def build() -> dict[str, str]:
-    """What must be equal for a cell to be taken over: the compiled C, what measures, the models, the machine."""
-    folders = (BENCH / "reproduce", BENCH / "matching", BENCH / "networks", MODELS)
+    """What must be equal for a cell to be taken over: the compiled C, what measures, routers, models, the machine."""
+    folders = (BENCH / "reproduce", BENCH / "matching", BENCH / "networks", ROUTER, SIMULATE)
     measures = [file for folder in folders for file in folder.rglob("*.py")]
     return {
         "extension": digest([Path(_tm.__file__)]),

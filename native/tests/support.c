@@ -410,16 +410,18 @@ uint32_t engines(void) {
 }
 
 /* The first table of an engine has its options far from the standard, the second one as they are without being named,
- * and so on. */
+ * the third one next to that, and so on. */
 tm_table *new_table(uint32_t engine) {
     static uint32_t made[ENGINES_MAX];
     tm_table *table = NULL;
-    bool is_standard = made[engine]++ % 2 == 1;
+    uint32_t turn = made[engine]++ % 3;
     tm_option named[TM_ENGINE_OPTIONS_MAX];
     tm_options options = {.named = named};
     for (const tm_option_kind *kind; (kind = tm_engine_option(engine, (uint32_t)options.named_count)) != NULL;) {
-        uint64_t other = kind->least + 3 < kind->most ? kind->least + 3 : kind->most;
-        named[options.named_count++] = (tm_option){kind->name, is_standard ? kind->standard : other};
+        uint64_t far = kind->least + 3 < kind->most ? kind->least + 3 : kind->most;
+        uint64_t next = kind->standard < kind->most ? kind->standard + 1 : kind->least;
+        uint64_t values[] = {far, kind->standard, next};
+        named[options.named_count++] = (tm_option){kind->name, values[turn]};
     }
     CHECK(tm_table_new(engine, &options, &table) == TM_OK, "engine %s", tm_engine_name(engine));
     return table;

@@ -1,7 +1,7 @@
 """The metrics of keeps and of the log.
 
-Law: keeps are counted together, and of the first `kept.keep_series` of them each by its name, since a name for each makes as
-many series as there are keeps.
+Law: keeps are counted together, and of the first `kept.keep_series` of them each by its name, since a name for each
+makes as many series as there are keeps.
 """
 
 from __future__ import annotations

@@ -62,6 +62,8 @@ def network_form(network: Network) -> dict[str, object]:
         "refused_filters": network.installer.refused,
         "alarms": network.connections.health.alarms,
         "quiet_s": round(network.quiet_s, 3),
+        "earlier_trees_s": round(network.routes.earlier_s, 3),
+        "unfinished": dict(core.figures().unfinished),
     }
 
 

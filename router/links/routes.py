@@ -7,6 +7,7 @@ topology takes work for the sources in use, not for all that there are.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -34,6 +35,7 @@ class Routes:
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
         self._generations: OrderedDict[int, Generation] = OrderedDict()
         self._roots: tuple[int, ...] = ()
+        self._alone_from_s = 0.0
 
     def reroute(self, trees: Trees, is_whole: bool, forest: Forest = NO_FOREST) -> None:
         """Send messages by `trees` and `forest` from now on. `is_whole`: no way by those before has broken."""
@@ -43,10 +45,17 @@ class Routes:
         for root in forest.trees:
             self._set_tree(number, generation, root)
         self._switch.commit(self._hold_ms, self._wait_ms if is_whole else 0)
+        if self._generations:
+            self._alone_from_s = time.monotonic() + self._hold_ms / 1_000
         self.name(forest.roots)
         self._generations[number] = generation
         while len(self._generations) > GENERATIONS_MAX:
             self._generations.popitem(last=False)
+
+    @property
+    def earlier_s(self) -> float:
+        """For how long messages still go by earlier trees, too (R5b); 0: they go by the present ones alone."""
+        return max(self._alone_from_s - time.monotonic(), 0.0)
 
     def name(self, roots: tuple[int, ...]) -> None:
         """E10: let messages that enter here name these roots from now on."""

@@ -44,6 +44,7 @@ Examples:
 )
 @click.option("--seed", type=int, default=2003, show_default=True, help="Equal seeds give equal workloads.")
 @click.option("--exact", is_flag=True, help="Only figures that every machine gives alike: those that are not timed.")
+@click.option("--live", is_flag=True, help="Also single points over TCP: routers as processes of their own.")
 @click.option("--list", "only_list", is_flag=True, help="Print figures and claims, and run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One object a line for each claim.")
 def command(
@@ -53,6 +54,7 @@ def command(
     out: Path,
     seed: int,
     exact: bool,
+    live: bool,
     only_list: bool,
     as_json: bool,
 ) -> int:
@@ -76,7 +78,8 @@ def command(
         asked = figures_of(paper, [each for text in figures for each in text.split(",")])
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--figure") from None
-    chosen = [figure for figure in asked if figure.is_exact or not exact]
+    is_asked = live or only_list or bool(figures)
+    chosen = [each for each in asked if (each.is_exact or not exact) and (is_asked or not each.needs_daemons)]
     if only_list:
         _list(chosen, as_json=as_json)
         return 0

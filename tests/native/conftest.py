@@ -13,7 +13,8 @@ from tamis.native import ENGINES
 
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
-    "sff:rounds=2:circuit=each:determinants=typed",
+    "counting:circuit=off:counters=tree",
+    "sff:rounds=2:circuit=each:counters=tree:determinants=typed",
     "pst:order=names:annotate=off:delay=1",
     "pst:delay=16",
     "sff:rounds=256:circuit=off:counters=hash:determinants=typed",

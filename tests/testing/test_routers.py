@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -247,3 +248,18 @@ async def test_a_router_of_ones_own_file_with_asyncio(tmp_path) -> None:
         assert (await router.ask("/readyz"))["ready"] is True
         with pytest.raises(OSError, match="router a does not give /nowhere: "):
             await router.ask("/nowhere")
+
+
+@pytest.mark.slow
+async def test_a_network_is_at_rest_when_earlier_trees_are_out_of_force(tmp_path) -> None:
+    # Two links of one keepalive: a topology file with an alias in it is refused.
+    async with testing.running(tmp_path, replace(line("a", "b", "c"), keepalive={"hold_ms": 20_000})) as network:
+        await network.until_linked()
+        with pytest.raises(NotLinked, match="follows earlier trees for"):
+            await network.until_at_rest(0.1, patience_s=0.0)
+        network["c"].send_signal(signal.SIGSTOP)
+        with pytest.raises(NotLinked, match="c does not answer"):
+            await network.until_at_rest(0.1, patience_s=0.0)
+        network["c"].resume()
+        await network.until_at_rest(0.1, patience_s=20.0)
+        assert all(each["network"]["earlier_trees_s"] == 0 for each in (await network.status()).values())

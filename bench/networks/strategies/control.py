@@ -131,9 +131,12 @@ def trees_of(node: Node) -> Trees:
     return cast("Core", node.core).core_state.trees
 
 
-def classes_of(facts: StrategyFacts) -> tuple[RootChoice, ...]:
-    """Return the classes of all messages: one, with a root by hash; none if the strategy has no roots."""
-    return (RootChoice(REST),) if facts.has_roots else ()
+def classes_of(facts: StrategyFacts, asked: tuple[RootChoice, ...] | None = None) -> tuple[RootChoice, ...]:
+    """Return the classes of messages: those asked for, or one, with a root by hash; none if the strategy has no
+    roots."""
+    if not facts.has_roots:
+        return ()
+    return (RootChoice(REST),) if asked is None else asked
 
 
 def forest_of(node: Node) -> Forest:
@@ -151,13 +154,15 @@ def layout(name: str) -> NetworkPlan:
 
 
 class Network:
-    """Routers that follow a strategy, with their links."""
+    """Routers that follow a strategy, with their links. `classes` None: all messages are one, with a root by hash."""
 
-    def __init__(self, plan: NetworkPlan, strategy: str, budget: Budget) -> None:
+    def __init__(
+        self, plan: NetworkPlan, strategy: str, budget: Budget, classes: tuple[RootChoice, ...] | None = None
+    ) -> None:
         self.clock, self._budget = Clock(), budget
         self.tally = Tally(self.clock)
         parts = CoreParts(cover=NativeCover) if STRATEGIES[strategy].parts.cover is Cover else CoreParts()
-        settings = CoreSettings(broadcast=plan.broadcast, classes=classes_of(BY_NAME[strategy]))
+        settings = CoreSettings(broadcast=plan.broadcast, classes=classes_of(BY_NAME[strategy], classes))
         kit = RunParts(strategy, settings, parts, table=Kept)
         paths, matches = SharedPaths(len(plan.names)), Matches(())
         self.nodes = [Node(name, self.clock, kit, matches, paths, self.tally, lambda: UNIX_MS) for name in plan.names]

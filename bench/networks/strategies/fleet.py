@@ -28,6 +28,7 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.core.core import Core
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forest import Forest
+from tamis.router.core.ways.roots import RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.classes import classify
 from tamis.router.links.routes import towards
@@ -71,7 +72,9 @@ class Pass:
 class Router:
     """One switch, with a publisher, a subscriber and its links."""
 
-    def __init__(self, node: Node, place: int, facts: StrategyFacts, engine: str, routers: int) -> None:
+    def __init__(
+        self, node: Node, place: int, facts: StrategyFacts, engine: str, routers: int, classes: tuple[RootChoice, ...]
+    ) -> None:
         self.place = place
         trees, policy = trees_of(node), STRATEGIES[facts.name].policy
         options = SwitchOptions(
@@ -88,7 +91,7 @@ class Router:
         if policy.reuses:
             tables = cast("Core", node.core).tables
             self.switch.hold(tables.digest, tables.routers)
-        self.classes = classify(self.switch, classes_of(facts))
+        self.classes = classify(self.switch, classes)
         self._route(node.number, trees, forest_of(node))
         self.publisher = self._admit(PUBLISHER + place, is_link=False)
         self.subscriber = self._admit(SUBSCRIBER + place, is_link=False)
@@ -146,10 +149,17 @@ class Fleet:
     """The first pass finds roles, and is kept as `first`; its times and steps are of no use."""
 
     def __init__(
-        self, nodes: Sequence[Node], wants: Wants, facts: StrategyFacts, engine: str, budget: Budget | None = None
+        self,
+        nodes: Sequence[Node],
+        wants: Wants,
+        facts: StrategyFacts,
+        engine: str,
+        budget: Budget | None = None,
+        classes: tuple[RootChoice, ...] | None = None,
     ) -> None:
         self._budget = budget
-        self.routers = [Router(node, place, facts, engine, len(nodes)) for place, node in enumerate(nodes)]
+        of_messages = classes_of(facts, classes)
+        self.routers = [Router(node, place, facts, engine, len(nodes), of_messages) for place, node in enumerate(nodes)]
         for router, filters in zip(self.routers, wants.filters, strict=True):
             router.subscribe(filters)
         self.events: Sequence[Event] = wants.events

@@ -173,11 +173,13 @@ def _regulates(rows: ResultRows) -> Judgement:
 def _stays_at_90(rows: ResultRows) -> Judgement:
     line = _line(rows, 1000)
     told = ", ".join(f"{share:.0f} % at {filters:,}" for filters, share in line)
+    first, p = line[0][0], line[0][1] / 100
+    by_chance = ", ".join(f"{100 * p ** (filters / first):.0f}" for filters, _ in line)
     return ruled(
         min(share for _, share in line) >= 80,
-        told,
-        "filters are independent, so a share p that no filter of 1,000 matches is p to the 100th at 100,000: with the "
-        "stated parameters it cannot stay where it is",
+        f"{told}; by chance {by_chance} %",
+        "filters are independent, so a share p that no filter of 1,000 matches is p to the 100th at 100,000, as the "
+        "measured shares are: with the stated parameters it cannot stay where it is",
     )
 
 

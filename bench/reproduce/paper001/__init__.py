@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tamis.bench.reproduce.paper001.extensions import COVERING, GENERAL_GRAPHS
+from tamis.bench.reproduce.paper001.live import LIVE
 from tamis.bench.reproduce.paper001.overhead import FIGURES_1_TO_4, KEYS
 from tamis.bench.reproduce.paper001.unitcosts import TABLE_1
 
-FIGURES = (TABLE_1, *FIGURES_1_TO_4, KEYS, GENERAL_GRAPHS, COVERING)
+FIGURES = (TABLE_1, *FIGURES_1_TO_4, KEYS, GENERAL_GRAPHS, COVERING, LIVE)

@@ -6,7 +6,7 @@
 
 Law: events are laid out and not drawn, so that sums are exact. Deliveries are those of an oracle (`Wants.wanting`), and
 frames, loads and stored filters those of the model (`load.py`), which knows a tree and nothing of routers; otherwise
-the run ends. RN joins as soon as `protocol/strategies.py` has a strategy `rendezvous`.
+the run ends.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from math import lcm
 from random import Random
 from typing import Final
 
-from tamis.bench.networks.strategies.control import Budget, Network
 from tamis.bench.networks.strategies.fleet import Fleet
 from tamis.bench.networks.strategies.wants import Event, Wants
+from tamis.bench.reproduce.emulated import emulated
 from tamis.bench.reproduce.figure import Disagreement
 from tamis.bench.reproduce.paper003.load import ROOT, BrokerNetwork, Load, asked, load_of
 from tamis.protocol.filters import Constraint, Filter, Op
-from tamis.protocol.strategies import BY_NAME
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.ways.roots import REST, RootChoice, root_of
+from tamis.router.core.ways.roots import REST, RootChoice
 from tamis.simulate.models.das import DasSetting
 from tamis.simulate.node import Node
 from tamis.simulate.topologies import NetworkPlan
@@ -36,15 +35,9 @@ STRATEGIES: Final = {"EF": "flood-everywhere", "PF": "profile", "RN": "rendezvou
 MODELS: Final = {"EF": "EF", "PF": "PF8", "RN": "RN8", "advertise": "PF8"}
 """The algorithm of the cost model that a strategy follows: the three that the paper measures."""
 ENGINE: Final = "interval"
-_BUDGET_S: Final = 600.0
 _VALUES: Final = 1_000_000
 """Values of one broker's profiles; those beyond all brokers' nobody wants."""
 _EVERYTHING: Final = encode_filter(Filter(()))
-
-
-def is_live(name: str) -> bool:
-    """Whether routers follow this strategy of the paper."""
-    return STRATEGIES[name] in BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +52,6 @@ class BrokersAsked:
     sigma: int = 1
     locality: Fraction | None = None
     kinds: int | None = None
-
-    @property
-    def is_live(self) -> bool:
-        """Whether routers can follow it: roots of several types cannot be placed yet."""
-        return is_live(self.strategy) and (self.kinds is None or self.strategy != "RN")
 
     def __str__(self) -> str:
         local = "" if self.locality is None else f", locality {float(self.locality):g}"
@@ -87,26 +75,37 @@ class BrokersAsked:
 def fleet_of(point: BrokersAsked, profiles: int) -> tuple[Fleet, Wants, int]:
     """Routers with `profiles` of each broker, through which the events of `point` have gone; what their clients want;
     and how many filters routers hold of others."""
-    count = len(point.network.tree.brokers)
-    wants = _wants(point, count, profiles)
-    plan = NetworkPlan(_names(count), point.network.links, "shared-tree")
-    budget, strategy = Budget(_BUDGET_S), STRATEGIES[point.strategy]
-    with budget:
-        network = Network(plan, strategy, budget)
-        network.come_up()
-        network.subscribe(wants)
-        fleet = Fleet(network.nodes, wants, BY_NAME[strategy], ENGINE, budget)
-    return fleet, wants, sum(map(_known, network.nodes))
+    wants = wants_of(point, profiles)
+    fleet, nodes = emulated(plan_of(point), STRATEGIES[point.strategy], ENGINE, wants, classes_of(point))
+    return fleet, wants, sum(map(_known, nodes))
 
 
-def _names(count: int) -> tuple[str, ...]:
-    """Names of routers: the one that becomes the root where none is listed stands where the paper's root does."""
-    names = [f"b{place + 1}" for place in range(count)]
-    numbers = {stable_number(name): name for name in names}
-    elected = names.index(numbers[root_of(RootChoice(REST), numbers)])
-    place = min(ROOT, count - 1)
-    names[place], names[elected] = names[elected], names[place]
-    return tuple(names)
+def plan_of(point: BrokersAsked) -> NetworkPlan:
+    """The network of routers."""
+    return NetworkPlan(_names(point), point.network.links, "shared-tree")
+
+
+def _names(point: BrokersAsked) -> tuple[str, ...]:
+    return tuple(f"b{place + 1}" for place, _ in enumerate(point.network.tree.brokers))
+
+
+def classes_of(point: BrokersAsked) -> tuple[RootChoice, ...]:
+    """The classes of messages of a strategy that has roots, with the roots that the point has for them."""
+    names = _names(point)
+    rest = RootChoice(REST, (stable_number(names[min(ROOT, len(names) - 1)]),))
+    of_types = (
+        RootChoice(type_name(kind), (stable_number(names[kind]),), (encode_filter(Filter((_of_type(kind),))),))
+        for kind in range(point.kinds or 0)
+    )
+    return (*of_types, rest)
+
+
+def type_name(kind: int) -> str:
+    return f"T{kind}"
+
+
+def _of_type(kind: int) -> Constraint:
+    return Constraint("type", Op.EQ, (type_name(kind),))
 
 
 def _known(node: Node) -> int:
@@ -133,7 +132,8 @@ def measured(point: BrokersAsked, profiles: int) -> tuple[Load, float]:
     return found, first.bytes / events
 
 
-def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
+def wants_of(point: BrokersAsked, profiles: int) -> Wants:
+    """What clients want, `profiles` of each broker, and the events."""
     unique = _unique(point, profiles)
     filters = [
         [
@@ -142,7 +142,7 @@ def _wants(point: BrokersAsked, brokers: int, profiles: int) -> Wants:
             for value in range(unique)
             for _ in range(point.sigma)
         ]
-        for home in range(brokers)
+        for home in range(len(point.network.tree.brokers))
     ]
     return Wants(filters, [], [], events_of(point, profiles))
 
@@ -153,7 +153,7 @@ def _unique(point: BrokersAsked, profiles: int) -> int:
 
 def profile(kind: int, value: int) -> bytes:
     """A filter that wants one value of events of one type, packed."""
-    return encode_filter(Filter((Constraint("a1", Op.EQ, (value,)), Constraint("type", Op.EQ, (f"T{kind}",)))))
+    return encode_filter(Filter((Constraint("a1", Op.EQ, (value,)), _of_type(kind))))
 
 
 def events_of(point: BrokersAsked, profiles: int, at_least: int = 0) -> list[Event]:
@@ -173,7 +173,9 @@ def _published(point: BrokersAsked, publisher: int, unique: int) -> list[Event]:
         home * _VALUES + place % unique for home, share in enumerate(shares) for place in range(int(share * count))
     ]
     values = [*matching, *(brokers * _VALUES + place for place in range(count - len(matching)))]
-    drawn: list[Event] = [{"type": f"T{kind}", "a1": value} for kind in range(point.kinds or 1) for value in values]
+    drawn: list[Event] = [
+        {"type": type_name(kind), "a1": value} for kind in range(point.kinds or 1) for value in values
+    ]
     Random(publisher).shuffle(drawn)
     return drawn
 

@@ -99,11 +99,12 @@ def stored(algorithm: str, setting: DasSetting) -> Counter[Broker]:
 
 @dataclass(frozen=True, slots=True)
 class UnitCosts:
-    """What a broker pays: for an event that comes in, for comparing it with its profiles, for a copy to another broker,
-    and for each profile of its clients that is notified."""
+    """What a broker pays: for an event that comes in, for filtering it, for each stored profile that this compares it
+    with, for a copy to another broker, and for each profile of its clients that is notified."""
 
     receive: Fraction = Fraction(1)
     filter: Fraction = Fraction(1)
+    compare: Fraction = Fraction(0)
     send: Fraction = Fraction(1)
     notify: Fraction = Fraction(1)
 
@@ -113,7 +114,7 @@ EVEN: Final = UnitCosts()
 
 def work(algorithm: str, setting: DasSetting, costs: UnitCosts = EVEN) -> dict[Broker, Fraction]:
     """The work of each broker for an event, on average."""
-    spent = defaultdict[Broker, Fraction](Fraction)
+    spent, kept = defaultdict[Broker, Fraction](Fraction), stored(algorithm, setting)
     for event in events(setting):
         passed = passage(ALGORITHMS[algorithm], setting, event)
         spent[event.publisher] += event.chance * costs.receive
@@ -121,7 +122,7 @@ def work(algorithm: str, setting: DasSetting, costs: UnitCosts = EVEN) -> dict[B
             spent[sender] += event.chance * frames * costs.send
             spent[receiver] += event.chance * frames * costs.receive
         for broker in passed.filtered:
-            spent[broker] += event.chance * costs.filter
+            spent[broker] += event.chance * (costs.filter + costs.compare * kept[broker])
         for profile in event.matched:
             spent[profile.broker] += event.chance * costs.notify
     return dict(spent)

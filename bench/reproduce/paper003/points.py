@@ -1,47 +1,25 @@
-"""Rows of paper 003: a point of a figure, as routers did it or, where none can yet, as the cost model says.
+"""Rows of paper 003: a point of a figure, as routers did it, or as the cost model says.
 
-Law: a claim about a strategy that no router follows yet is never a pass: `of_routers` makes it "cannot be judged", with
-the model's numbers and what the model alone would say.
+Law: what routers count equals the model, or the run ends; a row says which of the two it is of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
 from tamis.bench.networks.strategies.fleet import ENTRY, LEAF, TRANSIT, Fleet
 from tamis.bench.reproduce.clocked import rate as clocked_rate
-from tamis.bench.reproduce.figure import Disagreement, FigureRun, Judgement, ResultRow, ResultRows
-from tamis.bench.reproduce.judging import Judge, chosen, listed, points, undecided
-from tamis.bench.reproduce.paper003.brokers import STRATEGIES, BrokersAsked, events_of, fleet_of, is_live, measured
+from tamis.bench.reproduce.figure import Disagreement, FigureRun, ResultRow, ResultRows
+from tamis.bench.reproduce.judging import chosen, listed, points
+from tamis.bench.reproduce.paper003.brokers import BrokersAsked, events_of, fleet_of, measured
 from tamis.bench.reproduce.paper003.load import rate
 
 PROFILES: Final = 40
 """Profiles of each broker where frames are counted."""
 ROUTERS: Final = "routers"
 MODEL: Final = "model"
-
-
-def of_routers(*names: str) -> Callable[[Judge], Judge]:
-    """Only routers that follow these strategies make the claim hold or differ."""
-
-    def decorate(judge: Judge) -> Judge:
-        def judged(rows: ResultRows) -> Judgement:
-            told, waits = judge(rows), [STRATEGIES[name] for name in names if not _was_followed(rows, name)]
-            if not waits:
-                return told
-            why = f"no router follows strategy `{', '.join(waits)}` yet; by the cost model alone: {told.ruling}"
-            return undecided(f"by the cost model: {told.ours}", f"{why}{', as ' + told.why if told.why else ''}")
-
-        return judged
-
-    return decorate
-
-
-def _was_followed(rows: ResultRows, name: str) -> bool:
-    """Whether routers follow the strategy, and did so wherever frames were counted."""
-    return is_live(name) and not any("frames" in row and row["by"] == MODEL for row in chosen(rows, strategy=name))
 
 
 def described(point: BrokersAsked) -> dict[str, str | int | float | None]:
@@ -60,10 +38,10 @@ def load_row(run: FigureRun, point: BrokersAsked) -> ResultRow:
     """Frames of an event, stored profiles for one of a client, and the share of events at the busiest broker."""
 
     def one() -> ResultRow:
-        found, size = measured(point, PROFILES) if point.is_live else (point.model(), None)
+        found, size = measured(point, PROFILES)
         return {
             **described(point),
-            "by": ROUTERS if point.is_live else MODEL,
+            "by": ROUTERS,
             "frames": float(found.frames),
             "bytes": size,
             "duplication": float(found.duplication),
@@ -87,10 +65,13 @@ def clocked_rows(run: FigureRun, points: Sequence[BrokersAsked], profiles: int) 
         fleet, _, _ = fleet_of(points[0], profiles)
         return [_clocked(fleet, point, profiles, run.whole("events")) for point in points]
 
-    rows: list[ResultRow] = run.cell(
-        f"fleet of {points[0]} and {len(points) - 1} more, {profiles} profiles", all_points
-    )
+    told = "; ".join([str(points[0]), *map(_events_told, points[1:])])
+    rows: list[ResultRow] = run.cell(f"fleet of {profiles} profiles: {told}", all_points)
     return rows
+
+
+def _events_told(point: BrokersAsked) -> str:
+    return f"{float(point.pe):g}" if point.locality is None else f"{float(point.pe):g} at {float(point.locality):g}"
 
 
 def _clocked(fleet: Fleet, point: BrokersAsked, profiles: int, events: int) -> ResultRow:

@@ -22,7 +22,7 @@ from tamis.bench.reproduce.figure import (
 from tamis.bench.reproduce.judging import is_falling, is_rising, ruled
 from tamis.bench.reproduce.paper003.brokers import STRATEGIES, BrokersAsked
 from tamis.bench.reproduce.paper003.load import network
-from tamis.bench.reproduce.paper003.points import load_row, of_routers, told, values
+from tamis.bench.reproduce.paper003.points import load_row, told, values
 
 _FORWARDING: Final = ("EF", "PF")
 _ALL: Final = ("EF", "RN", "PF")
@@ -78,7 +78,6 @@ def _sigma_spares(rows: ResultRows) -> Judgement:
     return ruled(set(ef) == {3.0} and is_falling(pf) and pf[-1] < pf[0], ours, "fewer events do not mean fewer frames")
 
 
-@of_routers("RN")
 def _order_10(rows: ResultRows) -> Judgement:
     ef, rn, pf = (values(rows, name, "pe", "frames", sigma=1) for name in _ALL)
     holds = all(a > b > c for a, b, c in zip(ef, rn, pf, strict=True))
@@ -139,7 +138,6 @@ def _ef_load(rows: ResultRows) -> Judgement:
     return ruled(frames == [count - 1 for count in brokers], ours, "an event takes other ways")
 
 
-@of_routers("RN")
 def _order_13(rows: ResultRows) -> Judgement:
     ef, rn, pf = (values(rows, name, "brokers", "frames", pe=0.3) for name in _ALL)
     stored = values(rows, "RN", "brokers", "duplication", pe=0.3)
@@ -214,7 +212,6 @@ def _stored_by_sigma(rows: ResultRows) -> Judgement:
     return ruled(holds, ours, "equal profiles are stored apart")
 
 
-@of_routers("RN")
 def _order_16(rows: ResultRows) -> Judgement:
     ef, rn, pf = (values(rows, name, "sigma", "duplication", pe=0.5) for name in _ALL)
     holds = all(a > b > c for a, b, c in zip(pf, rn, ef, strict=True))
@@ -268,7 +265,6 @@ def _types_do_not_matter(rows: ResultRows) -> Judgement:
     return ruled(stored == [{1.0}, {9.0}] and all(len(each) == 1 for each in frames), ours, "types change the ways")
 
 
-@of_routers("RN")
 def _falls_then_rises(rows: ResultRows) -> Judgement:
     stored, frames = (values(rows, "RN", "types", what, pe=0.3) for what in ("duplication", "frames"))
     ours = (
@@ -333,7 +329,6 @@ def _ef_stays(rows: ResultRows) -> Judgement:
     return ruled(holds, ours, "events for the own broker leave it")
 
 
-@of_routers("RN")
 def _rn_to_one(rows: ResultRows) -> Judgement:
     rn = values(rows, "RN", "locality", "frames", pe=0.7)
     ours = f"RN {told(rows, 'RN', 'locality', 'frames', pe=0.7)} frames, pe = 0.7"

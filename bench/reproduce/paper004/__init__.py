@@ -5,6 +5,7 @@ from __future__ import annotations
 from tamis.bench.reproduce.paper004.abstract import ABSTRACT
 from tamis.bench.reproduce.paper004.example import EXAMPLE
 from tamis.bench.reproduce.paper004.index import FIGURE_6
+from tamis.bench.reproduce.paper004.live import LIVE
 from tamis.bench.reproduce.paper004.losses import LOSSES
 from tamis.bench.reproduce.paper004.network import NETWORK
 from tamis.bench.reproduce.paper004.parameters import TABLE_1
@@ -12,5 +13,5 @@ from tamis.bench.reproduce.paper004.performance import FIGURE_8, FIGURE_9, FIGUR
 
 FIGURES = (
     *(ABSTRACT, LOSSES, EXAMPLE, FIGURE_6, TABLE_1),
-    *(FIGURE_8, FIGURE_9, FIGURE_10, FIGURE_11, NETWORK),
+    *(FIGURE_8, FIGURE_9, FIGURE_10, FIGURE_11, NETWORK, LIVE),
 )

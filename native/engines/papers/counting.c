@@ -163,8 +163,10 @@ static int reserve_filter(tm_counting *core, uint32_t handle) {
         tm_grow(core->memory, TM_COLD, &all->references, sizeof *all->references, &all->reference_capacity, wanted) &&
         tm_grow(core->memory, TM_COLD, &all->reference_counts, sizeof *all->reference_counts,
                 &all->reference_count_capacity, wanted);
-    done = done && (core->ways.counters == TM_COUNTERS_FLAT ||
+    done = done && (core->ways.counters != TM_COUNTERS_HASH ||
                     tm_counters_reserve(&core->counters, core->memory, all->seat_capacity));
+    done = done && (core->ways.counters != TM_COUNTERS_TREE ||
+                    tm_counter_tree_reserve(&core->tree, core->memory, all->seat_capacity));
     return done ? TM_OK : TM_NO_MEMORY;
 }
 
@@ -219,6 +221,7 @@ static void free_filter_arrays(tm_counting *core) {
     TM_DELETE(core->memory, TM_COLD, all->reference_counts, uint8_t, all->reference_count_capacity);
     tm_arena_clear(&all->arena);
     tm_counters_free(&core->counters, core->memory);
+    tm_counter_tree_free(&core->tree, core->memory);
     *all = (tm_filters){.arena = all->arena};
 }
 
@@ -313,12 +316,12 @@ void tm_counting_stats(const tm_counting *core, tm_stats *stats) {
 #define CONSTRAINT_BYTES 60U
 #define OPERAND_BYTES 36U
 #define STRING_BYTES 40U
-#define COUNTER_BYTES 24U /* of a filter, in a hash that is between a quarter and half full */
+#define COUNTER_BYTES 24U /* of a filter, in a hash that is between a quarter and half full, or in a tree */
 #define NAME_BYTES 400U
 
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes) {
     const tm_constraints *constraints = &core->constraints;
-    uint64_t filter_bytes = FILTER_BYTES + (core->ways.counters == TM_COUNTERS_HASH ? COUNTER_BYTES : 0);
+    uint64_t filter_bytes = FILTER_BYTES + (core->ways.counters == TM_COUNTERS_FLAT ? 0 : COUNTER_BYTES);
     return core->live * filter_bytes + core->referenced * REFERENCE_BYTES + constraints->ids.count * CONSTRAINT_BYTES +
            constraints->operands * OPERAND_BYTES + constraints->names.ids.count * NAME_BYTES +
            constraints->names.text_bytes + constraints->strings.ids.count * (STRING_BYTES + text_bytes) +

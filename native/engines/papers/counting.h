@@ -11,6 +11,7 @@
 #define TM_COUNTING_H
 
 #include "base/arena.h"
+#include "engines/papers/counter_tree.h"
 #include "engines/papers/counters.h"
 #include "engines/papers/name_index.h"
 #include "table/engine.h"
@@ -25,7 +26,8 @@ typedef enum {
 /* Where the counts of a match are kept. */
 typedef enum {
     TM_COUNTERS_FLAT, /* beside the filter's interface */
-    TM_COUNTERS_HASH, /* in a map that holds those of the message alone, as the papers print it */
+    TM_COUNTERS_HASH, /* in a map that holds those of the message alone, as the papers print it: a hash */
+    TM_COUNTERS_TREE, /* the same, a search tree */
 } tm_counter_kind;
 
 typedef struct tm_counting_ways {
@@ -42,9 +44,9 @@ typedef struct tm_counting_ways {
      .standard = TM_CIRCUIT_AT_FULL}
 #define TM_COUNTERS_OPTION                                                                                             \
     {.name = "counters",                                                                                               \
-     .about = "Where counts are kept: in an array of all filters, or in a hash of those that the message reaches.",    \
-     .values = "flat hash",                                                                                            \
-     .most = TM_COUNTERS_HASH,                                                                                         \
+     .about = "Where counts are kept: in an array of all filters, or in a hash or search tree of those reached.",      \
+     .values = "flat hash tree",                                                                                       \
+     .most = TM_COUNTERS_TREE,                                                                                         \
      .standard = TM_COUNTERS_FLAT}
 
 /* A filter as a match sees it. */
@@ -99,6 +101,7 @@ typedef struct tm_counting {
     uint64_t referenced; /* constraints of these */
     tm_counting_ways ways;
     tm_counters counters; /* with TM_COUNTERS_HASH: room for the counts of all filters */
+    tm_counter_tree tree; /* with TM_COUNTERS_TREE: the same */
     uint32_t message;     /* number of the current one, 24 bits, never 0 */
     uint64_t updates;     /* of counters, in all matches */
     uint64_t skipped;     /* that were spared */

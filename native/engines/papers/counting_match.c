@@ -30,8 +30,14 @@ typedef struct purpose {
 } purpose;
 
 static inline uint32_t *state_of(matching *run, uint32_t filter, tm_counter_kind kind) {
-    return kind == TM_COUNTERS_HASH ? tm_counter_of(&run->core->counters, filter, run->found.message)
-                                    : &run->core->filters.seats[filter].state;
+    switch (kind) {
+    case TM_COUNTERS_HASH:
+        return tm_counter_of(&run->core->counters, filter, run->found.message);
+    case TM_COUNTERS_TREE:
+        return tm_counter_tree_of(&run->core->tree, filter, run->found.message);
+    default:
+        return &run->core->filters.seats[filter].state;
+    }
 }
 
 /* The papers ask first whether the interface is done, to be spared a look into a map of counters. With flat counters
@@ -138,6 +144,9 @@ TAKE(each_flat, TM_CIRCUIT_EACH, TM_COUNTERS_FLAT)
 TAKE(off_hash, TM_CIRCUIT_OFF, TM_COUNTERS_HASH)
 TAKE(full_hash, TM_CIRCUIT_AT_FULL, TM_COUNTERS_HASH)
 TAKE(each_hash, TM_CIRCUIT_EACH, TM_COUNTERS_HASH)
+TAKE(off_tree, TM_CIRCUIT_OFF, TM_COUNTERS_TREE)
+TAKE(full_tree, TM_CIRCUIT_AT_FULL, TM_COUNTERS_TREE)
+TAKE(each_tree, TM_CIRCUIT_EACH, TM_COUNTERS_TREE)
 
 static void take_vetoes_flat(tm_found *found) {
     take((matching *)found, (purpose){.is_veto = true, .ways = {.counters = TM_COUNTERS_FLAT}});
@@ -147,16 +156,23 @@ static void take_vetoes_hash(tm_found *found) {
     take((matching *)found, (purpose){.is_veto = true, .ways = {.counters = TM_COUNTERS_HASH}});
 }
 
+static void take_vetoes_tree(tm_found *found) {
+    take((matching *)found, (purpose){.is_veto = true, .ways = {.counters = TM_COUNTERS_TREE}});
+}
+
 typedef void (*taker)(tm_found *found);
 
 static taker taker_of(tm_counting_ways ways, bool grouped) {
-    static const taker TAKERS[2][3][2] = {
+    static const taker TAKERS[3][3][2] = {
         [TM_COUNTERS_FLAT] = {[TM_CIRCUIT_OFF] = {take_off_flat, take_grouped_off_flat},
                               [TM_CIRCUIT_AT_FULL] = {take_full_flat, take_grouped_full_flat},
                               [TM_CIRCUIT_EACH] = {take_each_flat, take_grouped_each_flat}},
         [TM_COUNTERS_HASH] = {[TM_CIRCUIT_OFF] = {take_off_hash, take_grouped_off_hash},
                               [TM_CIRCUIT_AT_FULL] = {take_full_hash, take_grouped_full_hash},
                               [TM_CIRCUIT_EACH] = {take_each_hash, take_grouped_each_hash}},
+        [TM_COUNTERS_TREE] = {[TM_CIRCUIT_OFF] = {take_off_tree, take_grouped_off_tree},
+                              [TM_CIRCUIT_AT_FULL] = {take_full_tree, take_grouped_full_tree},
+                              [TM_CIRCUIT_EACH] = {take_each_tree, take_grouped_each_tree}},
     };
     return TAKERS[ways.counters][ways.circuit][grouped];
 }
@@ -172,6 +188,7 @@ static void next_message(tm_counting *core) {
         core->filters.seats[i].state = 0;
     }
     tm_counters_forget(&core->counters);
+    tm_counter_tree_forget(&core->tree);
     for (uint32_t i = 0; i < core->constraints.count; i++) {
         core->constraints.held[i].stamp = 0;
     }
@@ -180,7 +197,12 @@ static void next_message(tm_counting *core) {
 
 static void find_vetoes(matching *run, const tm_named_message *message) {
     const tm_counting *core = run->core;
-    run->found.take = core->ways.counters == TM_COUNTERS_HASH ? take_vetoes_hash : take_vetoes_flat;
+    static const taker VETOERS[3] = {
+        [TM_COUNTERS_FLAT] = take_vetoes_flat,
+        [TM_COUNTERS_HASH] = take_vetoes_hash,
+        [TM_COUNTERS_TREE] = take_vetoes_tree,
+    };
+    run->found.take = VETOERS[core->ways.counters];
     for (size_t i = 0; i < message->count && core->negated > 0 && !run->found.done; i++) {
         const tm_name_index *index = core->names[message->names[i]].veto;
         if (index != NULL) {

@@ -161,3 +161,17 @@ async def test_a_client_that_goes_while_its_filters_are_told_leaves_nothing(node
     await b.until(lambda: not b.clients.by_connection and b.connections.work.is_idle)
     own = b.network.core.core_state.rib.entries
     await a.until(lambda: a.status()["remote_filters"] == 0 and not own[b.network.core.me].filters)
+
+
+@pytest.mark.slow
+async def test_status_says_how_long_messages_go_by_earlier_trees(nodes):
+    """Until then a message may go where nobody wants it: what counts frames waits for it."""
+    made = await network(nodes, "ab", "bc", "ca")
+    a = made["a"]
+    await a.until(lambda: a.status()["earlier_trees_s"] == 0)
+    made["c"].kill()
+    await a.knows("b")
+    hold_s = a.network.core.core_state.times.tree_hold_us / 1_000_000
+    assert hold_s - 1 < a.status()["earlier_trees_s"] <= hold_s
+    await a.until(lambda: a.status()["earlier_trees_s"] == 0)
+    assert a.status()["unfinished"] == {}
