@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tamis.router.core.statements.edges import held
 from tamis.simulate import run as runs
 from tamis.simulate.breaks import BREAKS, SlowEdges
 from tamis.simulate.run import Scenario, run
@@ -51,6 +52,14 @@ def test_an_edge_that_takes_seconds_to_be_said_loses_nothing(monkeypatch: pytest
 
     monkeypatch.setattr(runs, "_kit", slow)
     assert run(Scenario("ring:6", 200, "cut,crash", 1, "profile")).violations == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["profile", "rendezvous"])
+def test_a_whole_that_takes_many_slices_loses_nothing(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "COMPARED_PER_SLICE", 1)
+    outcome = run(Scenario("ring:6", 200, "all", 3, strategy))
+    assert [str(violation) for violation in outcome.violations] == []
 
 
 @pytest.mark.slow

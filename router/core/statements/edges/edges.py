@@ -243,39 +243,54 @@ class Edges:
         held = self.held.get((body.root, link.neighbour))
         if held is None or held.place.behind != body.behind or held.session != link.session:
             return  # of another set of routers than is counted here: asked for as soon as it is
+        self._hear(held, body, held.hear)
+
+    def _hear(
+        self, held: HeldEdge, body: EdgeStatement, take: Callable[[EdgeStatement], list[EdgeChange] | None]
+    ) -> None:
         before = held.is_complete
         try:
-            change = held.hear(body)
+            changes = take(body)
         except Missed:
-            self._doubt(held)
-            self._ask(held)
-            return
+            self._miss(held)
         except TooMuch:
             self._give_up(held)
-            return
-        if not held.is_complete:
-            self._guard(held)
-        self._install(held, change)
+        else:
+            if not held.is_complete:
+                self._guard(held)
+            if changes is not None:
+                self._took(held, changes, body, before != held.is_complete)
+
+    def _miss(self, held: HeldEdge) -> None:
+        """Ask for the whole of an edge of which something was missed."""
+        self._doubt(held)
+        self._ask(held)
+
+    def _took(self, held: HeldEdge, changes: list[EdgeChange], body: EdgeStatement, has_turned: bool) -> None:
+        """Pass on what `body` has changed. `has_turned`: the edge is complete since then, or is not any more."""
+        self._install(held, changes)
         for said in self.said.values():
             if said.is_fed_by(held):
-                said.changed(change.added.values(), change.removed.values())
+                for change in changes:
+                    said.changed(change.added.values(), change.removed.values())
         if body.confirm:
             answer = EdgeHeld(body.root, body.behind, body.epoch, body.seq)
-            self.waits.begin(EdgeWait(None, link.neighbour, answer), self._others(body.root))
-        if before != held.is_complete or change.added or change.removed or body.confirm:
+            self.waits.begin(EdgeWait(None, held.place.neighbour, answer), self._others(body.root))
+        if has_turned or body.confirm or any(change.added or change.removed for change in changes):
             self._consider()
 
     def _others(self, root: int) -> list[SaidEdge]:
         return [said for (of, _), said in self.said.items() if of == root]
 
-    def _install(self, held: HeldEdge, change: EdgeChange) -> None:
-        """Put a change into the table; everything leaves it once the edge is complete."""
-        gone = [id_ for id_ in change.removed if id_ not in change.added]
+    def _install(self, held: HeldEdge, changes: list[EdgeChange]) -> None:
+        """Put changes into the table; everything leaves it once the edge is complete."""
+        for change in changes:
+            gone = tuple([id_ for id_ in change.removed if id_ not in held.filters])
+            if change.added or gone:
+                self._core_state.out.append(Install(held.number, change.added, gone))
         if held.is_complete and held.guard is not None:
-            gone.append(held.guard)
+            self._core_state.out.append(Install(held.number, {}, (held.guard,)))
             held.guard = None
-        if change.added or gone:
-            self._core_state.out.append(Install(held.number, change.added, tuple(gone)))
 
     def _doubt(self, held: HeldEdge) -> None:
         """E3: let the edge count as everything until it is complete."""
@@ -329,11 +344,10 @@ class Edges:
         """R10: find out by what a neighbour says that it has said whether something was lost in silence."""
         for root, behind, seq, digest in said:
             held = self.held.get((root, link.neighbour))
-            if held is None or held.place.behind != behind or not held.is_answered:
+            if held is None or held.place.behind != behind or not held.is_answered or held.has_work:
                 continue
             if seq > held.seq or (seq == held.seq and digest != held.digest):
-                self._doubt(held)
-                self._ask(held)
+                self._miss(held)
 
     def known(self, link: CoreLink) -> tuple[EdgeSaid, ...]:
         """Return the latest statement of each edge to a neighbour, with which it compares what it holds."""
@@ -403,9 +417,15 @@ class Edges:
 
     @property
     def has_work(self) -> bool:
-        return any(said.has_work for said in self.said.values())
+        return any(held.has_work for held in self.held.values()) or any(said.has_work for said in self.said.values())
 
     def work(self) -> None:
+        """Do a slice of what takes long, of each edge."""
+        for held in [held for held in self.held.values() if held.has_work]:
+            if not held.is_comparing:
+                self._hear(held, held.next_waiting(), held.take)
+            elif (changes := held.work()) is not None and held.whole_by is not None:
+                self._took(held, changes, held.whole_by, has_turned=True)
         for said in self.said.values():
             if said.has_work:
                 said.work()

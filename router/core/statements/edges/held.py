@@ -12,7 +12,9 @@ been said again, and changes to that at once (the last word): nobody who was tol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from tamis.protocol.limits import COLLECTED_BYTES_MAX
@@ -23,6 +25,12 @@ from tamis.router.core.statements.sizes import size_of
 
 IDS_END: Final = 1 << 63
 """Ids of filters that neighbours say lie below; those above are this router's own, for filters that match all."""
+COMPARED_PER_SLICE: Final = 4_000
+"""Filters of a whole that are compared with the last word in one slice: a few milliseconds."""
+WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
+"""What waits, of one edge, until the whole before it is compared; with more of it the whole is asked for again."""
+STATEMENT_BYTES: Final = 256
+"""What a statement without filters counts for among those that wait."""
 
 
 class Missed(Exception):
@@ -38,9 +46,6 @@ class EdgeChange(NamedTuple):
 
     added: Mapping[int, bytes]
     removed: Mapping[int, bytes]
-
-
-NO_CHANGE: Final = EdgeChange({}, {})
 
 
 class HeldEdge:
@@ -66,6 +71,14 @@ class HeldEdge:
         """The size of what is being said (`sizes.py`)."""
         self._beside: dict[int, bytes] | None = None
         """What has been said of a new whole, while another is the last word."""
+        self._comparing: Iterator[EdgeChange] | None = None
+        """The rest of what it changes that the new whole takes the place of the last word."""
+        self._changes: list[EdgeChange] = []
+        """What it changes, as far as both have been compared."""
+        self.whole_by: EdgeStatement | None = None
+        """The statement that made the whole complete which is compared, or was the last time."""
+        self._waiting: deque[EdgeStatement] = deque()
+        self._waiting_size = 0
 
     def is_said_in(self, session: int) -> bool:
         """E4: return whether the whole was said, or is being said, in `session`, and nothing of it was missed."""
@@ -74,12 +87,33 @@ class HeldEdge:
     def doubt(self) -> None:
         """Rely on what is held no longer, until the whole is said again."""
         self.is_complete = self.is_answered = False
-        self._beside = None
+        self._drop_new()
 
-    def hear(self, body: EdgeStatement) -> EdgeChange:
-        """Take a statement, and return what it changes; Missed if it does not follow from those before, TooMuch if it
-        is more than is kept of an edge."""
+    def _drop_new(self) -> None:
+        self._beside = self._comparing = None
+        self._changes = []
+        self._waiting.clear()
+        self._waiting_size = 0
+
+    # --- statements
+
+    def hear(self, body: EdgeStatement) -> list[EdgeChange] | None:
+        """Take a statement, and return what it changes; None: it waits, as the whole before it is still compared. Raise
+        Missed if it does not follow from those before, or if too much waits; TooMuch if it is more than is kept of an
+        edge."""
+        if body.full or not self.has_work:
+            return self.take(body)
+        self._waiting_size += _size_of(body)
+        if self._waiting_size > WAITING_BYTES_MAX:
+            raise Missed
+        self._waiting.append(body)
+        return None
+
+    def take(self, body: EdgeStatement) -> list[EdgeChange] | None:
+        """Do as `hear` does with a statement whose turn it is. None: a long whole takes the place of the last word in
+        slices (`work`)."""
         if body.full:
+            self._drop_new()
             self._beside = {} if self.filters else None
             self.digest, self.is_complete, self._size = numbers.NO_DIGEST, False, 0
         elif not self.is_answered or (body.base_seq, body.epoch) != (self.seq, self.epoch):
@@ -87,10 +121,16 @@ class HeldEdge:
         change = self._change(self.filters if self._beside is None else self._beside, body)
         self.seq, self.epoch, self.digest, self.is_answered = body.seq, body.epoch, body.digest, True
         self.tries = 0
-        self.is_complete = body.complete
         if self._beside is None:
-            return change
-        return self._swap() if body.complete else NO_CHANGE
+            self.is_complete = body.complete
+            return [change]
+        return self._begin_to_compare(body) if body.complete else []
+
+    def next_waiting(self) -> EdgeStatement:
+        """Take the statement that has waited longest."""
+        body = self._waiting.popleft()
+        self._waiting_size -= _size_of(body)
+        return body
 
     def _change(self, filters: dict[int, bytes], body: EdgeStatement) -> EdgeChange:
         """Apply the change that `body` says to `filters`."""
@@ -112,8 +152,45 @@ class HeldEdge:
             del filters[id_]
         return EdgeChange(added, gone)
 
-    def _swap(self) -> EdgeChange:
-        """Let the whole that was said anew take the place of the last word."""
-        before, self.filters, self._beside = self.filters, self._beside or {}, None
-        added = {id_: packed for id_, packed in self.filters.items() if before.get(id_) != packed}
-        return EdgeChange(added, {id_: packed for id_, packed in before.items() if self.filters.get(id_) != packed})
+    # --- a new whole takes the place of the last word
+
+    @property
+    def is_comparing(self) -> bool:
+        return self._comparing is not None
+
+    @property
+    def has_work(self) -> bool:
+        return self.is_comparing or bool(self._waiting)
+
+    def _begin_to_compare(self, body: EdgeStatement) -> list[EdgeChange] | None:
+        new = self._beside or {}
+        self.whole_by, self._comparing = body, self._compare(self.filters, new)
+        changes = self.work()
+        while changes is None and len(self.filters) + len(new) <= COMPARED_PER_SLICE:
+            changes = self.work()
+        return changes
+
+    def work(self) -> list[EdgeChange] | None:
+        """Compare a slice. Return what changes as the new whole becomes the last word; None: it has not yet."""
+        change = next(self._comparing, None) if self._comparing is not None else None
+        if change is not None:
+            self._changes.append(change)
+            return None
+        changes, self._changes = self._changes, []
+        self.filters, self._beside, self._comparing = self._beside or {}, None, None
+        self.is_complete = True
+        return changes
+
+    @staticmethod
+    def _compare(old: Mapping[int, bytes], new: Mapping[int, bytes]) -> Iterator[EdgeChange]:
+        """Yield the changes from `old` to `new`, a slice each: first all that is added, so that nothing is missing."""
+        filters = iter(new.items())
+        while some := dict(islice(filters, COMPARED_PER_SLICE)):
+            yield EdgeChange({id_: packed for id_, packed in some.items() if old.get(id_) != packed}, {})
+        filters = iter(old.items())
+        while some := dict(islice(filters, COMPARED_PER_SLICE)):
+            yield EdgeChange({}, {id_: packed for id_, packed in some.items() if new.get(id_) != packed})
+
+
+def _size_of(body: EdgeStatement) -> int:
+    return STATEMENT_BYTES + size_of([each.filter for each in body.added]) + 8 * len(body.removed)

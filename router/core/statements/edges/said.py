@@ -12,7 +12,7 @@ feeding it until all that feeds it now is complete (the last word).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, Protocol
 
@@ -83,14 +83,14 @@ class SaidEdge:
             if feed in self._former:
                 del self._former[feed]
             elif feed not in self.feeds:
-                self._take(True, feed.filters.values())
+                self._take(True, list(feed.filters.values()))
         former = [feed for feed in self.feeds if feed not in now]
         self.feeds = now
         for feed in former:
             if self.is_complete:
                 self._former[feed] = None
             else:
-                self._take(False, feed.filters.values())
+                self._take(False, list(feed.filters.values()))
         if len(self._former) > FORMER_MAX:
             self.is_complete = False
             self.begin()
@@ -99,17 +99,16 @@ class SaidEdge:
     def is_fed_by(self, feed: EdgeFeed) -> bool:
         return feed in self.feeds or feed in self._former
 
-    def changed(self, added: Iterable[bytes], removed: Iterable[bytes]) -> None:
-        """Take in that what feeds this has changed."""
+    def changed(self, added: Collection[bytes], removed: Collection[bytes]) -> None:
+        """Take in that what feeds this has changed. Neither may change any more."""
         self._take(True, added)
         self._take(False, removed)
 
-    def _take(self, is_wanted: bool, filters: Iterable[bytes]) -> None:
-        listed = list(filters)
-        if not listed:
+    def _take(self, is_wanted: bool, filters: Collection[bytes]) -> None:
+        if not filters:
             return
-        self._jobs.append((is_wanted, iter(listed)))
-        if len(self._jobs) == 1 and len(listed) <= AT_ONCE:
+        self._jobs.append((is_wanted, iter(filters)))
+        if len(self._jobs) == 1 and len(filters) <= AT_ONCE:
             self._take_slice()
 
     def _take_slice(self) -> None:
@@ -129,7 +128,7 @@ class SaidEdge:
     def _drop_former(self) -> None:
         if self._former and self._is_fed_wholly:
             for feed in self._former:
-                self._take(False, feed.filters.values())
+                self._take(False, list(feed.filters.values()))
             self._former.clear()
 
     @property
