@@ -55,8 +55,7 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     if any(str(page.relative_to(ROOT)).startswith(folder) for folder in HISTORY) or page.name == "CHANGELOG.md":
         return
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:c|h|py))`", page.read_text()))
-    files = [f"/{path.relative_to(ROOT)}" for path in _tree()]
-    missing = {name for name in named if not any(file.endswith(f"/{name}") for file in files)}
+    missing = {name for name in named if not any(file.endswith(f"/{name}") for file in _tree())}
     assert not missing - EXAMPLES
 
 
@@ -71,7 +70,8 @@ EXAMPLES = {"hello.py", "deals.py", "native/engines/toy.c", "router/core/strateg
 
 
 @cache
-def _tree() -> list[Path]:
+def _tree() -> list[str]:
+    """Return the sources below each folder, as `/native/tm.h`."""
     folders = (path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
     sources = (path for folder in folders for path in folder.rglob("*.*") if path.suffix in (".c", ".h", ".py"))
-    return [*sources, *ROOT.glob("*.py")]
+    return [f"/{path.relative_to(ROOT)}" for path in (*sources, *ROOT.glob("*.py"))]

@@ -1,6 +1,7 @@
 """Every test of a table runs on every engine of the registry, and on those with options once more with others.
 
-Law: of the runs with other options one is quick for each test, the one that the test's name decides; the rest are slow.
+Law: quick are the runs on the default engine, on one of the others, and on one with other options: the ones that the
+test's name decides. The rest are slow.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from zlib import crc32
 
 import pytest
 
-from tamis.native import ENGINES
+from tamis.native import DEFAULT_ENGINE, ENGINES
 
+OTHERS = tuple(engine for engine in ENGINES if engine != DEFAULT_ENGINE)
 OTHERWISE = (
     "counting:circuit=each:counters=hash",
     "counting:circuit=off:counters=tree",
@@ -25,12 +27,14 @@ OTHERWISE = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all runs but one of a test with other options `slow`."""
+    """Mark the runs on other engines and with other options `slow`, but for one of each kind for each test."""
     for item in items:
         cases = getattr(item, "callspec", None)
         engine = cases.params.get("engine") if cases is not None else None
-        if engine in OTHERWISE and engine != OTHERWISE[crc32(item.originalname.encode()) % len(OTHERWISE)]:
-            item.add_marker(pytest.mark.slow)
+        number = crc32(getattr(item, "originalname", "").encode())
+        for kind in (OTHERS, OTHERWISE):
+            if engine in kind and engine != kind[number % len(kind)]:
+                item.add_marker(pytest.mark.slow)
 
 
 # The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made anew for each.

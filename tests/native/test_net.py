@@ -443,7 +443,9 @@ def test_switches_whose_tables_are_asked_do_what_the_twin_does(nets, seed, broad
     assert asked == [planned, planned]  # what is lost on links that are down, too
 
 
-@pytest.mark.parametrize("narrow", [0.0, 0.05], ids=["all want everything", "few want less"])
+@pytest.mark.parametrize(
+    "narrow", [pytest.param(0.0, marks=pytest.mark.slow), 0.05], ids=["all want everything", "few want less"]
+)
 @pytest.mark.parametrize(("broadcast", "coarse"), LAYERS)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_switches_that_flood_do_what_the_twin_does(nets, seed, broadcast, coarse, narrow):

@@ -30,5 +30,5 @@ def test_memory_crosses_at_one_in_thirty_two(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_page_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--filters", "2048", "--totals"]) == 0
+    assert main(["--filters", "512", "--totals"]) == 0
     assert "1/32" in capsys.readouterr().out

@@ -143,6 +143,7 @@ def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
     assert len(cover) == 0
 
 
+@pytest.mark.slow
 def test_without_memory_a_filter_is_not_compared(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native, "MEMORY_BYTES", 2_000_000)
     count = 20_000
