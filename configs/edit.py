@@ -55,7 +55,16 @@ def _written(value: Value) -> str:
 
 
 def _replaced(text: str, node: yaml.Node, value: Value) -> str:
-    return text[: node.start_mark.index] + _written(value) + text[node.end_mark.index :]
+    return text[: node.start_mark.index] + _written(value) + text[_end(text, node) :]
+
+
+def _end(text: str, node: yaml.Node) -> int:
+    """Return the index behind the last character of a node. The parser ends a section that goes over lines only where
+    the next one begins, behind comments and blank lines that are not its own."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(text, last[1] if isinstance(last, tuple) else last)
+    return len(text[: node.end_mark.index].rstrip())
 
 
 def _with_key(text: str, mapping: yaml.MappingNode, key: str, value: Value) -> str:

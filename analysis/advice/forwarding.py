@@ -14,7 +14,7 @@ from tamis.analysis.advice.graph import links_needed, parents
 from tamis.analysis.advice.say import Advice, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
-from tamis.protocol.strategies import BY_NAME, Asks
+from tamis.protocol.strategies import BY_NAME, STRATEGIES, Asks, takes
 
 WASTE_MIN: Final = 0.1
 """Share of frames in vain from which on something is said: a change of the network or of a filter leaves some in vain
@@ -58,6 +58,10 @@ def _nothing_to_say(topology: Topology, messages: int) -> str:
     if len(topology.routers) == 1:
         return "there is one router"
     facts = topology.strategy.facts
+    if facts.has_roots:
+        return f"with strategy {facts.key} messages go by way of the root of their class, as they should"
+    if facts.asks is Asks.BY_EDGES:
+        return f"with strategy {facts.key} messages go by one tree, whose ways may be longer than the shortest"
     if facts.asks is not Asks.WANTED:
         return f"with strategy {facts.key} messages go to routers where nobody wants them, as they should"
     return "" if messages else "no messages were recorded"
@@ -91,9 +95,16 @@ def flood(evidence: Evidence) -> Iterator[Advice]:
         f"routers told each other {spoken:,} bytes about filters, which kept {max(spared, 0):,.0f} bytes of messages "
     )
     told += f"off links: {frames:.3g} frames a message instead of {everywhere}"
+    now = evidence.topology.strategy.facts.name
     if spoken > spared:
         promise = f"{spoken - spared:,.0f} bytes fewer between routers"
-        edits: dict[Path, Value | None] = {("strategy", "name"): FLOOD, ("strategy", "mode"): None}
-        yield Advice("flood", "strategy.name", "change", "advertise", told, FLOOD, promise, edits=edits)
+        edits = {("strategy", "name"): FLOOD} | _options_to_drop(evidence.topology)
+        yield Advice("flood", "strategy.name", "change", now, told, FLOOD, promise, edits=edits)
     else:
-        yield Advice("flood", "strategy.name", "nothing to change", "advertise", told)
+        yield Advice("flood", "strategy.name", "nothing to change", now, told)
+
+
+def _options_to_drop(topology: Topology) -> dict[Path, Value | None]:
+    """Return edits that take away what the file says of a strategy and `flood` does not take."""
+    of_others = {option for facts in STRATEGIES for option in (*facts.options, *facts.keys) if not takes(FLOOD, option)}
+    return {("strategy", option): None for option in sorted(of_others & topology.strategy.model_fields_set)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 from pydantic import field_validator as check_field
 
 from tamis.configs import choices
@@ -42,6 +42,7 @@ RootIds = Annotated[
     tuple[Id, ...],
     Field(max_length=bounds.ROOTS_MAX),
     BeforeValidator(_read_roots, json_schema_input_type=Literal["hash"] | list[IdText]),
+    PlainSerializer(lambda ids: list(ids) or BY_HASH),
 ]
 
 

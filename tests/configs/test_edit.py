@@ -77,6 +77,14 @@ def test_a_name_becomes_a_section_where_more_is_said() -> None:
     assert parse_topology(after).strategy.predicates == "coarse"
 
 
+def test_a_section_over_lines_is_replaced_and_what_follows_stays() -> None:
+    rest = "  # of all\n\n# those there are\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    text = "strategy:\n  name: rendezvous\n  roots:\n    orders:\n      - a" + rest
+    after = edited(text, {("strategy",): {"name": "flood"}})
+    assert after == "strategy:\n  {name: flood}" + rest
+    assert parse_topology(after).strategy.name == "flood"
+
+
 def test_the_last_line_may_lack_its_end() -> None:
     text = "routers: {a: {clients: 127.0.0.1:7400}}\nengine:\n  name: sff\n  rounds: 3"
     assert edited(text, {("engine", "rounds"): None}) == text.removesuffix("  rounds: 3")
@@ -97,4 +105,5 @@ def test_the_examples_take_a_setting_of_each_kind(path: Path) -> None:
     topology = parse_topology(after)
     assert (topology.engine.name, topology.engine.rounds) == ("sff", 30)
     assert topology.router(router).limits.connection_queue_bytes == 2**24
-    assert len(_changed(text, after)) <= 6
+    own = text.partition("\nstrategy:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(_changed(text, after)) <= 6 + len(own)

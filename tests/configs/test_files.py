@@ -49,8 +49,10 @@ def _object_conforms(value, node, root):
     if any(key not in value for key in node.get("required", ())) or len(value) < node.get("minProperties", 0):
         return False
     known, patterns = node.get("properties", {}), node.get("patternProperties", {})
+    others = [node["additionalProperties"]] if node.get("additionalProperties") else []
     for key, inner in value.items():
         found = [known[key]] if key in known else [part for form, part in patterns.items() if re.search(form, str(key))]
+        found = found or others
         if not found or not all(conforms(inner, part, root) for part in found):
             return False
     return True
@@ -64,7 +66,9 @@ def _array_conforms(value, node, root):
 _CONFORMS = {
     dict: _object_conforms,
     list: _array_conforms,
-    str: lambda value, node, _: value in node.get("enum", [value]) and re.search(node.get("pattern", ""), value),
+    str: lambda value, node, _: (
+        value in node.get("enum", [node.get("const", value)]) and re.search(node.get("pattern", ""), value)
+    ),
     int: lambda value, node, _: (
         node.get("minimum", value) <= value <= node.get("maximum", value) and value == node.get("const", value)
     ),
@@ -125,6 +129,7 @@ def test_the_small_examples():
         "wan39",
         "das9",
         "bus4",
+        "rendezvous5",
     }
     assert [len(example("ring5").neighbours(router)) for router in "abcde"] == [3, 2, 3, 2, 2]
     assert example("diamond").summary()["redundant_links"] == 1

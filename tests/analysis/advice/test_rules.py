@@ -13,6 +13,8 @@ pytest.importorskip("pyspark")
 from tamis.analysis.advice.rules import RULES, advised
 from tamis.analysis.advice.say import Advice, Evidence
 from tamis.configs import Topology, parse_topology
+from tamis.configs.edit import edited
+from tamis.protocol.strategies import STRATEGIES, Asks, StrategyFacts
 
 MIB = 1024 * 1024
 
@@ -214,9 +216,29 @@ def test_flooding_pays_where_more_is_said_than_spared(control_bytes: int, verdic
     totals = [{"published": 100, "control_bytes": control_bytes, "frame_bytes": 200.0, "downstream_ns": None}]
     evidence = Evidence(_topology("", "abcde"), reach=[_reach("a", "b", 20, 20)], totals=totals)
     found = _said(evidence, "flood")
-    edits = {("strategy", "name"): "flood", ("strategy", "mode"): None}
-    assert (found.verdict, found.edits) == (verdict, edits if verdict == "change" else {})
+    assert (found.verdict, found.edits) == (verdict, {("strategy", "name"): "flood"} if verdict == "change" else {})
     assert "60,000 bytes" in found.evidence
+
+
+@pytest.mark.parametrize(
+    "facts", [each for each in STRATEGIES if each.asks is Asks.WANTED], ids=lambda facts: facts.name
+)
+def test_a_file_of_any_strategy_that_is_advised_to_flood_can_be_loaded(facts: StrategyFacts) -> None:
+    said = ", ".join(f"{option}: {value}" for option, value in {"name": facts.key, **facts.options}.items())
+    topology = _topology(f"strategy: {{{said}}}", "abcde")
+    totals = [{"published": 100, "control_bytes": 100_000, "frame_bytes": 200.0, "downstream_ns": None}]
+    found = _said(Evidence(topology, reach=[_reach("a", "b", 20, 20)], totals=totals), "flood")
+    assert (found.now, found.then) == (facts.name, "flood")
+    text = edited(f"routers: {{a: {{}}}}\nstrategy: {{{said}}}\n", found.edits)
+    assert parse_topology(text).strategy.facts.name == "flood"
+
+
+@pytest.mark.parametrize(("key", "words"), [("rendezvous", "by way of the root"), ("profile", "by one tree")])
+def test_where_messages_go_by_edges_it_is_said_which_way(key: str, words: str) -> None:
+    totals = [{"published": 100, "control_bytes": 100_000, "frame_bytes": 200.0, "downstream_ns": None}]
+    evidence = Evidence(_topology(f"strategy: {key}", "abcde"), reach=[_reach("a", "b", 20, 80)], totals=totals)
+    assert words in _said(evidence, "strategy").evidence
+    assert [each for each in advised(evidence) if each.rule == "flood"] == []
 
 
 @pytest.mark.parametrize("keys", ["strategy: flood", "strategy: {name: flood, prune: false}"])

@@ -30,7 +30,7 @@ from tamis.protocol.wire.extensions import (
 from tamis.protocol.wire.frames import Frame, encode
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
-from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
+from tamis.protocol.wire.numbers import NO_DIGEST, of_classes_digest, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tests.protocol.wire.json_forms import json_form
 
@@ -236,6 +236,9 @@ def routing_frames() -> dict[str, Frame]:
         "ea, change": edge_bodies.EdgeStatement(
             *(ROME, behind, 6, 4, False, 3, (), (3,), less, 2), complete=True, confirm=True
         ),
+        "ea, of classes": edge_bodies.EdgeStatement(
+            *(ROME, of_classes_digest(behind, 0b101), 6, 5, True, 0, (), (), NO_DIGEST, 0), complete=True, confirm=False
+        ),
         "ur": routing_bodies.UpdateReply(OSLO, 6, 2, (routing_bodies.Entry(ROME, 5, 1, digest, filters),)),
         "ur, a piece": routing_bodies.UpdateReply(
             OSLO, 6, 5, (routing_bodies.Entry(ROME, 5, 1, digest, filters[1:2], 1, 3),), True
@@ -253,6 +256,7 @@ def routing_frames() -> dict[str, Frame]:
         "eh": edge_bodies.EdgeHeld(ROME, behind, 6, 4),
         "eh, last": edge_bodies.EdgeHeld(LAST, NO_DIGEST, LAST, LAST),
         "er": edge_bodies.EdgeRequest(ROME, behind),
+        "er, of classes": edge_bodies.EdgeRequest(ROME, of_classes_digest(behind, 0b101)),
         "er, last": edge_bodies.EdgeRequest(LAST, NO_DIGEST),
         "held": routing_bodies.Held(ROME, 5, 2, (OSLO,)),
         "held, by two": routing_bodies.Held(ROME, 5, 2, (OSLO, LAST)),

@@ -15,7 +15,9 @@ from tamis.protocol.wire.numbers import (
     add,
     entry_digest,
     filter_digest,
+    of_classes_digest,
     predicate_digest,
+    routers_digest,
     stable_number,
     subtract,
 )
@@ -36,6 +38,19 @@ def test_a_name_has_the_number_it_had() -> None:
 def test_what_is_no_name_has_no_number(name: str) -> None:
     with pytest.raises(Refused):
         stable_number(name)
+
+
+def test_the_digest_of_an_edge_is_what_the_page_says() -> None:
+    numbers = [2**64 - 1, 1, 6328193737269431470]
+    data = b"behind" + b"".join(number.to_bytes(8, "little") for number in sorted(numbers))
+    behind = hashlib.blake2b(data, digest_size=16).digest()
+    assert routers_digest(numbers) == routers_digest(reversed(numbers)) == behind
+    assert behind.hex() == "99a0c4b6cc30642ea89aa32a5023be37"
+    of_all, of_two = (of_classes_digest(behind, classes) for classes in (2**65 - 1, 0b101))
+    for digest, classes in ((of_all, 2**65 - 1), (of_two, 0b101)):
+        data = b"classes" + behind + classes.to_bytes(16, "little")
+        assert digest == hashlib.blake2b(data, digest_size=16).digest()
+    assert of_two.hex() == "54b150b13d874ef3736a5fd563ae5cea"
 
 
 @settings(max_examples=settings.default.max_examples * 3 // 10)
