@@ -1,5 +1,4 @@
-"""Build `tamis.native._tm`: tm_api.h, tm_log_api.h and tm_keeps_api.h go to cffi as they are, every .c file
-in and below this folder is compiled.
+"""Build `tamis.native._tm`: HEADERS go to cffi as they are, every .c file in and below this folder is compiled.
 
 Includes name a file by its path from here (`base/memory.h`), so files of two folders may have one name.
 
@@ -19,6 +18,8 @@ from pathlib import Path
 
 from cffi import FFI
 
+HEADERS = ("tm_api.h", "tm_switch_api.h", "tm_log_api.h", "tm_keeps_api.h")
+"""What C and Python share; each stands on those before it."""
 _HERE = Path(__file__).parent
 _IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"
 _IS_REQUIRED = os.environ.get("TAMIS_NATIVE") == "required"
@@ -35,9 +36,8 @@ def _files(suffix: str) -> list[str]:
 
 
 ffi = FFI()
-ffi.cdef((_HERE / "tm_api.h").read_text())
-ffi.cdef((_HERE / "tm_log_api.h").read_text())
-ffi.cdef((_HERE / "tm_keeps_api.h").read_text())
+for _header in HEADERS:
+    ffi.cdef((_HERE / _header).read_text())
 ffi.set_source(
     "tamis.native._tm",
     '#include "tm.h"\n#include "tm_log_api.h"\n#include "tm_keeps_api.h"',

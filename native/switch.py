@@ -34,7 +34,7 @@ INCREMENTS: Final = 64
 
 
 class EventType(enum.IntEnum):
-    """What an event of the switch is about; see TM_EVENT_* in tm_api.h."""
+    """What an event of the switch is about; see TM_EVENT_* in tm_switch_api.h."""
 
     FRAME = lib.TM_EVENT_FRAME
     FAULT = lib.TM_EVENT_FAULT
@@ -78,7 +78,7 @@ class SwitchEvent(NamedTuple):
 
 
 class SlowPolicy(enum.IntEnum):
-    """What happens to a connection whose queue is full; see TM_SLOW_* in tm_api.h."""
+    """What happens to a connection whose queue is full; see TM_SLOW_* in tm_switch_api.h."""
 
     DROP_NEWEST = lib.TM_SLOW_DROP_NEWEST
     DROP_OLDEST = lib.TM_SLOW_DROP_OLDEST

@@ -1,4 +1,4 @@
-/* tm.h - the C side of tm_api.h: its includes, its compile-time checks, and what the .c files share. */
+/* tm.h - the C side of tm_api.h and tm_switch_api.h: includes, compile-time checks, and what the .c files share. */
 #ifndef TM_H
 #define TM_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tm_api.h"
+#include "tm_switch_api.h"
 
 _Static_assert(sizeof(double) == 8 && sizeof(size_t) == 8, "a 64-bit machine with IEEE doubles");
 _Static_assert(sizeof(tm_attribute) == 40, "five words: one fetch of a cache line reaches any field");

@@ -1,5 +1,5 @@
 /* tm_keeps_api.h - kept subscriptions in the switch, as C and Python share them. As tm_api.h: cffi reads this text as
- * it is. It stands on tm_api.h (the switch) and tm_log_api.h (the log).
+ * it is. It stands on tm_switch_api.h (the switch) and tm_log_api.h (the log).
  *
  * Law: nothing that a client is told (a confirmation, a delivery, a loss, an answer to an ACK) is told before the
  * record that says it is on disk. Nothing here waits for a disk, but for tm_keep_recover.

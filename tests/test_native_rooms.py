@@ -17,7 +17,7 @@ from tests import trees
 NATIVE = Path(__file__).parent.parent / "native"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
-# room -> the rooms that its files may include, itself left out; "." is native/ itself: tm.h and tm_api.h
+# room -> the rooms that its files may include, itself left out; "." is native/ itself: tm.h and tm_*api.h
 ARROWS = {
     ".": set(),
     "base": {"."},

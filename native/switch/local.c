@@ -57,14 +57,9 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
     sw->stats.matches_timed++;
 }
 
-int switch_match(tm_switch *sw, const parts *message, size_t *count) {
+int switch_match_some(tm_switch *sw, const parts *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
     uint64_t start = is_timed || message->trail != NULL ? tm_clock_ns() : 0;
-    sw->work.steps = 0;
-    *count = 0;
-    if (sw->subscriptions.filters == 0) {
-        return TM_OK;
-    }
     if (!reserve_rows(sw, SMALL_PLAN_FILTERS_MAX)) {
         return TM_NO_MEMORY;
     }
@@ -230,7 +225,7 @@ static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint
     }
 }
 
-uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
+uint32_t switch_deliver_some(tm_switch *sw, const parts *message, size_t count) {
     if (message->choice_count > 0) {
         switch_begin_sharing(sw, message);
     }

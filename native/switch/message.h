@@ -157,9 +157,15 @@ bool switch_fits(tm_switch *sw, parts *message, tm_misfit *out);
 
 /* ---- local.c ---- */
 
+/* Where there are local filters. */
+int switch_match_some(tm_switch *sw, const parts *message, size_t *count);
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
- * begins anew. */
-int switch_match(tm_switch *sw, const parts *message, size_t *count);
+ * begins anew. Here, as many routers have no clients that subscribe. */
+static inline int switch_match(tm_switch *sw, const parts *message, size_t *count) {
+    sw->work.steps = 0;
+    *count = 0;
+    return sw->subscriptions.filters == 0 ? TM_OK : switch_match_some(sw, message, count);
+}
 /* A table is asked, and what it cost is counted. */
 static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *message, tm_query *query, tm_hits *hits) {
     query->steps_max = sw->work.steps_max - sw->work.steps;
@@ -168,8 +174,12 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
     sw->work.steps += hits->steps;
     return result;
 }
+/* Where there are rows, or choices. */
+uint32_t switch_deliver_some(tm_switch *sw, const parts *message, size_t count);
 /* One frame to each subscriber among the rows; returns how many there are. */
-uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count);
+static inline uint32_t switch_deliver(tm_switch *sw, const parts *message, size_t count) {
+    return count == 0 && message->choice_count == 0 ? 0 : switch_deliver_some(sw, message, count);
+}
 
 /* ---- keep_store.c; where there are keeps ---- */
 

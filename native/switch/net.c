@@ -1,4 +1,4 @@
-/* net.c - other routers, as tm_api.h hands them in: what they want, the ways to them, who is a neighbour. */
+/* net.c - other routers, as tm_switch_api.h hands them in: what they want, the ways to them, who is a neighbour. */
 #include <string.h>
 
 #include "base/bits.h"

@@ -19,7 +19,7 @@ from tamis.protocol.values import Value, ValueKind, canonical, check_value, kind
 
 
 class Misfit(enum.IntEnum):
-    """Why an attribute of a message does not fit the space. The numbers are those of TM_MISFIT_* in tm_api.h."""
+    """Why an attribute of a message does not fit the space. The numbers are those of TM_MISFIT_* in tm_switch_api.h."""
 
     MISSING = 1
     UNDECLARED = 2

@@ -12,7 +12,8 @@ from tamis.protocol import limits
 from tamis.protocol.filters import Op
 from tamis.protocol.wire.packed_filters import NEGATED, OPCODES
 
-HEADER = (Path(tamis.native.__file__).parent / "tm_api.h").read_text()
+NATIVE = Path(tamis.native.__file__).parent
+HEADER = "".join((NATIVE / name).read_text() for name in ("tm_api.h", "tm_switch_api.h"))
 DEFINED = {name: int(number) for name, number in re.findall(r"^#define TM_(\w+) (\d+)", HEADER, re.MULTILINE)}
 # Of the table and the switch, not of the language.
 OWN_LIMITS = {
