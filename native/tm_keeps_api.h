@@ -81,7 +81,7 @@ typedef struct tm_keep_terms {
     uint8_t overflow; /* TM_KEEP_* */
 } tm_keep_terms;
 
-/* A keep without filters, for which nothing is kept yet. `number` is the claimant, not 0, and was never one before in
+/* A keep without filters, for which nothing is kept yet. `number`, 1 to 2^31 - 1, is the claimant, and was never one in
  * this log unless tm_keep_recover follows. `*subscriber` is its interface of the table, whose filters name it in
  * tm_switch_subscribed. TM_OK, TM_NO_MEMORY, TM_TOO_MANY (subscribers_max) or TM_MISUSED. */
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);

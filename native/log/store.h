@@ -132,12 +132,18 @@ int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id);
 /* ---- recover.c ---- */
 
 int tm_store_recover(tm_store *store);
+
+/* ---- recover_segment.c ---- */
+
+bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last);
+
+/* ---- rescan.c ---- */
+
 /* Build the index of a sealed segment from its records, which are not all sound: it is closed then. TM_NO_MEMORY: again
  * later, also where somebody reads it. */
 int tm_store_rescan(tm_store *store, tm_segment *segment);
 /* Are the head, all batches and the footer of a sealed segment as they were written? */
 int tm_store_check(tm_store *store, tm_segment *segment, bool *is_sound);
-bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last);
 
 /* ---- tend.c ---- */
 

@@ -179,7 +179,7 @@ static void promise(tm_switch *sw, uint32_t connection, uint32_t slot, const ack
                     .kind = WAIT_ANSWER,
                     .connection = connection};
     wait.frame = compose(sw, said, &wait.frame_size);
-    bool is_written = keeps->done_count == 0 && keeps->losses == 0 && !keeps->has_failed;
+    bool is_written = keeps->done_count == 0 && keeps->losses == 0 && !keeps->is_done_forgotten && !keeps->has_failed;
     if (wait.frame != NULL && is_written && answer_later(sw, slot, &wait)) {
         return;
     }
@@ -197,6 +197,7 @@ bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, u
         return false;
     }
     uint32_t slot = keep_member(sw, member)->keep;
+    sw->keeps->is_done_forgotten = false;
     tm_cursor cursor = said.ranges;
     uint32_t count;
     tm_read_array(&cursor, &count);

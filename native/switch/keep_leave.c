@@ -36,16 +36,19 @@ void keep_flush_done(tm_switch *sw) {
     }
 }
 
-static void note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
+void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
     tm_keeps *keeps = sw->keeps;
-    tm_log_done *before = keeps->done_count > 0 ? &keeps->done[keeps->done_count - 1] : NULL;
-    if (before != NULL && before->claimant == claimant && first <= before->last + 1 && last > before->last &&
-        first >= before->first) {
-        before->last = last;
-        return;
+    for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two claimants in turn */
+        tm_log_done *before = &keeps->done[keeps->done_count - back];
+        if (before->claimant == claimant && first <= before->last + 1 && last > before->last &&
+            first >= before->first) {
+            before->last = last;
+            return;
+        }
     }
     if (keeps->done_count >= DONE_KEPT_MAX || !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
                                                        &keeps->done_capacity, keeps->done_count + 1)) {
+        keeps->is_done_forgotten = true;
         return;
     }
     keeps->done[keeps->done_count++] = (tm_log_done){.claimant = claimant, .first = first, .last = last};
@@ -70,6 +73,7 @@ static void end_try(tm_switch *sw, tm_keep *keep, tm_kept *row) {
 static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first) {
     tm_keep *keep = keep_at(sw, slot);
     tm_kept *row = &keep->index.rows[at];
+    uint64_t n = row->n;
     bool was_open = row->state == KEPT_OPEN;
     if (row->tried != KEPT_NO_TRY) {
         end_try(sw, keep, row);
@@ -83,10 +87,16 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
         keep_forget_latest(keep, row);
     }
     tm_index_leave(&keep->index, at, first);
+    if (was_open && slot != KEEP_BOOK && keep_keeps_past(keep)) {
+        keep_note_done(sw, keep->number | KEEP_UNACKED, *first, n);
+    }
 }
 
-/* It is acknowledged, and kept on. */
+/* It is acknowledged, and kept on. The range begins behind what is not acknowledged. */
 static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
+    const tm_kept *before = row > &keep->index.rows[keep->index.first] ? row - 1 : NULL;
+    uint64_t first = before == NULL ? 0 : before->n + (before->state == KEPT_OPEN);
+    keep_note_done(sw, keep->number | KEEP_UNACKED, first, row->n);
     if (row->tried != KEPT_NO_TRY) {
         end_try(sw, keep, row);
     }
@@ -108,7 +118,7 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
         return;
     }
     take_out(sw, slot, at, how, &first);
-    note_done(sw, keep->number, first, n);
+    keep_note_done(sw, keep->number, first, n);
     keep_make_due(sw, slot);
 }
 
@@ -222,8 +232,10 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to))) {
         return false;
     }
-    tm_log_entry entry = {.keeps = &keep_at(sw, to)->number,
-                          .keep_count = 1,
+    uint32_t number = keep_at(sw, to)->number;
+    uint32_t claimants[2] = {number, number | KEEP_UNACKED};
+    tm_log_entry entry = {.keeps = claimants,
+                          .keep_count = keep_keeps_past(keep_at(sw, to)) ? 2 : 1,
                           .body = bytes,
                           .body_size = size,
                           .kind = TM_LOG_DEAD_LETTER,

@@ -1,13 +1,10 @@
-/* keep_life.c - a keep is opened, gets its filters, is filled from the log, is forgotten.
+/* keep_life.c - a keep is opened, gets its filters and its messages, is forgotten.
  *
  * Law: a keep has in memory a row for each message that it has on disk, so what it needs in memory is asked for before
- * the record is appended. After a start it has what the log has: rows, losses, and what was acknowledged and is kept
- * on.
+ * the record is appended.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
-
-#define FILL_BYTES (4U << 20) /* more than a record may have */
 
 /* ---- keys ---- */
 
@@ -114,8 +111,10 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     if (row->latest_key != 0) {
         tm_idset_insert(&keep->latest, row->latest_key, row->n);
     }
-    keep->appended++;
-    keep->open++;
+    bool is_open = row->state == KEPT_OPEN;
+    keep->appended += is_open;
+    keep->open += is_open;
+    keep->past += !is_open;
     keep->bytes += row->size;
     uint64_t ends_ms = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
     ends_ms = row->expires_ms > 0 && row->expires_ms < ends_ms ? row->expires_ms : ends_ms;
@@ -193,7 +192,7 @@ static bool copy_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms)
 
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber) {
     if (sw == NULL || sw->keeps == NULL || terms == NULL || subscriber == NULL || number == TM_KEEPS_BOOK ||
-        !terms_are_sound(terms) || keep_slot(sw, number) != KEEP_NONE) {
+        number >= KEEP_UNACKED || !terms_are_sound(terms) || keep_slot(sw, number) != KEEP_NONE) {
         return TM_MISUSED;
     }
     uint32_t slot = keep_new_slot(sw, number);
@@ -243,105 +242,23 @@ int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to) {
     if (slot == KEEP_NONE || slot == KEEP_BOOK) {
         return TM_ABSENT;
     }
-    keep_at(sw, slot)->dead_letter = to;
-    return TM_OK;
-}
-
-/* ---- filling ---- */
-
-/* A tally of the book, for a keep that is still to be opened: the newest one counts. */
-static bool note_tally(tm_switch *sw, const tm_log_record *record, const uint8_t *body) {
-    tm_keeps *keeps = sw->keeps;
-    if (!tm_grow(&keeps->memory, TM_COLD, &keeps->tallies, sizeof *keeps->tallies, &keeps->tally_capacity,
-                 keeps->tally_count + 1) ||
-        !tm_grow(&keeps->memory, TM_COLD, &keeps->tally_ns, sizeof *keeps->tally_ns, &keeps->tally_n_capacity,
-                 keeps->tally_count + 1)) {
-        return false;
-    }
-    memcpy(&keeps->tallies[keeps->tally_count], body + sizeof(tm_log_done), sizeof(tm_keep_tally));
-    keeps->tally_ns[keeps->tally_count++] = record->n;
-    return true;
-}
-
-static void take_tallies(tm_switch *sw, tm_keep *keep) {
-    tm_keeps *keeps = sw->keeps;
-    for (uint32_t i = 0; i < keeps->tally_count; i++) {
-        if (keeps->tallies[i].keep != keep->number) {
-            continue;
-        }
-        if (keep->tally_n != 0) {
-            keep_retire_book(sw, keep->tally_n); /* a crash came between it and the one that replaced it */
-        }
-        keep->tally = keeps->tallies[i];
-        keep->tally_n = keeps->tally_ns[i];
-    }
-    memcpy(keep->told, keep->tally.left, sizeof keep->told);
-}
-
-static bool fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record) {
-    tm_keep *keep = keep_at(sw, slot);
-    if (!keep_reserve(sw, keep)) {
-        return false;
-    }
-    if (slot == KEEP_BOOK) {
-        const uint8_t *body = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
-        tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
-        tm_index_append(&keep->index, &row);
-        bool is_tally =
-            record->kind == TM_LOG_DEAD_LETTER && record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
-        return !is_tally || note_tally(sw, record, body);
-    }
-    tm_body body;
-    if (!keep_frame_of(record, &body)) {
-        return true;
-    }
-    tm_kept row = keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
-    keep_put(sw, slot, &row);
-    return true;
-}
-
-int keep_fill(tm_switch *sw, uint32_t slot) {
-    tm_keeps *keeps = sw->keeps;
-    uint8_t *bytes = TM_NEW(&keeps->memory, TM_COLD, uint8_t, FILL_BYTES);
-    if (bytes == NULL) {
-        return TM_NO_MEMORY;
-    }
-    uint64_t after = 0;
-    size_t size = 1;
-    int result = TM_OK;
-    while (result == TM_OK && size > 0) {
-        result = tm_log_read(keeps->log, keep_at(sw, slot)->number, 0, after, bytes, FILL_BYTES, &size);
-        for (size_t at = 0; result == TM_OK && at < size;) {
-            const tm_log_record *record = (const tm_log_record *)(bytes + at);
-            result = fill_one(sw, slot, record) ? TM_OK : TM_NO_MEMORY;
-            after = record->n;
-            at += record->size;
-        }
-    }
-    TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, FILL_BYTES);
-    return result;
-}
-
-int tm_keep_recover(tm_switch *sw, uint32_t number) {
-    uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
-    if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->appended > 0) {
+    if (to == number) {
         return TM_MISUSED;
     }
-    tm_keep *keep = keep_at(sw, slot);
-    take_tallies(sw, keep);
-    for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        keep->appended += keep->tally.left[how];
-    }
-    return keep_fill(sw, slot);
+    keep_at(sw, slot)->dead_letter = to;
+    return TM_OK;
 }
 
 /* ---- the end ---- */
 
 static int begin_to_forget(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_log_done done = {.claimant = keep->number, .last = UINT64_MAX};
-    tm_log_entry entry = {
-        .body = &done, .body_size = sizeof done, .kind = TM_LOG_FORGET, .t_us = keep_wall_ms(sw) * 1000};
+    tm_log_done done[2] = {{.claimant = keep->number, .last = UINT64_MAX},
+                           {.claimant = keep->number | KEEP_UNACKED, .last = UINT64_MAX}};
+    tm_log_entry entry = {.body = done,
+                          .body_size = (keep_keeps_past(keep) ? 2 : 1) * (uint32_t)sizeof *done,
+                          .kind = TM_LOG_FORGET,
+                          .t_us = keep_wall_ms(sw) * 1000};
     uint64_t n;
     int result = keep_append(sw, &entry, &n);
     if (result != TM_OK) {

@@ -10,7 +10,7 @@
 /* Among rows of a match: the keeps that want the message, each once. */
 static void find_wanted(tm_switch *sw, size_t count) {
     tm_keeps *keeps = sw->keeps;
-    keeps->wanted_count = 0;
+    keeps->wanted_count = keeps->wanted_claims = 0;
     keeps->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
@@ -20,8 +20,11 @@ static void find_wanted(tm_switch *sw, size_t count) {
         tm_keep *keep = &keeps->rows[subscriber->keep];
         if (keep->stamp != keeps->stamp) {
             keep->stamp = keeps->stamp;
-            keeps->wanted_slots[keeps->wanted_count] = subscriber->keep;
-            keeps->wanted[keeps->wanted_count++] = keep->number;
+            keeps->wanted_slots[keeps->wanted_count++] = subscriber->keep;
+            keeps->wanted[keeps->wanted_claims++] = keep->number;
+            if (keep_keeps_past(keep)) {
+                keeps->wanted[keeps->wanted_claims++] = keep->number | KEEP_UNACKED;
+            }
         }
     }
 }
@@ -70,11 +73,11 @@ static int make_room(tm_switch *sw, uint32_t size) {
 
 static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint64_t now_ms, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;
-    if (keeps->wanted_count > TM_LOG_KEEPS_MAX) {
+    if (keeps->wanted_claims > TM_LOG_KEEPS_MAX) {
         return TM_TOO_MANY;
     }
     tm_log_entry entry = {.keeps = keeps->wanted,
-                          .keep_count = (uint16_t)keeps->wanted_count,
+                          .keep_count = (uint16_t)keeps->wanted_claims,
                           .body = frame,
                           .body_size = size,
                           .kind = TM_LOG_MESSAGE,
@@ -108,8 +111,9 @@ static int store(tm_switch *sw, const parts *message) {
 
 int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
     find_wanted(sw, count);
-    *kept_by = sw->keeps->wanted_count;
-    return *kept_by > 0 ? store(sw, message) : TM_OK;
+    int result = sw->keeps->wanted_count > 0 ? store(sw, message) : TM_OK;
+    *kept_by = result == TM_OK ? sw->keeps->wanted_count : 0;
+    return result;
 }
 
 /* ---- confirmations ---- */

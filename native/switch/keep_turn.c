@@ -15,7 +15,8 @@
 static void note_place(tm_switch *sw, const tm_log_record *record, uint64_t place) {
     const uint32_t *numbers = (const uint32_t *)(record + 1);
     for (uint32_t i = 0; i < record->keeps; i++) {
-        uint32_t slot = numbers[i] != TM_KEEPS_BOOK ? keep_slot(sw, numbers[i]) : KEEP_NONE;
+        bool is_keep = numbers[i] != TM_KEEPS_BOOK && (numbers[i] & KEEP_UNACKED) == 0;
+        uint32_t slot = is_keep ? keep_slot(sw, numbers[i]) : KEEP_NONE;
         tm_kept *row = slot != KEEP_NONE ? tm_index_find(&keep_at(sw, slot)->index, record->n) : NULL;
         if (row != NULL) {
             row->place = place;

@@ -38,8 +38,9 @@ static bool reserve_keep(tm_keeps *keeps) {
     uint32_t old = keeps->capacity;
     uint32_t capacity = tm_next_capacity(old, sizeof *keeps->rows);
     uint32_t **lists[3] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due};
-    static const uint32_t times[3] = {1, 1, 2}; /* a keep may become due while it is served */
-    for (unsigned i = 0; i < 3; i++) {          /* one that grew stays longer than is known, which it may */
+    /* It may be two claimants, and become due while it is served. */
+    static const uint32_t times[3] = {2, 1, 2};
+    for (unsigned i = 0; i < 3; i++) { /* one that grew stays longer than is known, which it may */
         uint32_t *grown = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);
         if (grown == NULL) {
             while (i-- > 0) {
@@ -185,7 +186,7 @@ void switch_free_keeps(tm_switch *sw) {
     tm_tries_clear(&keeps->tries);
     tm_waits_clear(&keeps->waits);
     TM_DELETE(memory, TM_COLD, keeps->rows, tm_keep, keeps->capacity);
-    TM_DELETE(memory, TM_COLD, keeps->wanted, uint32_t, keeps->capacity);
+    TM_DELETE(memory, TM_COLD, keeps->wanted, uint32_t, 2 * keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->wanted_slots, uint32_t, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->due, uint32_t, 2 * keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->members, tm_member, keeps->member_capacity);

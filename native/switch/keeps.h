@@ -1,7 +1,8 @@
 /* keeps.h - kept subscriptions: what the switch knows of each keep, of its members, and of the log.
  *
  *     keeps.c         a switch gets its log; the book; keeps by number
- *     keep_life.c     a keep is opened, gets its filters, is filled from the log, is forgotten
+ *     keep_life.c     a keep is opened, gets its filters and its messages, is forgotten
+ *     keep_fill.c     a keep is filled from the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
@@ -29,7 +30,10 @@
 
 #define KEEP_NONE UINT32_MAX
 #define MEMBER_NONE UINT32_MAX
-#define KEEP_BOOK 0U     /* slot */
+#define KEEP_BOOK 0U /* slot */
+/* Bit of a claimant: what a keep that keeps on what is acknowledged has that is not. Such a keep is two claimants of
+ * the log: a message is open for its number while it is kept, and for this one until it is acknowledged. */
+#define KEEP_UNACKED 0x80000000U
 #define KEEP_LANES 8192U /* of order_by: twice as many as rows that are looked at */
 #define KEEP_ORDER_ROWS 4096U
 #define KEEP_COLD_BYTES (256U << 10)
@@ -154,8 +158,9 @@ struct tm_keeps {
     uint32_t free;
     uint32_t live;    /* without the book */
     tm_idset numbers; /* of slots + 1 */
-    uint32_t *wanted; /* owned, room for all: numbers of the keeps that the message at hand is for; */
-    uint32_t *wanted_slots;
+    uint32_t *wanted; /* owned, room for twice as many as there are: claimants that the message at hand is for */
+    uint32_t wanted_claims;
+    uint32_t *wanted_slots; /* owned, room for all */
     uint32_t wanted_count;
     uint32_t *due; /* owned, room for all: slots */
     uint32_t due_count;
@@ -188,6 +193,7 @@ struct tm_keeps {
     uint64_t awaited_most;
     int64_t wall_ahead_ms;
     bool has_failed;
+    bool is_done_forgotten; /* something that was done with could not be noted */
     bool is_woken;
     bool is_unflushed;
     tm_keeps_stats stats;
@@ -237,7 +243,10 @@ bool keep_reserve(tm_switch *sw, tm_keep *keep);
 /* After keep_reserve. */
 void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row);
 void keep_forget_latest(tm_keep *keep, const tm_kept *row);
-/* Read all that is open for a claimant. */
+
+/* ---- keep_fill.c ---- */
+
+/* Read all that the log has for a keep, or for the book. */
 int keep_fill(tm_switch *sw, uint32_t slot);
 
 /* ---- keep_tail.c ---- */
@@ -299,6 +308,8 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size);
 /* Write the letters whose frames are there; false: some wait. */
 bool keep_write_letters(tm_switch *sw, uint32_t slot);
+/* A claimant is done with numbers, to be appended; without memory they come again after a start. */
+void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last);
 /* Append what is done with, and what is lost. */
 void keep_flush_done(tm_switch *sw);
 void keep_flush_losses(tm_switch *sw, uint32_t slot);

@@ -54,12 +54,20 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
     return result;
 }
 
-/* It leaves no trace, so that it may come again. */
-static __attribute__((cold)) void refuse_to_keep(tm_switch *sw, const parts *message, int result) {
-    tm_keep_refusal refusal = switch_keep_refusal(sw, result);
-    tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
-                           tm_load64(message->frame + WIRE_COUNTER));
-    drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+/* It goes no further, and leaves no trace where nobody keeps it, so that it may come again. */
+static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, int result) {
+    if (message->kept_by == 0 && !message->was_here && !message->is_dry) {
+        tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
+                               tm_load64(message->frame + WIRE_COUNTER));
+    }
+    if (result == TM_TOO_COSTLY) {
+        drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
+    } else if (result == TM_NO_MEMORY) {
+        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
+    } else {
+        tm_keep_refusal refusal = switch_keep_refusal(sw, result);
+        drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+    }
 }
 
 static void confirm(tm_switch *sw, const parts *message) {
@@ -78,16 +86,8 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     switch_stamp_entry(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
     int result = match_and_depart(sw, message, &count, &behind);
-    if (result == TM_TOO_COSTLY) {
-        drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
-        return;
-    }
-    if (result == TM_NO_MEMORY) {
-        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
-        return;
-    }
     if (result != TM_OK) {
-        refuse_to_keep(sw, message, result);
+        give_up(sw, message, result);
         return;
     }
     if (message->kept_by + behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {

@@ -257,6 +257,7 @@ static void crash(keeps_world *w, crash_kind kind) {
 
 void keeps_begin(keeps_world *w, uint64_t seed) {
     w->dice = (dice){seed};
+    w->may_return = w->starved == STARVED_LOG;
     w->next_number = w->next_id = w->next_request = 1;
     start(w, faulty_new(seed));
 }

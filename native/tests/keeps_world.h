@@ -56,6 +56,7 @@ typedef struct keeps_world {
     dice dice;
     const uint8_t *choices; /* borrowed; NULL: dice */
     const uint8_t *choices_end;
+    bool may_return; /* what was acknowledged: a log without memory may leave it open */
     bool is_hostile; /* members send any bytes as well, and nothing but soundness is judged */
     starved starved;
     uint64_t failing;  /* the allocation that fails, counted from the beginning; 0: now and then one of a step */

@@ -9,7 +9,7 @@
 
 #define STEPS 400
 #define SHORT_STEPS 60
-#define KINDS (KEEPS_ALL_KINDS >> 2) /* all but those that keep on what was acknowledged */
+#define KINDS KEEPS_ALL_KINDS
 
 static keeps_world w;
 

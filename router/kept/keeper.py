@@ -42,10 +42,6 @@ from tamis.router.kept.book import (
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 
-NOT_KEPT_ON: Final = (
-    'a keep lets go of what is acknowledged (`until="acked"`): this router keeps nothing on for a time (`for_`), '
-    "nor the last value (`latest_by`), as after a restart it would come again"
-)
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
@@ -166,8 +162,6 @@ class KeepHost:
             raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
         if keep.start is not StartAt.NEW:
             raise NotDone(RefusalCode.NOT_ALLOWED, "a keep begins with new messages; what is in the log is for REPLAY")
-        if keep.terms.for_ms or keep.terms.latest_by:
-            raise NotDone(RefusalCode.NOT_ALLOWED, NOT_KEPT_ON)
         if self.has_failed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         if exceeded := quotas.exceeded(made, owner, keep):

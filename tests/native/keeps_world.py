@@ -105,9 +105,7 @@ class NativeWorld:
     # ---- what happens ----
 
     def keep(self, name: str, _start: StartAt = StartAt.NEW) -> None:
-        """A keep starts with new messages, and lets go of what is acknowledged: a router refuses others."""
-        if TERMS[name].for_ms or TERMS[name].latest_by:
-            return
+        """A keep starts with new messages: a router refuses others."""
         if name not in self.kept:
             self.judge.keep_asked(name, replace(WANTED[name], ack_wait_ms=ACK_WAIT_MS))
             number = next(self._numbers)
@@ -182,11 +180,14 @@ class NativeWorld:
         self.judge.time_is(self._steady)
         self.judge.acked(member, positions, verdict.name.lower())
         making = self.judge.makings[name]
+        dead = seen.wanted.dead_letter  # that there is now; one that is made later gets nothing of this
+        dead_making = self.judge.makings[dead] if dead in self.kept else None
 
         def confirmed() -> None:
             if self.judge.makings[name] == making and verdict is AckVerdict.DONE:
                 self.judge.ack_confirmed(name, mine, got)
-            if self.judge.makings[name] == making and verdict is AckVerdict.REJECT:
+            is_same = self.judge.makings[name] == making and self.judge.makings[dead] == dead_making
+            if is_same and verdict is AckVerdict.REJECT:
                 self.judge.reject_confirmed(name, rejected)
 
         token = next(self._tokens)

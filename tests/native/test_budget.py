@@ -8,6 +8,7 @@ import time
 from array import array
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import msgpack
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.native import Admission, Batch, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table, TooCostly
+from tamis.native.keeps import SwitchKeeps
+from tamis.native.log import Log
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol.filters import Filter, Op
 from tamis.protocol.limits import MATCH_STEPS
@@ -217,6 +220,21 @@ def test_a_costly_message_is_for_nobody(network: tuple[Switch, int, int]) -> Non
     assert dropped(switch, "costly") == 2
     switch.feed(alice, encode_publish(ALICE, 32, 0, light))
     assert switch.figures().deliveries == 30
+
+
+def test_a_second_try_of_a_costly_message_is_not_taken_for_kept(
+    network: tuple[Switch, int, int], tmp_path: Path
+) -> None:
+    switch, alice, _ = network
+    log = Log(tmp_path, bytes_max=1 << 24, segment_bytes=1 << 18, ring_bytes=1 << 20, has_no_threads=True)
+    with SwitchKeeps(switch, log, ring_bytes=1 << 20, has_no_thread=True):
+        for tried in (Flags(0), Flags.RETRY):
+            flags = Flags.CONFIRM | Flags.DURABLE | tried
+            switch.feed(alice, encode_publish(ALICE, 1, 0, {"x": 1, "a0": "ab" * 30_000}, flags=flags))
+            [ack] = [frame for frame in output(switch, alice) if isinstance(frame, bodies.Ack)]
+            assert ack.ranges == ()
+            assert [refusal.code for refusal in ack.refusals] == [RefusalCode.TOO_COSTLY]
+    log.close()
 
 
 @pytest.mark.slow

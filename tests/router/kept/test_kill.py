@@ -145,14 +145,49 @@ def test_a_keep_that_was_forgotten_stays_so(tmp_path: Path) -> None:
                 assert [received(work)["n"] for _ in range(3)] == [0, 1, 2]
 
 
+def history(one: BlockingRouter, replayed: int) -> list[object]:
+    """Return what was acknowledged and is kept on, which comes first; the rest is left alone."""
+    with client(one, "historian") as consumer, consumer.attach("numbers", replay="latest") as work:
+        messages = [received(work) for _ in range(replayed)]
+        assert all(message.replayed for message in messages)
+        return [message["n"] for message in messages]
+
+
+def test_what_is_kept_for_a_time_stays_acknowledged_after_a_kill(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0", for_=3600)
+        publish(one, range(6))
+        assert taken(one, 4) == [0, 1, 2, 3]
+        restarted(one)
+        assert taken(one, 2) == [4, 5]
+        restarted(one)
+        assert nothing_waits(one)
+        assert history(one, 6) == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_last_value_stays_after_a_kill(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0", latest_by="k")
+            for n, k in enumerate("aabba"):
+                consumer.publish({"n": n, "k": k}, confirm="kept")
+        restarted(one)
+        assert taken(one, 2) == [3, 4]
+        restarted(one)
+        assert nothing_waits(one)
+        assert history(one, 2) == [3, 4]
+        with client(one, "publisher") as publisher:
+            publisher.publish({"n": 5, "k": "a"}, confirm="kept")
+        restarted(one)
+        assert history(one, 1) == [3]
+        assert taken(one, 1) == [5]
+
+
 def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "consumer") as consumer:
         with pytest.raises(KeepRefused, match="begins with new messages"):
             consumer.keep("numbers", "n >= 0", start="earliest")
-        with pytest.raises(KeepRefused, match="for a time"):
-            consumer.keep("numbers", "n >= 0", for_=60)
-        with pytest.raises(KeepRefused, match="the last value"):
-            consumer.keep("numbers", "n >= 0", latest_by="n")
         consumer.keep("numbers", "n >= 0")
         with pytest.raises(KeepRefused, match="differs in count"):
             consumer.keep("numbers", "n >= 0", count=7)

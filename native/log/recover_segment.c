@@ -1,0 +1,265 @@
+/* recover_segment.c - one file of the folder becomes a segment of the store, or is out of use.
+ *
+ * Law: what should be there, as the next head or the checkpoint says, and is not is damage, and its numbers are
+ * missing; anything else that cannot be read is a torn tail. See recover.h.
+ */
+#include <string.h>
+
+#include "base/grow.h"
+#include "log/recover.h"
+
+#define READ_BYTES (1U << 20)
+#define BAD_BYTES 4096U /* what is left out where the disk cannot read */
+
+/* The whole file; what cannot be read is zeroes. */
+void recover_read(recovering *r, const candidate *c) {
+    for (uint64_t at = 0; at < c->bytes;) {
+        size_t size = c->bytes - at < READ_BYTES ? c->bytes - at : READ_BYTES;
+        if (tm_disk_read_whole(r->store->disk, c->file, r->bytes + at, size, at) != 0) {
+            for (uint64_t bad = at; bad < at + size; bad += BAD_BYTES) {
+                size_t part = at + size - bad < BAD_BYTES ? at + size - bad : BAD_BYTES;
+                if (tm_disk_read_whole(r->store->disk, c->file, r->bytes + bad, part, bad) != 0) {
+                    memset(r->bytes + bad, 0, part);
+                }
+            }
+        }
+        at += size;
+    }
+}
+
+static void found(void *context, const tm_log_record *record, uint32_t place, uint64_t seq) {
+    recovering *r = context;
+    tm_store *store = r->store;
+    bool is_copy = record->flags & TM_LOG_COPIED;
+    uint32_t refs = 0;
+    if (!tm_segment_reserve(r->segment, record, &refs)) {
+        r->is_short_of_memory = true;
+        return;
+    }
+    tm_segment_index(r->segment, record, place);
+    r->segment->last_fresh_n = is_copy ? r->segment->last_fresh_n : record->n;
+    if (seq <= r->checkpoint.seq || (is_copy && r->checkpoint.is_found)) {
+        return;
+    }
+    uint64_t first = r->checkpoint.is_found ? record->n : 1; /* else nobody knows since when it is named */
+    r->is_short_of_memory |= !tm_store_take_claimants(store, record, first);
+    if (!is_copy || record->kind == TM_LOG_KEEP) {
+        tm_store_apply(store, record);
+    }
+}
+
+void recover_missing(void *context, uint64_t first, uint64_t last) {
+    recovering *r = context;
+    r->is_short_of_memory |= !tm_store_add_missing(r->store, first, last);
+}
+
+bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last) {
+    if (store->missing.count >= MISSING_RANGES_MAX) {
+        first = store->missing.spans[store->missing.count - 1].last; /* joined with the last one */
+    }
+    store->recovery.missing += last - first + 1;
+    return tm_ranges_add(&store->missing, &store->memory, first, last);
+}
+
+static bool add(tm_store *store, tm_segment *segment) {
+    if (!tm_grow(&store->memory, TM_COLD, &store->segments, sizeof(tm_segment *), &store->segment_capacity,
+                 store->segment_count + 1)) {
+        return false;
+    }
+    store->segments[store->segment_count++] = segment;
+    return true;
+}
+
+/* Room for the bytes of a segment; false: no memory. */
+bool recover_has_room(recovering *r, const candidate *c) {
+    tm_memory *memory = &r->store->memory;
+    if (c->bytes > r->bytes_size) {
+        TM_DELETE(memory, TM_COLD, r->bytes, uint8_t, r->bytes_size);
+        r->bytes = TM_NEW(memory, TM_COLD, uint8_t, c->bytes);
+        r->bytes_size = r->bytes != NULL ? c->bytes : 0;
+    }
+    return r->bytes != NULL || c->bytes == 0;
+}
+
+/* The footer of a segment, in the recovering bytes; NULL: it has none that is sound. */
+static const tm_footer_head *read_footer(recovering *r, const candidate *c) {
+    tm_disk *disk = r->store->disk;
+    tm_footer_tail tail;
+    if (c->bytes < SEGMENT_BYTES_MIN ||
+        tm_disk_read_whole(disk, c->file, &tail, sizeof tail, c->bytes - sizeof tail) != 0 ||
+        tail.magic != FOOTER_MAGIC || tail.at < SEGMENT_HEAD_BYTES || tail.at % SECTOR_BYTES != 0 ||
+        tail.at + (uint64_t)tail.bytes > c->bytes ||
+        tm_disk_read_whole(disk, c->file, r->bytes, tail.bytes, tail.at) != 0 ||
+        !tm_footer_is_sound(r->bytes, tail.bytes, c->serial)) {
+        return NULL;
+    }
+    const tm_footer_head *head = (const tm_footer_head *)r->bytes;
+    return head->used == tail.at ? head : NULL;
+}
+
+/* What is known of where a segment was committed up to: from the head of the next one or, for the last, from the
+ * checkpoint. Where the next one is out of use, its footer alone knows. */
+static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
+    uint32_t next = i + 1;
+    while (next < r->count && !r->all[next].is_begun) {
+        next++;
+    }
+    scan->seq_max = UINT64_MAX;
+    if (next == r->count) {
+        scan->known_seq = r->checkpoint.seq;
+        scan->known_n = r->checkpoint.last_n;
+    } else if (r->all[next].head.previous == r->all[i].serial) {
+        scan->known_seq = scan->seq_max = r->all[next].head.seq_before;
+        scan->known_n = r->all[next].head.last_n_before;
+    }
+}
+
+/* What nobody is known to have been told of is written again where it stands, and synced: the system may show what it
+ * has failed to write, and what a process that was killed had not synced. */
+static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
+    tm_disk *disk = r->store->disk;
+    struct iovec part = {r->bytes, segment->used};
+    segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
+}
+
+/* `last`: what the footer says it ends with, or zeroes. */
+static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_footer_head last) {
+    tm_store *store = r->store;
+    const candidate *c = &r->all[i];
+    tm_scan scan = {.bytes = r->bytes,
+                    .size = c->bytes,
+                    .serial = c->serial,
+                    .seq = c->head.seq_before,
+                    .next_n = c->first_n,
+                    .context = r,
+                    .found = found,
+                    .missing = recover_missing};
+    bound(r, i, &scan);
+    if (last.last_seq > scan.known_seq && last.last_seq <= scan.seq_max) {
+        scan.known_seq = last.last_seq;
+        scan.known_n = last.last_n;
+    }
+    bool is_this_life = scan.known_n >> COUNTER_BITS == c->first_n >> COUNTER_BITS;
+    scan.known_n = is_this_life ? scan.known_n : 0;
+    r->segment = segment;
+    tm_scan_segment(&scan);
+    segment->used = scan.end;
+    segment->last_seq = scan.seq;
+    segment->last_n = scan.next_n > c->first_n ? scan.next_n - 1 : c->head.last_n_before;
+    segment->is_damaged = scan.damages > 0;
+    if (scan.seq > scan.known_seq) {
+        make_sure(r, c, segment);
+    }
+    store->recovery.scanned_bytes += c->bytes;
+    store->recovery.records += scan.records;
+    store->recovery.torn_bytes += scan.torn_bytes;
+    store->recovery.damages += scan.damages;
+    store->recovery.lost_copies += scan.lost_copies;
+}
+
+/* A head that cannot be read: what it said is found in the first batch, or in the files around it. */
+static bool mend_head(const recovering *r, uint32_t i) {
+    candidate *c = &r->all[i];
+    const candidate *before = i > 0 ? &r->all[i - 1] : NULL;
+    const tm_segment *last = r->store->segment_count > 0 ? r->store->segments[r->store->segment_count - 1] : NULL;
+    c->head = (tm_segment_head){.serial = c->serial,
+                                .previous = before != NULL ? before->serial : 0,
+                                .first_n = c->first_n,
+                                .seq_before = last != NULL ? last->last_seq : r->checkpoint.seq,
+                                .last_n_before = last != NULL ? last->last_n : r->checkpoint.last_n};
+    for (uint64_t at = SEGMENT_HEAD_BYTES; at + sizeof(tm_batch_head) <= c->bytes; at += SECTOR_BYTES) {
+        const tm_batch_head *batch = (const tm_batch_head *)(r->bytes + at);
+        if (tm_batch_head_is_sound(batch, c->serial, c->bytes - at)) {
+            c->head.seq_before = at == SEGMENT_HEAD_BYTES ? batch->seq - 1 : c->head.seq_before;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a segment whose head is not its own: did it ever hold what was committed? Where there is the head of an earlier
+ * use, not: it would have been written with the first batch. */
+static bool was_begun(const recovering *r, uint32_t i) {
+    candidate *c = &r->all[i];
+    if (!c->is_torn_head) {
+        return false;
+    }
+    tm_scan scan = {0};
+    bound(r, i, &scan);
+    return mend_head(r, i) || scan.known_n >= c->first_n;
+}
+
+bool recover_is_listed(const recovering *r, uint64_t serial) {
+    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
+        if (r->checkpoint.segments[i] == serial) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. */
+static int discard(recovering *r, candidate *c) {
+    tm_store *store = r->store;
+    tm_disk *disk = store->disk;
+    char name[TM_DISK_NAME_BYTES];
+    char spare[TM_DISK_NAME_BYTES];
+    tm_segment_name(name, c->first_n, c->serial);
+    disk->port->close(disk, c->file);
+    c->file = -1;
+    if (c->bytes == store->segment_bytes && store->spare_count <= SEGMENTS_RESERVED) {
+        tm_spare_name(spare, c->serial);
+        if (disk->port->rename(disk, name, spare) == 0) {
+            return tm_store_add_spare(store, c->serial) ? TM_OK : TM_NO_MEMORY;
+        }
+    }
+    disk->port->remove(disk, name); /* one that stays is looked at again next time */
+    return TM_OK;
+}
+
+int recover_segment(recovering *r, uint32_t i) {
+    tm_store *store = r->store;
+    candidate *c = &r->all[i];
+    bool is_old = r->checkpoint.is_found && c->serial <= r->checkpoint.serial;
+    if (is_old && !recover_is_listed(r, c->serial)) {
+        return discard(r, c);
+    }
+    if (!recover_has_room(r, c)) {
+        return TM_NO_MEMORY;
+    }
+    const tm_footer_head *footer = c->is_begun ? read_footer(r, c) : NULL;
+    tm_footer_head last = footer != NULL ? *footer : (tm_footer_head){0};
+    bool is_read = footer != NULL && footer->last_seq <= r->checkpoint.seq;
+    if (!is_read) {
+        recover_read(r, c);
+    }
+    if (!c->is_begun && !was_begun(r, i)) {
+        return discard(r, c);
+    }
+    tm_segment *segment = tm_segment_new(&store->memory);
+    if (segment == NULL || !add(store, segment)) {
+        tm_segment_free(segment);
+        return TM_NO_MEMORY;
+    }
+    segment->serial = c->serial;
+    segment->first_n = c->first_n;
+    segment->previous = c->head.previous;
+    segment->seq_before = c->head.seq_before;
+    segment->bytes = c->bytes;
+    segment->state = SEGMENT_CLOSED;
+    segment->file = c->file;
+    if (is_read) {
+        if (!tm_segment_seal(segment, r->bytes)) {
+            return TM_NO_MEMORY;
+        }
+    } else {
+        scan_segment(r, i, segment, last);
+    }
+    c->file = -1;
+    segment->is_damaged = segment->is_damaged || !c->is_begun;
+    store->damaged += segment->is_damaged;
+    store->seq = segment->last_seq > store->seq ? segment->last_seq : store->seq;
+    store->last_n = segment->last_n > store->last_n ? segment->last_n : store->last_n;
+    store->previous = c->serial;
+    return r->is_short_of_memory ? TM_NO_MEMORY : TM_OK;
+}
