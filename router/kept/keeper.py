@@ -46,6 +46,9 @@ NOT_KEPT_ON: Final = (
     'a keep lets go of what is acknowledged (`until="acked"`): this router keeps nothing on for a time (`for_`), '
     "nor the last value (`latest_by`), as after a restart it would come again"
 )
+TOO_LONG: Final = (
+    "the keep is longer than a record of this router's log, which has at most a quarter of `kept.segment_bytes`"
+)
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
@@ -335,6 +338,8 @@ class KeepHost:
             raise NotDone(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
         except LogFailed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
+        except Refused:
+            raise NotDone(RefusalCode.OVER_QUOTA, TOO_LONG) from None
 
     def _when_on_disk(self, n: int, answer: Callable[[NotDone | None], None]) -> None:
         """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""
