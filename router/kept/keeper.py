@@ -42,6 +42,9 @@ from tamis.router.kept.book import (
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 
+TOO_LONG: Final = (
+    "the keep is longer than a record of this router's log, which has at most a quarter of `kept.segment_bytes`"
+)
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
@@ -329,6 +332,8 @@ class KeepHost:
             raise NotDone(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
         except LogFailed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
+        except Refused:
+            raise NotDone(RefusalCode.OVER_QUOTA, TOO_LONG) from None
 
     def _when_on_disk(self, n: int, answer: Callable[[NotDone | None], None]) -> None:
         """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""

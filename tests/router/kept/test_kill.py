@@ -13,6 +13,7 @@ from tamis import Gap, KeepRefused, PublishRefused
 from tamis.blocking import connect
 from tamis.client.blocking import Client
 from tamis.client.blocking_attachment import Attachment, KeptMessage
+from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 
@@ -199,3 +200,17 @@ def test_a_router_without_a_log_refuses(tmp_path: Path) -> None:
             consumer.keep("numbers", "n >= 0")
         with pytest.raises(PublishRefused):
             consumer.publish({"n": 1}, confirm="kept")
+
+
+def test_a_keep_longer_than_a_record_of_the_log_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    values = tuple(f"{number:900}" for number in range(10))
+    long = Predicate(tuple(Filter((Constraint(f"n{at}", Op.IN, values),)) for at in range(60)))
+    with router(tmp_path) as one, client(one, "consumer") as consumer:
+        for _ in range(4):
+            with pytest.raises(KeepRefused, match="longer than a record of this router's log"):
+                consumer.keep("numbers", long)
+        consumer.keep("numbers", "n >= 0")
+        consumer.publish({"n": 1}, confirm="kept")
+        with consumer.attach("numbers") as work:
+            assert received(work)["n"] == 1
+        assert '"failed to handle an event' not in one.log.read_text()
