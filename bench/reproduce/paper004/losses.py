@@ -69,7 +69,7 @@ LOSSES: Final = PaperFigure(
     chosen="random networks of 5 to 20 routers with links that do not fail, a few filters that many ask for. An "
     "advertisement stops where the predicate of the interface already covers it, or, as a second reading, where it has "
     "the same bytes.",
-    settings={Scale.SMALL: {"networks": 3}, Scale.PAPER: {"networks": 60}},
+    settings={Scale.SMALL: {"networks": _TOLD_BY}, Scale.PAPER: {"networks": 60}},
     measure=_measure,
     criteria=(
         Criterion(
@@ -107,6 +107,6 @@ LOSSES: Final = PaperFigure(
             kind="bars",
         ),
     ),
-    seconds={Scale.SMALL: 20, Scale.PAPER: 600},
+    seconds={Scale.SMALL: 30, Scale.PAPER: 100},
     is_exact=True,
 )
