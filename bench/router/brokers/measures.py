@@ -48,7 +48,7 @@ class Measure:
     figures: tuple[Figure, ...]
     against: tuple[str, ...] = ()
     inputs: Callable[[], Inputs] = inputs.one_filter
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: Mapping[str, float | str] = field(default_factory=dict)
     seconds: float | None = None
     headers: bool = False
 
