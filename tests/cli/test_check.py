@@ -81,7 +81,7 @@ def test_every_bound_of_a_section_kept_is_told(tmp_path: Path, capsys) -> None:
     from tamis.configs.sections.kept import KeptSettings
 
     path = tmp_path / "network.yaml"
-    numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "keeps": 11, "series": 13}
+    numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "keeps": 11, "keep_series": 13}
     numbers |= {
         "keeps_per_client": 17,
         "bytes_per_client": 2**20 * 19,

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tamis.bench.reproduce.figure import Disagreement, ResultRow
-from tamis.blocking import connect
-from tamis.client.blocking import Client
+from tamis.client.blocking import Client, connect
 from tamis.client.blocking_attachment import KeptMessage
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
