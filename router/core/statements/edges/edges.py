@@ -341,8 +341,7 @@ class Edges:
             self._asked[name] = body.behind
 
     def compare(self, said: Iterable[EdgeSaid], link: CoreLink) -> None:
-        """R10: find out by what a neighbour says that it has said whether something was lost in silence, or something was
-        heard that it does not say."""
+        """R10: find out by what a neighbour says that it has said whether something was lost in silence, or forged."""
         for root, behind, seq, digest in said:
             held = self.held.get((root, link.neighbour))
             if held is None or held.place.behind != behind or not held.is_answered or held.has_work:
