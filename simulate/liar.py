@@ -3,8 +3,8 @@
 Law: the liar has one router's place and links, and may state anything about any other router. A forgery that may be
 believed until its issuer has spoken again (R9) taints the round, which the truth is told; one that must not be believed
 taints nothing. A router whose only link leads to the liar is its victim and is not lied to. The liar does not lie about
-itself, since that would harm no other router. A router whose clock is ahead believes more, until its neighbours refuse
-its epochs.
+itself, since that would harm no other router; of an edge it lies about all routers behind its end. A router whose clock
+is ahead believes more, until its neighbours refuse its epochs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final, Protocol
 
+from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import (
     Adjacency,
@@ -81,11 +82,13 @@ class Liar:
             return
         is_absurd = not may_be_believed or random.random() < 0.5
         about = random.choice([node for node in self._world.nodes if node is not self.node])
-        body = random.choice(LIES)(self, random, about, to, is_absurd)
+        has_edges = bool(view.edges_to(self.node, to.number))
+        body = random.choice((*LIES, *LIES_OF_EDGES) if has_edges else LIES)(self, random, about, to, is_absurd)
         is_believed = not is_absurd or any(node.clock_off_ms > 0 for node in self._world.nodes)
         if is_believed and not isinstance(body, HARMLESS):
             self._world.recorder.truth.is_tainted = True
             self._world.recorder.truth.forged.add(about.number)
+            self._world.recorder.truth.are_edges_forged |= isinstance(body, EdgeStatement)
         link, side = self.node.links[to.number]
         session = link.believed[side]
         if session is not None:
@@ -150,6 +153,39 @@ class Liar:
     def _nobody(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
         return ReceiverAdvertisement(0, random.choice(EXTREMES), TOP, True, 0, (), (), predicate_digest(()), 0, True)
 
+    # Lies about edges: about the routers that the liar speaks for, or about others.
+
+    def _edge_said(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:
+        """Say that the routers behind the liar want other things; an absurd one is about other routers, or does not
+        follow from what was said."""
+        place, seq = random.choice(view.edges_to(self.node, to.number)), self._seq(random)
+        wishes = random.sample(self._world.wishes, random.randrange(3))
+        added = tuple(EdgeFilter(id_, wish.packed, False) for id_, wish in enumerate(wishes))
+        digest = predicate_digest((each.id, each.filter) for each in added)
+        wrong = random.choice(("root", "behind", "base", "digest")) if is_absurd else ""
+        return EdgeStatement(
+            random.choice(EXTREMES) if wrong == "root" else place.root,
+            place.before if wrong != "behind" else bytes(16),
+            random.choice(EXTREMES),
+            seq,
+            wrong != "base",
+            seq - 1 if wrong == "base" else 0,
+            added,
+            (),
+            digest if wrong != "digest" else bytes([1]) * 16,
+            len(added),
+            random.random() < 0.8,
+            random.random() < 0.5,
+        )
+
+    def _edge_held(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:  # noqa: ARG002
+        place, epoch = random.choice(view.edges_to(self.node, to.number)), view.versions(to)[to.number][0]
+        return EdgeHeld(place.root, place.behind, random.choice((epoch, *EXTREMES)), random.choice((0, 2**63, TOP)))
+
+    def _edge_request(self, random: Random, _: Node, to: Node, is_absurd: bool) -> Body:
+        place = random.choice(view.edges_to(self.node, to.number))
+        return EdgeRequest(random.choice(EXTREMES) if is_absurd else place.root, place.behind)
+
     # Messages.
 
     def _carry(self, random: Random, to: Node, may_be_believed: bool) -> None:
@@ -170,5 +206,6 @@ LIES: Final[tuple[Callable[[Liar, Random, Node, Node, bool], Body], ...]] = (
     *(Liar._state, Liar._whole, Liar._change, Liar._reply, Liar._state, Liar._whole),
     *(Liar._request, Liar._held, Liar._refusal, Liar._nobody),
 )
-HARMLESS: Final = SenderRequest | Held | EpochRefused
+LIES_OF_EDGES: Final = (Liar._edge_said, Liar._edge_said, Liar._edge_held, Liar._edge_request)
+HARMLESS: Final = SenderRequest | Held | EpochRefused | EdgeHeld | EdgeRequest
 """Kinds of bodies that routers must not believe in any forged form, so a forgery of them taints nothing."""

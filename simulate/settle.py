@@ -99,6 +99,7 @@ class Rest:
         world.messages.clear()
         truth.is_tainted = False
         truth.forged.clear()
+        truth.are_edges_forged = False
         world.waits.at_rest()
         said = Counter(recorder.said)
         ways = self._look()

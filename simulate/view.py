@@ -10,7 +10,7 @@ from typing import cast
 
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.core import Core
-from tamis.router.core.statements.edges.places import everything_of
+from tamis.router.core.statements.edges.places import EdgePlace, everything_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate.node import Node
@@ -26,13 +26,15 @@ def holding(node: Node) -> Holding:
 
 
 def _stated(node: Node) -> dict[int, dict[int, bytes]]:
-    """Return what the table of `node` holds of what other routers state: router -> id -> filter."""
+    """Return what the table of `node` holds of what other routers state: router -> id -> filter. What stands there
+    under an id for which everything stands, too, has an id that no router states."""
     core, found = _core(node), dict[int, dict[int, bytes]]()
     routers = core.core_state.rib.entries if isinstance(core, EdgeCore) else node.table.filters
     for router in routers:
-        both = {**node.table.filters.get(router, {}), **node.table.filters.get(everything_of(router), {})}
-        if both:
-            found[router] = both
+        filters, everything = (node.table.filters.get(each, {}) for each in (router, everything_of(router)))
+        twice = {-1 - id_: packed for id_, packed in filters.items() if id_ in everything}
+        if filters or everything:
+            found[router] = {**filters, **everything, **twice}
     return found
 
 
@@ -52,6 +54,13 @@ def edge_holding(node: Node, root: int | None = None) -> EdgeHolding:
         {numbers[number]: filters for number, filters in table.items() if number in numbers},
         table.keys() - numbers,
     )
+
+
+def edges_to(node: Node, neighbour: int) -> list[EdgePlace]:
+    """Return the edges of which `node` speaks to a neighbour; none with strategies that have none."""
+    core = _core(node)
+    said = core.said_edges if isinstance(core, EdgeCore) else ()
+    return [each.place for each in said if each.place.neighbour == neighbour]
 
 
 def wanted_towards(node: Node, router: int) -> int:

@@ -69,8 +69,11 @@ class Waits:
 
     def _is_deceived(self, other: int, router: int) -> bool:
         """Return whether `other` holds a statement of `router` that was forged in this round and is newer than all that
-        `router` has made: `other` may have confirmed truly before, and `router` has not heard of the forgery."""
+        `router` has made: `other` may have confirmed truly before, and `router` has not heard of the forgery. What was
+        forged of an edge is about all routers behind it, and has no issuer that could be asked."""
         world = self._world
+        if world.recorder.truth.are_edges_forged:
+            return True
         held, said = (view.versions(world.by_number[each]).get(router) for each in (other, router))
         return router in world.recorder.truth.forged and held is not None and said is not None and held > said
 

@@ -12,8 +12,7 @@ from tamis.protocol.filters import Filter
 
 def may_meet(a: Filter, b: Filter) -> bool:
     """Return whether some message may satisfy both filters."""
-    names = {constraint.name for constraint in b.constraints}
-    for name in names:
+    for name in {constraint.name for constraint in (*a.constraints, *b.constraints)}:
         constraints = [each for each in (*a.constraints, *b.constraints) if each.name == name]
         if region_of(constraints) is None:
             return False

@@ -61,6 +61,8 @@ class Truth:
         """True while control that was lost in silence has not been repaired (R10); nothing is promised then."""
         self.forged: set[int] = set()
         """Routers of which something was forged since the last rest that may be believed until they speak again."""
+        self.are_edges_forged = False
+        """Whether that was said of an edge, and so of all routers behind it."""
 
     @property
     def now_us(self) -> int:

@@ -56,6 +56,15 @@ def test_an_edge_that_takes_seconds_to_be_said_loses_nothing(monkeypatch: pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["profile", "rendezvous"])
+@pytest.mark.parametrize(("topology", "seed"), [("grid:8", 6200001), ("tree:6", 6200005)])
+def test_a_router_that_lies_about_edges_harms_nobody_for_long(strategy: str, topology: str, seed: int) -> None:
+    outcome = run(Scenario(topology, 200, "forge", seed, strategy))
+    assert [str(violation) for violation in outcome.violations] == [], outcome.scenario.command()
+    assert outcome.counts["lies"] > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["profile", "rendezvous"])
 def test_a_whole_that_takes_many_slices_loses_nothing(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held, "COMPARED_PER_SLICE", 1)
     outcome = run(Scenario("ring:6", 200, "all", 3, strategy))

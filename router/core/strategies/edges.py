@@ -40,25 +40,32 @@ PROFILE: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.AGGREGATE)
 
 
 class EverythingApart:
-    """Puts what routers state that want everything under numbers of its own, which no way by edges has below it."""
+    """Puts what routers state that want everything under numbers of its own, which no way by edges has below it. An id
+    may have stood for another filter before, and may stand for another one afterwards."""
 
     def __init__(self) -> None:
         self._ids: dict[int, set[int]] = {}
         """Router -> the ids under which it states that it wants everything."""
 
     def __call__(self, install: Install) -> Iterator[Install]:
-        apart = self._ids.get(install.issuer, set())
+        issuer, apart = install.issuer, self._ids.get(install.issuer, set())
         everything = {id_: packed for id_, packed in install.added.items() if packed == PACKED_EVERYTHING}
-        gone = tuple([id_ for id_ in install.removed if id_ in apart])
-        if everything or gone:
-            self._ids[install.issuer] = left = (apart | everything.keys()).difference(gone)
-            if not left:
-                del self._ids[install.issuer]
-            yield Install(everything_of(install.issuer), everything, gone)
-        added = {id_: packed for id_, packed in install.added.items() if id_ not in everything}
+        others = {id_: packed for id_, packed in install.added.items() if id_ not in everything}
+        gone = tuple([id_ for id_ in (*install.removed, *others) if id_ in apart])
+        if left := (apart | everything.keys()).difference(gone):
+            self._ids[issuer] = left
+        else:
+            self._ids.pop(issuer, None)
+        if everything:
+            yield Install(everything_of(issuer), everything, ())
         removed = tuple([id_ for id_ in install.removed if id_ not in apart])
-        if added or removed:
-            yield replace(install, added=added, removed=removed)
+        if others or removed:
+            yield replace(install, added=others, removed=removed)
+        if new := {id_: packed for id_, packed in everything.items() if id_ not in apart}:
+            yield Install(issuer, new, ())  # in the place of what may have stood there, to take it out
+            yield Install(issuer, {}, tuple(new))
+        if gone:
+            yield Install(everything_of(issuer), {}, gone)
 
 
 class EdgeCore(Core):

@@ -341,12 +341,12 @@ class Edges:
             self._asked[name] = body.behind
 
     def compare(self, said: Iterable[EdgeSaid], link: CoreLink) -> None:
-        """R10: find out by what a neighbour says that it has said whether something was lost in silence."""
+        """R10: find out by what a neighbour says that it has said whether something was lost in silence, or forged."""
         for root, behind, seq, digest in said:
             held = self.held.get((root, link.neighbour))
             if held is None or held.place.behind != behind or not held.is_answered or held.has_work:
                 continue
-            if seq > held.seq or (seq == held.seq and digest != held.digest):
+            if (seq, digest) != (held.seq, held.digest):  # a link keeps the order, so that is the latest of both
                 self._miss(held)
 
     def known(self, link: CoreLink) -> tuple[EdgeSaid, ...]:
@@ -383,7 +383,8 @@ class Edges:
 
     def held_by(self, body: EdgeHeld, link: CoreLink) -> None:
         said = self.said.get((body.root, link.neighbour))
-        if said is not None and said.place.before == body.behind and body.epoch == self._core_state.identity.epoch:
+        is_of_now = body.epoch == self._core_state.identity.epoch
+        if said is not None and said.place.before == body.behind and is_of_now and body.seq <= said.seq:
             said.confirmed(body.seq)
             self.waits.confirmed(said, body.seq)
 

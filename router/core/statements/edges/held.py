@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from tamis.protocol.limits import COLLECTED_BYTES_MAX
+from tamis.protocol.limits import COLLECTED_BYTES_MAX, STATEMENT_BYTES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.edge_bodies import EdgeStatement
 from tamis.router.core.statements.edges.places import EdgePlace
@@ -27,9 +27,9 @@ IDS_END: Final = 1 << 63
 """Ids of filters that neighbours say lie below; those above are this router's own, for filters that match all."""
 COMPARED_PER_SLICE: Final = 4_000
 """Filters of a whole that are compared with the last word in one slice: a few milliseconds."""
-WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
+WAITING_BYTES_MAX: Final = 8 * STATEMENT_BYTES_MAX
 """What waits, of one edge, until the whole before it is compared; with more of it the whole is asked for again."""
-STATEMENT_BYTES: Final = 256
+EMPTY_BYTES: Final = 256
 """What a statement without filters counts for among those that wait."""
 
 
@@ -193,4 +193,4 @@ class HeldEdge:
 
 
 def _size_of(body: EdgeStatement) -> int:
-    return STATEMENT_BYTES + size_of([each.filter for each in body.added]) + 8 * len(body.removed)
+    return EMPTY_BYTES + size_of([each.filter for each in body.added]) + 8 * len(body.removed)

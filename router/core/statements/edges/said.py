@@ -256,4 +256,4 @@ class SaidEdge:
         return self.seq
 
     def confirmed(self, seq: int) -> None:
-        self._confirmed_seq = max(self._confirmed_seq, min(seq, self.seq))
+        self._confirmed_seq = max(self._confirmed_seq, seq)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.rooted_tree import RootedTree
-from tamis.router.core.ways.roots import REST, RootChoice, root_of, roots_of, weight
+from tamis.router.core.ways.roots import REST, RootChoice, Roots, agreed_text, root_of, roots_of, weight
 from tests.router.core.graphs import number, random_edges
 
 ROUTERS = st.integers(1, 2**64 - 1)
@@ -102,3 +103,57 @@ def test_the_first_class_that_a_message_is_in_names_its_root():
     forest = Forest({}, (10, 20, 30))
     assert [forest.root_of(classes) for classes in ((), (0,), (1,), (1, 0))] == [30, 10, 20, 10]
     assert NO_FOREST.root_of((0,)) is None
+
+
+# --- roots over time, and what routers agree on
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(1, 6), max_size=4), st.integers(0, 3)), min_size=1, max_size=12))
+def test_a_root_is_named_once_it_has_been_chosen_for_the_hold(moves: list[tuple[set[int], int]]) -> None:
+    """Compared with a history of all choices."""
+    classes, hold_us, now_us = (RootChoice("a", (3,)), RootChoice(REST)), 4, 0
+    roots, history = Roots(classes, 1, hold_us), list[tuple[int, tuple[int, ...]]]()
+    for reach, later_us in moves:
+        now_us += later_us
+        roots.follow(reach, now_us)
+        history.append((now_us, roots_of(classes, reach) if reach else ()))
+        assert roots.chosen == history[-1][1]
+        since_us = []
+        for place, root in enumerate(roots.chosen):
+            kept = list(itertools.takewhile(lambda then: then[1][place : place + 1] == (root,), reversed(history)))  # noqa: B023
+            since_us.append(kept[-1][0])
+        for at_us in range(now_us, now_us + hold_us + 1):
+            expected = [
+                root if at_us >= since + hold_us else 0 for root, since in zip(roots.chosen, since_us, strict=True)
+            ]
+            assert list(roots.named(at_us)) == expected
+            later = [since + hold_us for since in since_us if since + hold_us > at_us]
+            assert roots.next_us(at_us) == min(later, default=None)
+        assert all(
+            classes >> place & 1
+            for place, root in enumerate(roots.chosen)
+            for classes in [roots.classes_by_root()[root]]
+        )
+
+
+def test_what_routers_agree_on_is_all_that_a_choice_follows_from() -> None:
+    different = [
+        (),
+        (RootChoice(REST),),
+        (RootChoice("a"), RootChoice(REST)),
+        (RootChoice("b"), RootChoice(REST)),
+        (RootChoice("a", (1,)), RootChoice(REST)),
+        (RootChoice("a", (1, 2)), RootChoice(REST)),
+        (RootChoice("a", (2, 1)), RootChoice(REST)),
+        (RootChoice("a"), RootChoice(REST, (1,))),
+        (RootChoice("a", (), (b"f",)), RootChoice(REST)),
+        (RootChoice("a", (), (b"f", b"g")), RootChoice(REST)),
+        (RootChoice("a", (), (b"fg",)), RootChoice(REST)),
+        (RootChoice("a", (), (b"f",)), RootChoice("g"), RootChoice(REST)),
+        (RootChoice("a"), RootChoice("b"), RootChoice(REST)),
+        (RootChoice("b"), RootChoice("a"), RootChoice(REST)),
+    ]
+    texts = [agreed_text(choices) for choices in different]
+    assert len(set(texts)) == len(different)
+    assert texts == [agreed_text([*choices]) for choices in different]
+    assert all(text.startswith("roots-") and " " not in text for text in texts), "one word of a layout"

@@ -227,6 +227,29 @@ def test_a_wait_outlives_what_is_lost(lost):
     assert is_(1) in table(world, "a", "b")
 
 
+@pytest.mark.parametrize("seq", [0, 1_000, 2**64 - 1])
+def test_a_confirmation_of_what_was_never_said_ends_no_wait(seq: int) -> None:
+    world = world_of("ab", "ab")
+    world.lose.append(EdgeStatement)
+    world.want("a", is_(1))
+    world.wait_for("a", 7)
+    world.handle("a", Heard(B, 1, EdgeHeld(min(A, B), routers_digest((A,)), 1, seq)))
+    assert world.reached == []
+    run(world, 70 * S)
+    assert world.reached == [("a", 7)]
+
+
+@pytest.mark.parametrize("seq", [2, 2**63])
+def test_what_was_said_under_a_seq_of_which_the_neighbour_does_not_know_is_found_out(seq: int) -> None:
+    world = world_of("ab", "ab")
+    world.want("b", is_(1))
+    run(world)
+    world.handle("a", Heard(B, 1, statement("b", seq, {1: is_(2)})))
+    assert filters(world, "a", "b") == {is_(2)}
+    run(world, 70 * S)
+    assert filters(world, "a", "b") == table(world, "a", "b") == {is_(1)}
+
+
 def test_a_wait_of_a_router_without_neighbours_ends_at_once():
     world = world_of("a")
     world.wait_for("a", 7)

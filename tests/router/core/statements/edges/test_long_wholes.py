@@ -109,7 +109,7 @@ def test_what_waits_for_a_whole_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(held_module, "COMPARED_PER_SLICE", 1)
     reckoning.say({1: is_(1)}, True)
     reckoning.say({1: is_(1), 2: is_(2)}, True)
-    monkeypatch.setattr(held_module, "WAITING_BYTES_MAX", 2 * held_module.STATEMENT_BYTES)
+    monkeypatch.setattr(held_module, "WAITING_BYTES_MAX", 2 * held_module.EMPTY_BYTES)
     assert reckoning.say({1: is_(1)}, False) is None
     with pytest.raises(held_module.Missed):
         reckoning.say({}, False)
