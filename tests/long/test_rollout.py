@@ -9,7 +9,7 @@ import pytest
 
 from tamis.testing import ring, running
 from tests.long.chaos import Traffic
-from tests.long.test_strategies import NAMES, STRATEGIES
+from tests.long.test_strategies import NAMES, RATE, STRATEGIES, lanes_of
 from tests.long.trouble import done, restarted, table
 
 USUAL = "advertise"
@@ -20,7 +20,8 @@ USUAL = "advertise"
 async def test_a_strategy_is_rolled_out_and_back(tmp_path, strategy):
     async with running(tmp_path, ring(*NAMES, strategy=STRATEGIES[USUAL])) as network:
         await network.until_linked()
-        load = Traffic({name: router.address for name, router in network.routers.items()}, 200)
+        addresses = {name: router.address for name, router in network.routers.items()}
+        load = Traffic(addresses, RATE, lanes_of(strategy))
         async with load.running():
             await asyncio.sleep(1)
             steps = [restarted(name, strategy=STRATEGIES[to]) for to in (strategy, USUAL) for name in NAMES]

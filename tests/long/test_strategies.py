@@ -9,8 +9,8 @@ import asyncio
 import pytest
 
 from tamis.testing import ring, running
-from tests.long.chaos import Traffic
-from tests.long.trouble import cut, done, killed, lost_between, restarted, stopped, table
+from tests.long.chaos import Lost, Traffic, Verdict
+from tests.long.trouble import Done, cut, done, killed, lost_between, restarted, stopped, table
 
 NAMES = ("r0", "r1", "r2", "r3", "r4")
 TROUBLES = (
@@ -23,6 +23,7 @@ TROUBLES = (
     restarted("r1"),
     restarted("r3"),
 )
+RATE = 200.0
 BACK_S = 1.5
 """A hold of links of a second, in which a silent failure is noticed, and half a second."""
 STRATEGIES: dict[str, dict[str, object]] = {
@@ -46,13 +47,18 @@ STRATEGIES: dict[str, dict[str, object]] = {
 }
 
 
+def lanes_of(strategy: str) -> int:
+    """Return how many classes messages are dealt to in turn; between classes there is no order."""
+    return 2 if "classes" in STRATEGIES[strategy] else 1
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("strategy", STRATEGIES)
 async def test_a_ring_under_kills_stops_cuts_and_restarts(tmp_path, strategy):
     async with running(tmp_path, ring(*NAMES, is_proxied=True, strategy=STRATEGIES[strategy])) as network:
         await network.until_linked()
         addresses = {name: router.address for name, router in network.routers.items()}
-        load = Traffic(addresses, 200, lanes=2 if "classes" in STRATEGIES[strategy] else 1)
+        load = Traffic(addresses, RATE, lanes_of(strategy))
         async with load.running():
             await asyncio.sleep(1)
             passed = await done(TROUBLES, network, load)
@@ -67,3 +73,15 @@ async def test_a_ring_under_kills_stops_cuts_and_restarts(tmp_path, strategy):
     assert lost_between(passed, verdict) == []
     for name, log in logs.items():
         assert "Traceback" not in log, (name, log[-2_000:])
+
+
+def test_what_is_lost_between_others_says_when_they_are_back():
+    passed = [Done(killed("r0"), [10.0, 12.0], 13.0), Done(cut("r0", "r1", "cut"), [16.0, 18.0], 19.0)]
+    planted = [("r1", "r2", 10.2), ("r1", "r2", 12.3), ("r0", "r2", 12.9), ("r0", "r2", 17.5), ("r1", "r2", 15.8)]
+    verdict = Verdict(
+        lost=[Lost(publisher, subscriber, 0, at_s, True, True) for publisher, subscriber, at_s in planted]
+    )
+    assert [each.back_s(verdict) for each in passed] == [pytest.approx(0.3), 1.5]
+    assert lost_between(passed, verdict) == [], "what is lost just before a trouble was under way as it began"
+    verdict.lost.append(Lost("r1", "r2", 0, 15.2, True, True))
+    assert lost_between(passed, verdict) == verdict.lost[-1:]

@@ -1,8 +1,8 @@
 """What is done to routers under traffic, one thing after another, and how soon those that it does not hit hear each
 other again.
 
-    killed, stopped, cut, restarted    one kind each, of one router or link; `killed("r1")` is done by calling it
-    done                               all of a list in turn, each until everybody hears everybody
+    killed, stopped, cut, restarted    one trouble each, of one router or link
+    done                               do all of a list in turn, each until everybody hears everybody
     back_s                             from the beginning or end of one to the last message lost between the others
 
 Law: what is hit is a router with its clients; a link hits nobody.
@@ -31,6 +31,7 @@ HEARD_S = 20.0
 BETWEEN_S = 3.0
 """Longer than trees are held: the next trouble meets a network that has forgotten the one before."""
 UNDER_WAY_S = 0.5
+"""So long before a trouble a message may have been published that it hits."""
 
 Marks = list[float]
 """The moments at which something changed."""
