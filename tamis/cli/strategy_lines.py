@@ -30,7 +30,7 @@ def of_strategies(statuses: Sequence[Status]) -> Iterator[str]:
         if status["network"].get("roots"):
             by_roots.setdefault(_roots(status["network"]["roots"]), []).append(status)
     for roots, routers in by_roots.items():
-        yield f"{roots}{_at(routers, following)}"
+        yield f"roots{_at(routers, following)}: {roots}"
     yield from _sets(following)
 
 
@@ -40,7 +40,7 @@ def _at(routers: Sequence[Status], all_: Sequence[Status]) -> str:
 
 
 def _roots(roots: Sequence[dict[str, Any]]) -> str:
-    """`roots: b of class orders; c of messages of no class`, and where the file prefers another."""
+    """`b of class orders; c of messages of no class`, and where the file prefers another."""
     classes: dict[str, list[str | None]] = {}
     for each in roots:
         if each["named"]:
@@ -54,7 +54,7 @@ def _roots(roots: Sequence[dict[str, Any]]) -> str:
     ]
     if without:
         parts.append(f"none yet of {in_words(without)}, which go to all routers")
-    return f"roots: {'; '.join(parts)}"
+    return "; ".join(parts)
 
 
 def _sets(statuses: Sequence[Status]) -> Iterator[str]:

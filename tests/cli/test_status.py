@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tamis.cli.broken_links import broken_links
+from tamis.cli.strategy_lines import of_strategies, strategy_problems
 from tamis.cli.supervised import Supervised
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import RouterState
@@ -65,3 +66,64 @@ def test_a_router_of_an_earlier_version_says_less() -> None:
 )
 def test_what_a_supervisor_says(state, said) -> None:
     assert list(Supervised("net.yaml", "b", RouterState(**state)).lines()) == said
+
+
+def serving(
+    router: str, strategy: str, roots: list[tuple[str | None, str | None, bool, str | None]] | None = None, **network
+):
+    """A router's status; `roots` are (class, root, named, preferred)."""
+    forms = (
+        None
+        if roots is None
+        else [dict(zip(("class", "root", "named", "preferred"), each, strict=True)) for each in roots]
+    )
+    sets = {"written": 0, "believed": 0, "stale": 0} | network.pop("sets", {})
+    return {"router": router, "strategy": strategy, "sets": sets, "network": {"roots": forms} | network}
+
+
+def test_the_default_strategy_is_not_spoken_of() -> None:
+    assert list(of_strategies([serving("a", "advertise"), {"name": "b", "state": "no answer"}])) == []
+
+
+def test_what_routers_say_alike_of_roots_is_said_once() -> None:
+    roots = [("orders", "b", True, "b"), ("odd", "b", True, None), (None, "c", True, "c")]
+    assert list(of_strategies([serving(router, "rendezvous", roots) for router in "abc"])) == [
+        "strategy rendezvous",
+        "roots: b of classes orders, odd; c of messages of no class",
+    ]
+
+
+def test_where_routers_differ_about_roots_each_is_named() -> None:
+    moved = [("orders", "d", True, "b"), (None, None, False, None)]
+    statuses = [serving("a", "rendezvous", moved), serving("b", "profile")]
+    assert list(of_strategies(statuses)) == [
+        "strategy rendezvous at a",
+        "strategy profile at b",
+        (
+            "roots at a: d of class orders; b, which the file prefers for class orders, is out of reach; none yet of "
+            "messages of no class, which go to all routers"
+        ),
+    ]
+
+
+def test_sets_are_summed_over_routers() -> None:
+    name = "advertise-destinations"
+    statuses = [
+        serving("a", name, sets={"written": 1_000}),
+        serving("b", name, sets={"believed": 900, "stale": 1}),
+        serving("c", name, sets={"believed": 950}),
+    ]
+    assert list(of_strategies(statuses))[1:] == [
+        (
+            "1,000 messages got a set of routers where they entered; sets were believed 1,850 times, and 1 time a "
+            "message was matched again"
+        )
+    ]
+
+
+def test_an_incomplete_edge_is_a_problem() -> None:
+    assert list(strategy_problems("a", serving("a", "profile", edges={"incomplete": 0, "heard": 3}))) == []
+    assert list(strategy_problems("a", {"network": None})) == []
+    assert list(strategy_problems("a", serving("a", "profile", edges={"incomplete": 1, "heard": 3}))) == [
+        "a: of 1 of 3 edges not all has been said: messages go there whether or not they are wanted"
+    ]
