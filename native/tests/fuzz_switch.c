@@ -83,6 +83,16 @@ static void classify(tm_switch *sw, tm_table *classes) {
     check(tm_switch_classify(sw, classes, 1) == TM_OK && tm_switch_roots(sw, roots, 2) == TM_OK);
 }
 
+/* The neighbour wants so much that a message which enters gets a set. */
+static void want_much(tm_switch *sw) {
+    static const uint8_t everything[] = {0x90};
+    static const uint64_t offsets[] = {0, sizeof everything};
+    uint8_t refused;
+    for (uint64_t id = 100; id < 140; id++) {
+        check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
+    }
+}
+
 /* One of several: a neighbour that wants everything, and routes for messages of two sources and along one tree.
  * `choice`: odd for a neighbour that knows ROUTE; and it chooses among policies. */
 static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admission, unsigned choice) {
@@ -109,7 +119,12 @@ static uint32_t join_others(tm_switch *sw, tm_table *network, tm_admission admis
     check(tm_switch_tables(sw, digest, held, 3) == TM_OK);
     check(tm_switch_install(sw, NEIGHBOUR, everything, offsets, &id, 1, &refused) == TM_OK && refused == TM_OK);
     check(tm_switch_open(sw, -1, &link) == TM_OK && tm_switch_admit(sw, link, &admission) == TM_OK);
-    for (unsigned i = 0; i < 2; i++) { /* one is in force, one on hold */
+    unsigned generations = 2; /* one is in force, one on hold */
+    if (forwardings[choice] == TM_FORWARD_DESTINATIONS) {
+        want_much(sw);
+        generations = 1; /* no set is written while there are more */
+    }
+    for (unsigned i = 0; i < generations; i++) {
         check(tm_switch_begin_routes(sw, 5, &generation) == TM_OK);
         check(tm_switch_route(sw, generation, 1, 0, &neighbour, &neighbour, 1) == TM_OK);
         check(tm_switch_route(sw, generation, STRANGER, STRANGER, &neighbour, &neighbour, 1) == TM_OK);
