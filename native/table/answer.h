@@ -232,9 +232,9 @@ int tm_marks_reserve(tm_marks *marks, tm_memory *memory, uint32_t groups);
 void tm_marks_free(tm_marks *marks, tm_memory *memory);
 bool tm_marks_are_clear(const tm_marks *marks);
 
-/* An open answer; `view` is that of the query, NULL where it names none; `work` says how many steps it may take, and how
- * many have been taken. The caller has cleared `hits->bits`, and reserved marks for all interfaces and, with a view, for
- * `query->group_count` groups. */
+/* An open answer; `view` is that of the query, NULL where it names none; `work` says how many steps it may take, and
+ * how many have been taken. The caller has cleared `hits->bits`, and reserved marks for all interfaces and, with a
+ * view, for `query->group_count` groups. */
 void tm_answer_begin(tm_answer *answer, const tm_holders *holders, const tm_marks *marks, const tm_view *view,
                      const tm_query *query, tm_hits *hits, tm_work work);
 /* Tell the caller; returns the result of the match. */
