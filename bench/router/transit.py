@@ -62,14 +62,16 @@ def _packed(predicate: str) -> bytes:
 
 
 class Router:
-    """One of the line, or alone; `filters` is how many the subscriber has, the one that matches among them."""
+    """One of the line, or alone; `filters` is how many the subscriber has, the one that matches among them. At most
+    `subscribers` subscribe, keeps among them."""
 
     forwarding = "wanted"
 
-    def __init__(self, role: str, filters: int) -> None:
+    def __init__(self, role: str, filters: int, subscribers: int = 4) -> None:
         self.number = {"alone": 1, "entry": 1, "transit": 2, "leaf": 3}[role]
         self.role = role
-        self.switch = Switch(Table(), SwitchOptions(self.number, 1, connections_max=4, publishers_max=4, hop_limit=1))
+        options = SwitchOptions(self.number, 1, 4, publishers_max=4, hop_limit=1, subscribers_max=subscribers)
+        self.switch = Switch(Table(), options)
         self.wanted = [_packed(WANTED), *(_packed(OTHERS.format(i, i)) for i in range(100, 99 + filters))]
         if role != "alone":
             self.switch.join(Table(), 8, self.forwarding)
