@@ -60,7 +60,7 @@ def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
         "memory_bytes": all_.memory_bytes,
         "commit_ms": {"p50": _ms(commits.quantile_s(0.5)), "p99": _ms(commits.quantile_s(0.99))},
         "log": {
-            "bytes": log["disk_bytes"],
+            "bytes": kept.used_bytes(),
             "bytes_max": settings.kept.bytes,
             **{name: log[name] for name in ("segments", "batches", "damaged", "missing")},
             **{name: bool(log[name]) for name in ("is_full", "is_failed")},

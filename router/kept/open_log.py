@@ -26,6 +26,11 @@ def ring_bytes(settings: KeptSettings) -> int:
     return max(RING_BYTES_MIN, 1 << (settings.memory_bytes.bit_length() - 1))
 
 
+def segment_bytes(settings: KeptSettings) -> int:
+    """Return the size of a segment, whole sectors."""
+    return settings.segment_bytes // 512 * 512
+
+
 def open_log(settings: KeptSettings) -> Log:
     """Return the log of a router; CannotStartNow where there is none to be had."""
     folder = Path(settings.folder or "")
@@ -34,7 +39,7 @@ def open_log(settings: KeptSettings) -> Log:
         log = Log(
             folder,
             bytes_max=settings.bytes,
-            segment_bytes=settings.segment_bytes // 512 * 512,
+            segment_bytes=segment_bytes(settings),
             ring_bytes=ring_bytes(settings),
         )
     except OSError as error:
@@ -58,6 +63,6 @@ def _tell(log: Log, folder: Path) -> None:
     if found["damages"] or found["missing"] or found["lost_copies"]:
         ranges = [f"{first:#x} to {last:#x}" for first, last in log.missing()[:10]]
         _log.error(
-            "the log of kept messages is damaged: what is missing is told to consumers as lost",
+            "the log of kept messages is damaged: these records cannot be read, and consumers get no Gap for them",
             extra=fields(folder=str(folder), damages=found["damages"], missing=found["missing"], ranges=ranges),
         )

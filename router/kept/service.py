@@ -10,7 +10,7 @@ from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.keeper import HeldKeep, KeepHost
-from tamis.router.kept.open_log import open_log
+from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
 from tamis.router.kept.waiting import Look, look
@@ -23,6 +23,7 @@ class KeptService:
         connections = clients.connections
         assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
         self.log = open_log(connections.settings.kept)
+        self._segment_bytes = segment_bytes(connections.settings.kept)
         try:
             self.keeper = KeepHost(connections, self.log, clients.new_wishes())
         except BaseException:
@@ -32,6 +33,11 @@ class KeptService:
         self._alarms = KeptAlarms(self.keeper, connections.health)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
+
+    def used_bytes(self) -> int:
+        """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
+        state = self.log.state()
+        return state["disk_bytes"] - state["spare"] * self._segment_bytes
 
     async def look(self, held: HeldKeep, after: int, limit: int, dead_of: HeldKeep | None) -> Look:
         """Return what waits in a keep behind position `after`; `dead_of`: of dead letters, those of that keep."""

@@ -33,4 +33,4 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     elif log["is_full"]:
         yield f"{who} has no room in its log: messages that are kept are refused until some are acknowledged"
     if log["missing"]:
-        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log; consumers are told"
+        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log, for which consumers get no Gap"
