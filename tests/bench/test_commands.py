@@ -19,8 +19,8 @@ HELPERS = {
     *("matching.libraries", "matching.instructions", "matching.build_child"),
     *("networks.growth.report", "reproduce.claims"),
 }
-COMPARISON = "tamis.bench.router.brokers"
-"""What starts brokers and drives them, also those that keep messages."""
+DRIVERS = ("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.moving")
+"""What starts brokers or a switch, and drives them, also where messages are kept."""
 SHARED = {"tamis.bench.tables", "tamis.bench.cells", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
 
 
@@ -55,7 +55,7 @@ def test_every_measurement_answers_a_question_and_stands_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("room", bench.QUESTIONS)
-def test_rooms_share_workloads_tables_cells_and_the_comparison_alone(room: str) -> None:
+def test_rooms_share_workloads_tables_cells_and_drivers_alone(room: str) -> None:
     files = sorted((ROOT / "bench" / room).rglob("*.py"))
     assert files
     for file in files:
@@ -63,7 +63,7 @@ def test_rooms_share_workloads_tables_cells_and_the_comparison_alone(room: str) 
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tamis.bench"):
                 names = {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
                 ours = (node.module or "").startswith(f"tamis.bench.{room}")
-                shared = names & SHARED or (node.module or "").startswith(COMPARISON)
+                shared = names & SHARED or (node.module or "").startswith(DRIVERS)
                 assert ours or shared, f"{file.relative_to(ROOT)} imports {node.module}"
 
 
