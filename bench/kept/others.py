@@ -16,7 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.router.transit import BLOCK_MESSAGES, Router, fed, instructions, tell
+from tamis.bench.router.moving import BLOCK_MESSAGES
+from tamis.bench.router.transit import Router, fed, instructions, tell
 from tamis.native import Admission, SubscribeFrame
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log

@@ -9,8 +9,7 @@
 #include <pthread.h>
 
 #include "base/memory.h"
-#include "log/layout.h"
-#include "tm.h"
+#include "tm_log.h"
 
 typedef struct tm_cold_read {
     struct tm_cold_read *next; /* in the queue that it is in */

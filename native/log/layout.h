@@ -13,8 +13,7 @@
 #define TM_LOG_LAYOUT_H
 
 #include "log/crc.h"
-#include "tm.h"
-#include "tm_log_api.h"
+#include "tm_log.h"
 
 #define SECTOR_BYTES 512U
 #define SEGMENT_HEAD_BYTES 4096U
