@@ -1,5 +1,4 @@
-/* tm_log.h - tm_log_api.h for C: once in a file, however many headers include it.
- */
+/* tm_log.h - the C side of tm_log_api.h, which cffi reads as it is: included once. */
 #ifndef TM_LOG_H
 #define TM_LOG_H
 

@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "base/memory.h"
-#include "tm.h"
 #include "tm_log.h"
 
 typedef struct tm_cold_read {

@@ -13,7 +13,6 @@
 #define TM_LOG_LAYOUT_H
 
 #include "log/crc.h"
-#include "tm.h"
 #include "tm_log.h"
 
 #define SECTOR_BYTES 512U
