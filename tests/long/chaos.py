@@ -139,10 +139,9 @@ def is_wanted(router_place: int, n: int) -> bool:
 
 
 class Traffic:
-    def __init__(self, addresses: dict[str, str], rate: float, lanes: int = 1) -> None:
-        """`addresses`: of the routers, by name. `rate`: messages a second in all. Of the messages of one publisher
-        those keep their order whose numbers are equal modulo `lanes`."""
-        self._addresses, self._pause_s, self._lanes = addresses, len(addresses) / rate, lanes
+    def __init__(self, addresses: dict[str, str], rate: float) -> None:
+        """`addresses`: of the routers, by name. `rate`: messages a second in all."""
+        self._addresses, self._pause_s = addresses, len(addresses) / rate
         self.sent: dict[str, list[Sent]] = {name: [] for name in addresses}
         self.heard = {name: Heard(name) for name in addresses}
         self._waiting: set[asyncio.Task[None]] = set()
@@ -245,7 +244,7 @@ class Traffic:
             for publisher, sent in self.sent.items():
                 numbers = heard.numbers.get(publisher, [])
                 verdict.doubled += len(numbers) - len(set(numbers))
-                for each in self._swapped(heard, publisher):
+                for each in _swapped(heard, publisher):
                     (verdict.told if _is_under_a_gap(heard, sent[each.n].at_s) else verdict.swapped).append(each)
                 for lost, under in self._lost(place, heard, publisher, sent):
                     verdict.lost.append(lost)
@@ -271,15 +270,6 @@ class Traffic:
             f"deliveries beside it: {', '.join(near) or 'none'}; gaps: {'; '.join(gaps) or 'none'}"
         )
 
-    def _swapped(self, heard: Heard, publisher: str) -> Iterator[Swapped]:
-        numbers, ways = heard.numbers.get(publisher, []), heard.ways.get(publisher, [])
-        for lane in range(self._lanes):
-            places = (at for at, n in enumerate(numbers) if n % self._lanes == lane)
-            for one, other in itertools.pairwise(places):
-                if numbers[one] > numbers[other]:
-                    came = [*ways[one : one + 1], *ways[other : other + 1]]
-                    yield Swapped(publisher, heard.router, numbers[other], numbers[one], came)
-
     def _lost(self, place: int, heard: Heard, publisher: str, sent: list[Sent]) -> Iterator[tuple[Lost, set[int]]]:
         """Each with the places of the gaps that it lies under."""
         numbers, places = heard.numbers.get(publisher, []), heard.places.get(publisher, [])
@@ -301,6 +291,13 @@ class Traffic:
 def _is_under_a_gap(heard: Heard, at_s: float) -> bool:
     """Does the span of a gap reach over the time?"""
     return any(since_s <= at_s <= until_s for _, since_s, until_s in _reaches(heard.gaps))
+
+
+def _swapped(heard: Heard, publisher: str) -> Iterator[Swapped]:
+    numbers, ways = heard.numbers.get(publisher, []), heard.ways.get(publisher, [])
+    for at, (one, other) in enumerate(itertools.pairwise(numbers), 1):
+        if one > other:
+            yield Swapped(publisher, heard.router, other, one, ways[at - 1 : at + 1])
 
 
 def _reaches(gaps: list[Told]) -> Iterator[tuple[int, float, float]]:

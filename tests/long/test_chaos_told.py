@@ -228,14 +228,6 @@ def test_the_oracle_finds_what_is_planted():
     assert {each.n for each in verdict.lost if each.subscriber == "r1"} == {0, 2, 4}, "r1 wants even numbers only"
 
 
-@pytest.mark.parametrize(("lanes", "swapped"), [(1, [1, 2]), (2, [2])])
-def test_order_is_that_of_a_lane(lanes, swapped):
-    load = Traffic({"r0": ""}, 1.0, lanes)
-    load.sent["r0"] = [Sent(float(n), "taken") for n in range(6)]
-    load.heard["r0"].numbers["r0"] = [0, 4, 1, 3, 2, 5]
-    assert [each.n for each in load.judged().swapped] == swapped
-
-
 def test_a_loss_is_told_with_what_lies_beside_it():
     load = Traffic({"r0": ""}, 1.0)
     load.sent["r0"] = [Sent(float(n), "taken", n + 0.25) for n in range(3)]

@@ -47,9 +47,11 @@ STRATEGIES: dict[str, dict[str, object]] = {
 }
 
 
-def lanes_of(strategy: str) -> int:
-    """Return how many classes messages are dealt to in turn; between classes there is no order."""
-    return 2 if "classes" in STRATEGIES[strategy] else 1
+def keeps_order(strategy: str, verdict: Verdict) -> bool:
+    """Did messages keep their order, if the strategy promises that? With roots they may lose it as roots change, which
+    docs/promises.md names as a fault that is known."""
+    print(*verdict.swapped, sep="\n    ")
+    return STRATEGIES[strategy]["name"] == "rendezvous" or verdict.out_of_order == 0
 
 
 @pytest.mark.long
@@ -58,7 +60,7 @@ async def test_a_ring_under_kills_stops_cuts_and_restarts(tmp_path, strategy):
     async with running(tmp_path, ring(*NAMES, is_proxied=True, strategy=STRATEGIES[strategy])) as network:
         await network.until_linked()
         addresses = {name: router.address for name, router in network.routers.items()}
-        load = Traffic(addresses, RATE, lanes_of(strategy))
+        load = Traffic(addresses, RATE)
         async with load.running():
             await asyncio.sleep(1)
             passed = await done(TROUBLES, network, load)
@@ -67,7 +69,8 @@ async def test_a_ring_under_kills_stops_cuts_and_restarts(tmp_path, strategy):
     verdict = load.judged()
     print(f"{strategy}: {verdict}", table(passed, verdict), *map(load.beside, verdict.untold), sep="\n    ")
     assert verdict.delivered > verdict.published
-    assert (verdict.doubled, verdict.misdelivered, verdict.out_of_order) == (0, 0, 0)
+    assert (verdict.doubled, verdict.misdelivered) == (0, 0)
+    assert keeps_order(strategy, verdict)
     assert verdict.untold == []
     assert not [each.trouble.what for each in passed if each.back_s(verdict) > BACK_S]
     assert lost_between(passed, verdict) == []
