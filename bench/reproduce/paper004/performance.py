@@ -217,8 +217,8 @@ def _sublinear(rows: ResultRows) -> Judgement:
     )
     last = [_line(rows, "flat", 0, I=width)[-1][1] for width in _WIDTHS]
     ours = (
-        f"log-log slopes of updates {listed(updates)}, of times {listed(us)} for I = 10, 20, 40; {listed(last, 1)} us at "
-        "the end"
+        f"log-log slopes of updates {listed(updates)}, of times {listed(us)} for I = 10, 20, 40; {listed(last, 1)} us "
+        "at the end"
     )
     return ruled(max(updates) <= 0.75, ours, "most interfaces match too late in a message to end it")
 
