@@ -48,8 +48,8 @@ STRATEGIES: dict[str, dict[str, object]] = {
 
 
 def keeps_order(strategy: str, verdict: Verdict) -> bool:
-    """Did messages keep their order, if the strategy promises that? With roots they may lose it as roots change, which
-    docs/promises.md names as a fault that is known."""
+    """Did messages keep their order, if the strategy promises that? Not so where a change of root changes the tree of a
+    class (docs/promises.md)."""
     print(*verdict.swapped, sep="\n    ")
     return STRATEGIES[strategy]["name"] == "rendezvous" or verdict.out_of_order == 0
 
