@@ -399,11 +399,17 @@ static void tamis_destroy(tm_engine *engine) {
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
-    stats->active = 0;
-    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        stats->active += tamis_is_active(&engine->records[handle]) && !tamis_is_ghost(engine, handle);
+uint64_t tamis_count_active(const tm_engine *engine) {
+    uint64_t covered_ghosts = 0;
+    for (uint32_t ghost = engine->ghosts; ghost != TAMIS_NONE;
+         ghost = tamis_covering_at(&engine->coverings, ghost)->ghost_next) {
+        covered_ghosts += engine->records[ghost].place == TAMIS_COVERED;
     }
+    return engine->holders->live - (engine->covered - covered_ghosts);
+}
+
+static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
+    stats->active = tamis_count_active(engine);
     stats->names = engine->names.live;
 }
 

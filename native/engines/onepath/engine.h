@@ -174,6 +174,8 @@ static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
 static inline bool tamis_is_active(const tamis_record *record) {
     return record->place > TAMIS_COVERED;
 }
+/* How many filters a match can reach, without a look at every record: a router is asked between two messages. */
+uint64_t tamis_count_active(const tm_engine *engine);
 /* Must numbers without a code have labels in a filter of the interface that stands in this place? A box has its ends
  * itself, and whether a filter is covered is asked only where cells are used. */
 static inline bool tamis_needs_order(const tm_engine *engine, uint32_t interface, unsigned place) {

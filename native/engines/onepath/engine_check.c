@@ -65,6 +65,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
     const tm_holders *holders = engine->holders;
     uint64_t covered = 0;
     uint64_t listed = 0;
+    uint64_t active = 0;
     uint64_t string_tests = 0;
     for (uint32_t handle = 0; handle < holders->count; handle++) {
         const tamis_record *record = &engine->records[handle];
@@ -82,6 +83,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
         string_tests += count_string_tests(engine, handle);
         uint32_t interface = tamis_interface_of(engine, handle);
         listed += tamis_is_active(record) && !tamis_uses_cells(engine, interface);
+        active += tamis_is_active(record) && !tamis_is_ghost(engine, handle);
         if (record->place == TAMIS_COVERED) {
             covered++;
             uint32_t coverer = tamis_covering_at(&engine->coverings, handle)->coverer;
@@ -99,7 +101,8 @@ static int validate_records(const tm_engine *engine, const char **reason) {
             }
         }
     }
-    if (covered != engine->covered || listed != engine->listed || string_tests != engine->string_tests) {
+    if (active != tamis_count_active(engine) || covered != engine->covered || listed != engine->listed ||
+        string_tests != engine->string_tests) {
         *reason = "a count of filters or of their tests is wrong";
         return TM_MISUSED;
     }
