@@ -190,9 +190,8 @@ def live_figure(paper: str, shows: str, measure: Callable[[FigureRun], list[Resu
     """The figure of one paper that starts daemons; it is run where that is asked for."""
 
     def judge(rows: ResultRows) -> Judgement:
-        told = ", ".join(f"{row['strategy']} {row['daemons']} for {row['events']} events" for row in rows)
-        alike = f"frames of daemons, fleet and model alike, point by point: {told}"
-        return ruled(bool(rows), alike, "nothing was run")
+        told = ", ".join(f"{row['strategy']} {row['daemons']} for {row['events']}" for row in rows)
+        return ruled(bool(rows), f"frames for events, of daemons, fleet and model alike: {told}", "nothing was run")
 
     return PaperFigure(
         paper=paper,
