@@ -63,6 +63,13 @@ static bool make_spare(tm_store *store) {
     return result == 0;
 }
 
+uint32_t tm_store_spares(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    uint32_t count = store->spare_count;
+    pthread_mutex_unlock(&store->state);
+    return count;
+}
+
 void tm_store_prepare(tm_store *store, bool *is_idle) {
     pthread_mutex_lock(&store->writing);
     if (!store->is_failed && store->spare_count <= SEGMENTS_RESERVED && make_spare(store)) {

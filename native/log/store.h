@@ -104,6 +104,8 @@ void tm_store_judge_room(tm_store *store);
 void tm_store_drop(tm_store *store, tm_segment *segment);
 /* Of segments and spare files. `state` is held. */
 uint64_t tm_store_disk_bytes(const tm_store *store);
+/* How many spare files there are; for who holds no lock. */
+uint32_t tm_store_spares(tm_store *store);
 /* Remember a spare file; false: no memory. */
 bool tm_store_add_spare(tm_store *store, uint64_t serial);
 

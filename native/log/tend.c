@@ -275,6 +275,21 @@ static tm_segment *next_to_drop(tm_store *store, bool *is_wanting) {
     return next;
 }
 
+/* Has anything come since the checkpoint on disk? */
+static bool is_checkpoint_old(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    bool is_old = store->checkpoint_seq != store->seq || store->checkpoint_count != store->changes;
+    pthread_mutex_unlock(&store->state);
+    return is_old;
+}
+
+static bool has_failed(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    bool is_failed = store->is_failed;
+    pthread_mutex_unlock(&store->state);
+    return is_failed;
+}
+
 int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
     *is_idle = true;
     bool is_wanting;
@@ -286,8 +301,7 @@ int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
         pthread_mutex_unlock(&store->writing);
         return TM_OK;
     }
-    bool is_checkpoint_old = store->checkpoint_seq != store->seq || store->checkpoint_count != store->changes;
-    if (is_wanting || (is_checkpoint_due && is_checkpoint_old)) {
+    if (is_wanting || (is_checkpoint_due && is_checkpoint_old(store))) {
         *is_idle = false;
         return tm_checkpoint_write(store);
     }
@@ -297,9 +311,9 @@ int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
     }
     if (store->copied != NULL) {
         *is_idle = false;
-        return store->is_failed ? TM_LOG_FAILED : copy_some(store, store->copied);
+        return has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
     }
-    tm_segment *segment = store->is_failed ? NULL : next_to_judge(store);
+    tm_segment *segment = has_failed(store) ? NULL : next_to_judge(store);
     if (segment != NULL) {
         *is_idle = false;
         return judge(store, segment);

@@ -38,11 +38,11 @@ static void sleep_until_called(tm_log *log) {
 static void *commit_all(void *given) {
     tm_log *log = given;
     while (!atomic_load(&log->is_ending)) {
-        uint64_t spare = log->store->spare_count;
+        uint32_t spares = tm_store_spares(log->store);
         if (tm_log_commit(log) != TM_OK) {
             sleep_until_called(log);
         }
-        if (log->store->spare_count < spare) {
+        if (tm_store_spares(log->store) < spares) {
             tm_log_wake(log, 1);
         }
     }

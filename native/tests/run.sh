@@ -1,19 +1,24 @@
 #!/bin/sh
 # Builds the C tests with the address and undefined-behaviour sanitizers and runs them: run.sh [TEST...]
 # A fuzz target is a test as well: of the seeds, which are what its fuzzer has found before. clang's sanitizers find more
-# than gcc's (an offset to a null pointer); gcc is taken where there is no clang.
+# than gcc's (an offset to a null pointer); gcc is taken where there is no clang. SANITIZE=thread looks for races between
+# the threads of the log and the switch: SANITIZE=thread run.sh test_log test_keeps.
 set -eu
 cd "$(dirname "$0")"
-mkdir -p build
+sanitize=${SANITIZE:-address,undefined}
+build=build
+[ "$sanitize" = address,undefined ] || build=build/$sanitize
+[ "$sanitize" != thread ] || sanitize="thread -Wno-tsan" # fences are there for the kernel's side, which it does not see
+mkdir -p "$build"
 cc=${CC:-$(command -v clang || echo gcc)}
-flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_LOG_TESTED"
+flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=$sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_LOG_TESTED"
 sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
 newest_header=$(find .. -name '*.h' -exec ls -t {} + | head -1)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
 for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_judge.c; do
-    object=build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
+    object=$build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.
     if [ ! -e "$object" ] || [ "../$source" -nt "$object" ] || [ "$newest_header" -nt "$object" ]; then
@@ -23,7 +28,7 @@ done
 for test in "$@"; do
     main="" seeds=""
     case $test in fuzz_*) main=replay.c seeds=$(ls seeds/"$test"/*) ;; esac
-    $cc $flags -I.. "$test.c" $main $objects -lm -lpthread -o "build/run_$test"
+    $cc $flags -I.. "$test.c" $main $objects -lm -lpthread -o "$build/run_$test"
     echo "== $test"
-    "build/run_$test" $seeds
+    "$build/run_$test" $seeds
 done

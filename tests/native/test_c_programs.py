@@ -3,6 +3,7 @@ once found, tried again."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,12 +15,12 @@ COMPILER = shutil.which("clang") or shutil.which("gcc")
 """As run.sh chooses it."""
 
 
-def _has_sanitizers(folder: Path) -> bool:
+def _has_sanitizers(folder: Path, names: str = "address,undefined") -> bool:
     if COMPILER is None:
         return False
     source = folder / "empty.c"
     source.write_text("int main(void) { return 0; }\n")
-    built = [COMPILER, "-fsanitize=address,undefined", str(source), "-o", str(folder / "empty")]
+    built = [COMPILER, f"-fsanitize={names}", str(source), "-o", str(folder / "empty")]
     return subprocess.run(built, capture_output=True, check=False).returncode == 0  # noqa: S603 - fixed arguments
 
 
@@ -33,3 +34,14 @@ def test_c_programs(tmp_path: Path) -> None:
         assert f"== {program.stem}\n" in run.stdout
     for seed in FOLDER.glob("seeds/*/*"):
         assert f"{seed.relative_to(FOLDER)}: {seed.stat().st_size} bytes\n" in run.stdout
+
+
+@pytest.mark.long
+def test_the_threads_of_the_log_race_nowhere(tmp_path: Path) -> None:
+    if not _has_sanitizers(tmp_path, "thread"):
+        pytest.skip("a C compiler with its sanitizer of threads is not installed")
+    command = [str(FOLDER / "run.sh"), "test_log", "test_keeps"]
+    run = subprocess.run(  # noqa: S603 - no input
+        command, capture_output=True, text=True, check=False, env=os.environ | {"SANITIZE": "thread"}
+    )
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
