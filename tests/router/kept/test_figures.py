@@ -46,7 +46,7 @@ def asked(file: Path, capsys: pytest.CaptureFixture[str], *argv: str) -> list[di
 @pytest.mark.slow
 def test_the_figures_of_all_keeps_are_the_sums_over_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "one.yaml"
-    keys = "kept: {bytes: 268435456, segment_bytes: 1048576, series: 2}"
+    keys = "kept: {bytes: 268435456, segment_bytes: 1048576, keep_series: 2}"
     ports = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}"'
     file.write_text(f"{keys}\nrouters: {{a: {{{ports}, data: data}}}}\n")
     with blocking.started(file, "a") as one, connect(one.address, name="both") as client:
