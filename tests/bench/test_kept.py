@@ -17,11 +17,15 @@ pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
 COUNT = 2_000
 SHORT = Plan(rounds=1, seconds=0.2)
 # rabbitmq takes seconds to start, and a JetStream that syncs each message takes a second for a window
-NAMES = [pytest.param(name, marks=pytest.mark.long if name == "rabbitmq" else pytest.mark.slow) for name in KEEPERS]
+CASES = [
+    pytest.param(name, measure.name, marks=pytest.mark.long if name == "rabbitmq" else pytest.mark.slow)
+    for measure in measures(COUNT).values()
+    for name in measure.brokers
+    if measure.name != "latency"
+]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("measure", ["publish", "consume"])
+@pytest.mark.parametrize(("name", "measure"), CASES)
 def test_a_broker_is_measured(name: str, measure: str) -> None:
     if KEEPERS[name].program() is None:
         pytest.skip(KEEPERS[name].how_to_install)

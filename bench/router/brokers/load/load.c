@@ -153,6 +153,14 @@ static void print_result(const loop *l, const setup *s, const moment *a, const m
     printf("}\n");
 }
 
+static void publish_all(loop *l) {
+    loop_run(l, PRELOAD_SECONDS);
+    if (l->slowest < l->last) {
+        fail("%llu of %llu messages were confirmed in %d s", (unsigned long long)l->slowest,
+             (unsigned long long)l->last, PRELOAD_SECONDS);
+    }
+}
+
 static void run(const options *o) {
     loop l = {.window = o->window, .rate = o->rate};
     setup s = set_up(&l, o);
@@ -162,7 +170,7 @@ static void run(const options *o) {
     loop_start(&l);
     if (o->is_consumed) {
         l.last = o->count;
-        loop_run(&l, PRELOAD_SECONDS);
+        publish_all(&l);
         loop_consume(&l, l.others);
     } else {
         loop_run(&l, o->warm_s);
