@@ -64,7 +64,8 @@ def _redis_synced(program: str, folder: Path) -> Launch:
 
 
 def _tamis(program: str, folder: Path) -> Launch:
-    kept = ["kept:", f"  folder: {folder / 'kept'}", f"  bytes: {32 * _GIB}"]
+    """With room for 15 million messages that wait; by default it is for four million, which two seconds fill."""
+    kept = ["kept:", f"  folder: {folder / 'kept'}", f"  bytes: {32 * _GIB}", f"  memory_bytes: {_GIB // 16}"]
     return launch_router(program, folder, kept)
 
 
