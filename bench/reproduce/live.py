@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import tamis
 from tamis import testing
-from tamis.bench.networks.strategies.control import forest_of, trees_of
+from tamis.bench.networks.strategies.control import forest_of, layout, trees_of
 from tamis.bench.networks.strategies.model import copies
-from tamis.bench.networks.strategies.wants import Wants
+from tamis.bench.networks.strategies.wants import Wants, make_wants
 from tamis.bench.reproduce.emulated import emulated
 from tamis.bench.reproduce.figure import (
     Criterion,
@@ -39,6 +40,9 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.ways.roots import RootChoice
 from tamis.simulate.topologies import NetworkPlan
 
+RING_SUBSCRIPTIONS: Final = 200
+RING_COVERED_PERCENT: Final = 50
+RING_EVENTS: Final = 60
 _PATIENCE_S: Final = 120.0
 _KEEPALIVE: Final = {"hold_ms": 20_000}
 """On a busy machine a daemon may stand still for longer than neighbours wait as a rule."""
@@ -184,6 +188,14 @@ def compared(point: LivePoint, model: int | None = None) -> ResultRow:
     if not (found.frames == fleet.first.frames == model and found.delivered == due):
         raise Disagreement(f"daemons, fleet and model differ: {dict(row)}")
     return row
+
+
+def compared_on_ring(run: FigureRun, engines: Mapping[str, str]) -> list[ResultRow]:
+    """Compare daemons, fleet and model in a ring of five routers, by each strategy of `engines` with its engine."""
+    plan = layout("ring5")
+    wants = make_wants(len(plan.names), RING_SUBSCRIPTIONS, RING_COVERED_PERCENT, RING_EVENTS)
+    points = {name: LivePoint("five routers in a ring", plan, name, engine, wants) for name, engine in engines.items()}
+    return [run.cell(f"live ring5 {name}", partial(compared, point)) for name, point in points.items()]
 
 
 def live_figure(paper: str, shows: str, measure: Callable[[FigureRun], list[ResultRow]], seconds: float) -> PaperFigure:

@@ -42,6 +42,8 @@ typedef struct parts {
     tm_trail *trail;      /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
+_Static_assert(sizeof(parts) == 112, "a new field is assigned in switch_parts");
+
 /* A frame of a connection, of which nothing is known yet. Each field has its assignment: a compiler clears a whole of
  * this size by an instruction that takes longer than all of them. */
 static inline parts switch_parts(const uint8_t *frame, uint32_t size, uint32_t from) {

@@ -21,6 +21,9 @@ GENERATIONS_MAX: Final = 4
 """Generations of trees kept, as many as the switch keeps."""
 _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
+EXPIRED_WITHIN_S: Final = 0.3
+"""The switch looks at each of its ticks, ten a second, whether earlier trees are over."""
+
 
 class Generation(NamedTuple):
     trees: Trees
@@ -46,7 +49,7 @@ class Routes:
             self._set_tree(number, generation, root)
         self._switch.commit(self._hold_ms, self._wait_ms if is_whole else 0)
         if self._generations:
-            self._alone_from_s = time.monotonic() + self._hold_ms / 1_000
+            self._alone_from_s = time.monotonic() + self._hold_ms / 1_000 + EXPIRED_WITHIN_S
         self.name(forest.roots)
         self._generations[number] = generation
         while len(self._generations) > GENERATIONS_MAX:

@@ -6,6 +6,7 @@ Law: each call says what it takes in its signature, and checks it before a byte 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime
@@ -35,15 +36,15 @@ if TYPE_CHECKING:
     from tamis.client.settings import Settings
 
 
-class KeepingClient:
+class KeepingClient(ABC):
     """The part of a client that is about kept subscriptions."""
 
     _settings: Settings
 
     @property
+    @abstractmethod
     def _pump(self) -> BlockingPump:
         """What moves the bytes; RuntimeError before the client is opened."""
-        raise NotImplementedError
 
     def keep(
         self,
