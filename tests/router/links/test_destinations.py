@@ -6,11 +6,9 @@ import asyncio
 
 import pytest
 
-from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Lost
 from tests.router.links.conftest import in_touch, linked
-from tests.router.links.exchanges import each_gets_what_it_wants
-from tests.router.links.test_flood import RING, visits
+from tests.router.links.exchanges import RING, each_gets_what_it_wants, killed, mixed_ring, visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
@@ -80,12 +78,7 @@ async def test_routers_whose_tables_change_match_until_these_are_equal_again(nod
 
 @pytest.mark.slow
 async def test_it_mixes_with_the_others_in_one_ring(nodes):
-    text = linked(*RING)
-    made = nodes(text)
-    full = text.replace("{}", str(made["a"]._folder))
-    for name, strategy in zip(made, (REUSE, "", LINK_MATCHING, "\nstrategy: match-first", REUSE), strict=True):
-        made[name].settings = parse_topology(full + strategy).router(name)
-    await in_touch(made)
+    made = await mixed_ring(nodes, (REUSE, "", LINK_MATCHING, "\nstrategy: match-first", REUSE))
     clients = {name: await node.client(f"at {name}") for name, node in made.items()}
     many = [subscription(2 + y, f"y = {y}") for y in range(MANY)]
     for place, client in enumerate(clients.values()):
@@ -102,10 +95,7 @@ async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
     await _sets_for_all(made)
     await alice.publish({"x": 10})
     assert await carol.delivered() == {"x": 10}
-    made["b"].kill()
-    rest = {name: node for name, node in made.items() if name != "b"}
-    for node in rest.values():
-        await node.knows(*(name for name in rest if name != node.name))
+    rest = await killed(made, "b")
     for x in range(20, 24):
         await alice.publish({"x": x})
     assert [await carol.delivered() for _ in range(4)] == [{"x": x} for x in range(20, 24)]

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.configs import parse_topology
-from tamis.native.switch_figures import DROP_REASONS
-from tests.router.links.conftest import Node, in_touch, linked
-from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
+from tests.router.links.conftest import in_touch, linked
+from tests.router.links.exchanges import RING, all_subscribe, each_gets_what_it_wants, mixed_ring, visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
-RING = ("ab", "bc", "cd", "de", "ea")
 FLOOD = "\nstrategy: flood"
 EVERYWHERE = "\nstrategy: {name: flood, prune: false}"
-
-
-def visits(made: dict[str, Node]) -> int:
-    """How many messages routers took, those of clients included, and copies by old trees (R5b) left out."""
-    figures = [node.connections.switch.figures() for node in made.values()]
-    dropped = [dict(zip(DROP_REASONS, each.dropped, strict=True)) for each in figures]
-    return sum(each.messages_in for each in figures) - sum(each["transit"] + each["parent"] for each in dropped)
 
 
 @pytest.mark.parametrize(("strategy", "frames"), [(FLOOD, 2), (EVERYWHERE, 4)], ids=["prune", "everywhere"])
@@ -58,26 +48,6 @@ async def test_tables_are_not_asked_while_all_want_everything(nodes):
 
 @pytest.mark.parametrize("flooding", ["b", "ad", "bce"])
 async def test_routers_that_flood_and_routers_that_advertise_make_one_ring(nodes, flooding):
-    text = linked(*RING)
-    made = nodes(text)
-    floods = parse_topology(text.replace("{}", str(made["a"]._folder)) + FLOOD)
-    for name in flooding:
-        made[name].settings = floods.router(name)
-    await in_touch(made)
+    made = await mixed_ring(nodes, [FLOOD if name in flooding else "" for name in "abcde"])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)
-
-
-async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
-    made = await in_touch(nodes(linked(*RING) + FLOOD))
-    alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
-    await subscribe(carol, subscription(1, "x > 0"))
-    await alice.publish({"x": 1})
-    assert await carol.delivered() == {"x": 1}
-    made["b"].kill()
-    rest = {name: node for name, node in made.items() if name != "b"}
-    for node in rest.values():
-        await node.knows(*(name for name in rest if name != node.name))
-    for x in (0, 2, 3):
-        await alice.publish({"x": x})
-    assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]

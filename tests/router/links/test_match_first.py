@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.configs import parse_topology
 from tests.router.links.conftest import in_touch, linked
-from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
-from tests.router.links.test_flood import RING, visits
+from tests.router.links.exchanges import RING, all_subscribe, each_gets_what_it_wants, mixed_ring, visits
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
@@ -40,27 +38,7 @@ async def test_a_router_on_the_way_matches_a_message_only_if_it_is_for_too_many(
 
 @pytest.mark.parametrize("strategies", ["mfala", "fmmmm", "aamaa"], ids=["all four", "one floods", "one matches first"])
 async def test_it_mixes_with_the_others_in_one_ring(nodes, strategies):
-    text = linked(*RING)
-    made = nodes(text)
-    full = text.replace("{}", str(made["a"]._folder))
     others = {"m": MATCH_FIRST, "l": "\nstrategy: link-matching", "f": "\nstrategy: flood", "a": ""}
-    for name, strategy in zip(made, strategies, strict=True):
-        made[name].settings = parse_topology(full + others[strategy]).router(name)
-    await in_touch(made)
+    made = await mixed_ring(nodes, [others[letter] for letter in strategies])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)
-
-
-async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
-    made = await in_touch(nodes(linked(*RING) + MATCH_FIRST))
-    alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
-    await subscribe(carol, subscription(1, "x > 0"))
-    await alice.publish({"x": 1})
-    assert await carol.delivered() == {"x": 1}
-    made["b"].kill()
-    rest = {name: node for name, node in made.items() if name != "b"}
-    for node in rest.values():
-        await node.knows(*(name for name in rest if name != node.name))
-    for x in (0, 2, 3):
-        await alice.publish({"x": x})
-    assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]

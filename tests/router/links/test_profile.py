@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Ack, Unsubscribe
 from tamis.router.admin.edges import onward_forms
 from tamis.router.core.strategies.edges import EdgeCore
 from tests.router.links.conftest import Node, in_touch, linked
-from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
-from tests.router.links.test_flood import visits
+from tests.router.links.exchanges import (
+    RING,
+    all_subscribe,
+    each_gets_what_it_wants,
+    killed,
+    mixed_ring,
+    visits,
+)
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
-RING = ("ab", "bc", "cd", "de", "ea")
 PROFILE = "\nstrategy: profile"
 PREVENTIVE = "\nstrategy: {name: profile, storing: preventive}"
 
@@ -73,10 +77,7 @@ async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
     await settled(*made.values())
     await alice.publish({"x": 1})
     assert await carol.delivered() == {"x": 1}
-    made["b"].kill()
-    rest = {name: node for name, node in made.items() if name != "b"}
-    for node in rest.values():
-        await node.knows(*(name for name in rest if name != node.name))
+    rest = await killed(made, "b")
     for x in (0, 2, 3):
         await alice.publish({"x": x})
     assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
@@ -87,12 +88,7 @@ async def test_a_ring_goes_on_when_a_router_is_killed(nodes):
 
 @pytest.mark.parametrize("others", ["ad", *(pytest.param(each, marks=pytest.mark.slow) for each in ("b", "bce"))])
 async def test_routers_of_both_families_make_one_ring(nodes, others):
-    text = linked(*RING)
-    made = nodes(text)
-    profile = parse_topology(text.replace("{}", str(made["a"]._folder)) + PROFILE)
-    for name in others:
-        made[name].settings = profile.router(name)
-    await in_touch(made)
+    made = await mixed_ring(nodes, [PROFILE if name in others else "" for name in "abcde"])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)
 

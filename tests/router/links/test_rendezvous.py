@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.configs import parse_topology
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.router.admin.edges import class_form, edge_forms, onward_forms, root_changes, root_forms
 from tamis.router.core.strategies.rendezvous import RendezvousCore
 from tests.router.links.conftest import Node, in_touch, linked
-from tests.router.links.exchanges import all_subscribe, each_gets_what_it_wants
-from tests.router.links.test_flood import visits
+from tests.router.links.exchanges import (
+    RING,
+    all_subscribe,
+    each_gets_what_it_wants,
+    killed,
+    mixed_ring,
+    visits,
+)
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription
 
-RING = ("ab", "bc", "cd", "de", "ea")
 PLAIN = "\nstrategy: rendezvous"
 CLASSES = """
 strategy:
@@ -106,6 +110,7 @@ async def test_administration_says_which_edges_and_roots_there_are(nodes):
     assert class_form(network["a"].core, {"x": 2}) == {"class": None, "root": "c"}
 
 
+@pytest.mark.slow
 async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
     made = await in_touch(nodes(linked(*RING) + "\nstrategy: {name: rendezvous, others: [b, d]}"))
     alice, carol = await made["a"].client("alice"), await made["c"].client("carol")
@@ -113,10 +118,7 @@ async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
     await named(*made.values())
     await alice.publish({"x": 1})
     assert await carol.delivered() == {"x": 1}
-    made["b"].kill()
-    rest = {name: node for name, node in made.items() if name != "b"}
-    for node in rest.values():
-        await node.knows(*(name for name in rest if name != node.name))
+    rest = await killed(made, "b")
     for x in (0, 2, 3):
         await alice.publish({"x": x})
     assert [await carol.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]
@@ -133,24 +135,13 @@ async def test_when_a_root_is_killed_the_next_one_takes_its_place(nodes):
 
 @pytest.mark.parametrize("others", ["ad", *(pytest.param(each, marks=pytest.mark.slow) for each in ("b", "bce"))])
 async def test_routers_of_both_families_make_one_ring(nodes, others):
-    text = linked(*RING)
-    made = nodes(text)
-    rendezvous = parse_topology(text.replace("{}", str(made["a"]._folder)) + PLAIN)
-    for name in others:
-        made[name].settings = rendezvous.router(name)
-    await in_touch(made)
+    made = await mixed_ring(nodes, [PLAIN if name in others else "" for name in "abcde"])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)
 
 
 async def test_routers_that_differ_about_roots_go_by_the_trees_of_sources(nodes):
-    text = linked(*RING) + PLAIN
-    made = nodes(text)
-    other = parse_topology(
-        linked(*RING).replace("{}", str(made["a"]._folder)) + "\nstrategy: {name: rendezvous, others: [c]}"
-    )
-    made["b"].settings = other.router("b")
-    await in_touch(made)
+    made = await mixed_ring(nodes, [PLAIN, "\nstrategy: {name: rendezvous, others: [c]}", PLAIN, PLAIN, PLAIN])
     clients = await all_subscribe(made)
     await each_gets_what_it_wants(clients)
     assert all(core_of(node).roots.chosen == () for node in made.values())
