@@ -62,7 +62,8 @@ class Budget:
     look through a hundred routers for the sake of one."""
 
     seconds: float
-    _spent_s: float = 0.0
+    spent_s: float = 0.0
+    """What is spent of them; what one has in common with others, from the beginning."""
     _began_s: float = 0.0
 
     def __enter__(self) -> None:
@@ -70,14 +71,14 @@ class Budget:
         self._began_s = time.process_time()
 
     def __exit__(self, *_: object) -> None:
-        self._spent_s += time.process_time() - self._began_s
+        self.spent_s += time.process_time() - self._began_s
         self._began_s = 0.0
         gc.enable()
 
     def check(self, doing: str) -> None:
         """OverBudget if the time is over."""
         running_s = time.process_time() - self._began_s if self._began_s else 0.0
-        if self._spent_s + running_s > self.seconds:
+        if self.spent_s + running_s > self.seconds:
             raise OverBudget(f"more than {self.seconds:g} s, while {doing}")
 
 

@@ -55,6 +55,11 @@ class Strategy:
             settings = replace(settings, broadcast=cast("Broadcast", self.facts.layer))
         return self.make_core(name, epoch, settings, paths, parts, unix_ms)
 
+    def says_as(self, other: Strategy) -> bool:
+        """Return whether routers say the same with both strategies, which differ in how messages go, if in anything."""
+        ours = (self.make_core, self.parts, self.facts.layer, self.facts.has_roots)
+        return ours == (other.make_core, other.parts, other.facts.layer, other.facts.has_roots)
+
 
 def _applied(parts: CoreParts, instead: CoreParts) -> CoreParts:
     usual = CoreParts()

@@ -249,6 +249,19 @@ def test_counted_columns_are_the_same_each_time(tmp_path) -> None:
 
 
 @pytest.mark.slow
+def test_a_strategy_that_shares_a_network_with_others_counts_what_it_counts_alone(tmp_path) -> None:
+    rows = {}
+    for names in ("advertise,match-first,advertise-destinations", "match-first", "advertise-destinations"):
+        assert table(tmp_path, "--strategy", names, "--json", str(tmp_path / names)).exit_code == 0
+        rows[names] = {row["strategy"]: row for row in map(json.loads, (tmp_path / names).read_text().splitlines())}
+    together, *alone = rows.values()
+    assert len(together) == 3
+    for row in (each for rows_alone in alone for each in rows_alone.values()):
+        shared = together[row["strategy"]]
+        assert {name: row[name] for name in COUNTED} == {name: shared[name] for name in COUNTED}
+
+
+@pytest.mark.slow
 def test_a_second_run_measures_only_what_is_not_in_the_file(tmp_path) -> None:
     assert table(tmp_path, "--strategy", "advertise").exit_code == 0
     again = table(tmp_path, "--strategy", "advertise,flood")
