@@ -28,6 +28,7 @@ typedef struct tm_kept {
     uint32_t tried;
     uint8_t state;
     bool maybe_duplicate;
+    bool is_letter; /* it came from another keep, as a dead letter */
 } tm_kept;
 
 typedef struct tm_index {

@@ -144,6 +144,7 @@ typedef enum {
 /* Bits of DELIVERIES. */
 #define WIRE_REPLAYED 1U
 #define WIRE_MAYBE_DUPLICATE 2U
+#define WIRE_DEAD_LETTER 4U
 #define WIRE_VERSION_NEWEST 2U /* the first in which a refusal may say the newest counter that is known */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header is read in place");

@@ -106,6 +106,7 @@ static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, u
     bool is_open = true;
     int result = open->claimant != 0 ? take_unacked(sw, open, record->n, &is_open) : TM_OK;
     row.state = is_open ? KEPT_OPEN : KEPT_PAST;
+    row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
     if (result == TM_OK) {
         keep_put(sw, slot, &row);
     }

@@ -122,9 +122,16 @@ static uint32_t best_member(tm_switch *sw, const tm_keep *keep, uint32_t size) {
 
 /* ---- frames ---- */
 
-/* Write the DELIVER of a message; false: no memory. */
-static bool send(tm_switch *sw, uint32_t id, const tm_body *body, uint64_t position, uint32_t deliveries,
-                 bool maybe_duplicate) {
+/* What DELIVERIES says of a row, but for the times. */
+static uint8_t bits_of(const tm_switch *sw, const tm_kept *row) {
+    bool is_past = row->state == KEPT_PAST;
+    bool maybe = !is_past && (row->maybe_duplicate || row->n <= sw->keeps->recovered_to);
+    return (uint8_t)((is_past ? WIRE_REPLAYED : 0) | (maybe ? WIRE_MAYBE_DUPLICATE : 0) |
+                     (row->is_letter ? WIRE_DEAD_LETTER : 0));
+}
+
+/* Write the DELIVER of a row; false: no memory. */
+static bool send(tm_switch *sw, uint32_t id, const tm_body *body, const tm_kept *row, uint32_t deliveries) {
     tm_member *member = keep_member(sw, id);
     tm_connection *connection = switch_at(sw, member->connection);
     uint32_t size = body->size + KEEP_DELIVER_BYTES;
@@ -144,11 +151,11 @@ static bool send(tm_switch *sw, uint32_t id, const tm_body *body, uint64_t posit
     wire_store32(at + 4, member->id);
     wire_store16(at + 8, WIRE_LOG_POSITION);
     wire_store16(at + 10, 8);
-    wire_store64(at + 12, position);
+    wire_store64(at + 12, row->n);
     wire_store16(at + 20, WIRE_DELIVERIES);
     wire_store16(at + 22, 5);
     wire_store32(at + 24, deliveries);
-    at[28] = (uint8_t)((deliveries == 0 ? WIRE_REPLAYED : 0) | (maybe_duplicate ? WIRE_MAYBE_DUPLICATE : 0));
+    at[28] = bits_of(sw, row);
     memcpy(at + KEEP_DELIVER_BYTES, body->frame + WIRE_HEADER_BYTES, body->size - WIRE_HEADER_BYTES);
     member->sent++;
     connection->traffic.deliveries++;
@@ -208,8 +215,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
         return true;
     }
     tm_try *tried = try_at(sw, row->tried);
-    bool maybe = row->maybe_duplicate || row->n <= sw->keeps->recovered_to;
-    if (found == BODY_MISSING || !send(sw, member, &body, row->n, tried->deliveries + 1, maybe)) {
+    if (found == BODY_MISSING || !send(sw, member, &body, row, tried->deliveries + 1)) {
         return false;
     }
     tm_heap_take(&sw->keeps->tries, &keep->ready, row->tried);
@@ -330,7 +336,7 @@ static bool replay(tm_switch *sw, uint32_t slot, uint32_t id) {
             return false;
         }
         tm_body_result found = keep_body(sw, slot, row, &body);
-        if (found == BODY_LATER || (found == BODY_FOUND && !send(sw, id, &body, row->n, 0, false))) {
+        if (found == BODY_LATER || (found == BODY_FOUND && !send(sw, id, &body, row, 0))) {
             return false;
         }
         member->replayed_to = row->n;

@@ -241,6 +241,7 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
                           .kind = TM_LOG_DEAD_LETTER,
                           .t_us = keep_wall_ms(sw) * 1000};
     moved.maybe_duplicate = row->maybe_duplicate;
+    moved.is_letter = true;
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
         return false;
     }

@@ -14,13 +14,14 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Annotated, Final, NamedTuple, Protocol, cast
 
 from tamis.protocol import limits
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.values import check_name
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.schema import APPENDED
 
 MUST_UNDERSTAND: Final = 0x8000
 _HEADER: Final = struct.Struct("<HH")
@@ -59,12 +60,13 @@ class GroupChoice(NamedTuple):
 
 
 class DeliveryCount(NamedTuple):
-    """How many times a kept message was given out, this one included (0: it is replayed, and not acknowledged), and
-    whether it may have been delivered before without being counted."""
+    """How many times a kept message was given out, this one included (0: it is replayed, and not acknowledged),
+    whether it may have been delivered before without being counted, and whether it came from another keep."""
 
     times: int
     replayed: bool
     maybe_duplicate: bool
+    dead_letter: Annotated[bool, APPENDED] = False
 
 
 class RouteMode(enum.IntEnum):
@@ -190,21 +192,22 @@ class _Choices:
 
 
 class _Deliveries:
-    """u32 times, then a byte: 1 replayed, 2 maybe a duplicate."""
+    """u32 times, then a byte: 1 replayed, 2 maybe a duplicate, 4 a dead letter."""
 
     def pack(self, value: ExtensionValue) -> bytes:
-        times, replayed, maybe = cast("DeliveryCount", value)
-        if type(times) is not int or not 0 <= times < 1 << 32 or type(replayed) is not bool or type(maybe) is not bool:
-            raise Refused(f"expected u32 and two booleans, not {value!r}")
+        times, *bits = cast("DeliveryCount", value)
+        if type(times) is not int or not 0 <= times < 1 << 32 or {type(bit) for bit in bits} != {bool}:
+            raise Refused(f"expected u32 and three booleans, not {value!r}")
+        replayed, maybe, dead = bits
         if replayed is not (times == 0):
             raise Refused(f"what is replayed has times 0, and nothing else has; this has {times}")
-        return _DELIVERIES.pack(times, replayed | maybe << 1)
+        return _DELIVERIES.pack(times, replayed | maybe << 1 | dead << 2)
 
     def read(self, data: bytes) -> DeliveryCount:
-        if len(data) != _DELIVERIES.size or data[-1] > 3:
-            raise Refused(f"expected {_DELIVERIES.size} bytes, the last of 0 to 3, not {data.hex() or 'none'}")
+        if len(data) != _DELIVERIES.size or data[-1] > 7:
+            raise Refused(f"expected {_DELIVERIES.size} bytes, the last of 0 to 7, not {data.hex() or 'none'}")
         times, bits = _DELIVERIES.unpack(data)
-        found = DeliveryCount(times, bool(bits & 1), bool(bits & 2))
+        found = DeliveryCount(times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
         self.pack(found)
         return found
 

@@ -143,7 +143,7 @@ EXTENSIONS: Final = Register(
         ExtensionType.LOG_POSITION: Meaning("DELIVER: where the message stands in the client's event log"),
         ExtensionType.GROUP_CHOICE: Meaning("which router's member of each worker group gets the message", since=2),
         ExtensionType.DELIVERIES: Meaning(
-            "DELIVER: how often this was given out, whether replayed, whether it may be a double", since=2
+            "DELIVER: how often this was given out, whether replayed, maybe a double, a dead letter", since=2
         ),
         ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
         ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),

@@ -133,8 +133,13 @@ class Dispatch:
             position = member.replays.popleft()
             if position in self.account.past:
                 member.sent += 1
-                message = self.account.past[position].message
-                yield DeliverKept(member.number, position, message, 0, replayed=True, maybe_duplicate=False)
+                past = self.account.past[position]
+                yield DeliverKept(
+                    *(member.number, position, past.message, 0),
+                    replayed=True,
+                    maybe_duplicate=False,
+                    dead_letter=past.n != position,
+                )
 
     def _holder(self, position: int) -> int | None:
         tried = self.tries.get(position)
@@ -167,7 +172,10 @@ class Dispatch:
         member.sent += 1
         maybe = kept.maybe_duplicate or position < self._recovered_below
         return DeliverKept(
-            member.number, position, kept.message, tried.deliveries, replayed=False, maybe_duplicate=maybe
+            *(member.number, position, kept.message, tried.deliveries),
+            replayed=False,
+            maybe_duplicate=maybe,
+            dead_letter=kept.n != position,
         )
 
     def _held_by(self, member: int) -> list[int]:

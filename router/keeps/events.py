@@ -127,7 +127,7 @@ class AppendRecord:
 @dataclass(frozen=True, slots=True)
 class DeliverKept:
     """Send a message to a member. `deliveries`: how often it was given out, this time included; 0 with `replayed`,
-    which is not acknowledged."""
+    which is not acknowledged. `dead_letter`: it came from another keep."""
 
     member: int
     position: int
@@ -135,6 +135,7 @@ class DeliverKept:
     deliveries: int
     replayed: bool
     maybe_duplicate: bool
+    dead_letter: bool
 
 
 @dataclass(frozen=True, slots=True)

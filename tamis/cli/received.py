@@ -66,7 +66,7 @@ def _json(message: tamis.Message, predicates: Mapping[int, str]) -> bytes:
     form["matched"] = [predicates[id_] for id_ in message.matched if id_ in predicates]
     if isinstance(message, Handed):
         form |= {"position": message.position, "deliveries": message.deliveries}
-        form |= {name: True for name in ("replayed", "maybe_duplicate") if getattr(message, name)}
+        form |= {name: True for name in ("replayed", "maybe_duplicate", "dead_letter") if getattr(message, name)}
     form |= encode_publication(message.attributes, message.payload)
     return json.dumps(form).encode() + b"\n"
 

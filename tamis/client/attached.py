@@ -19,7 +19,7 @@ from tamis.client.gap import Gap, GapReason
 from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.kept_message import Handed, KeptHead, kept_head
 from tamis.client.message import Message
-from tamis.client.seen import SeenIds
+from tamis.client.seen import SeenId, SeenIds
 from tamis.client.waiter import Waiter
 from tamis.protocol.wire.client_bodies import Credit
 from tamis.protocol.wire.keep_bodies import Attach, Replay
@@ -79,6 +79,7 @@ class Attached:
         self._taken = 0  # on this connection: by the application, or hidden
         self._granted = options.credit
         self._waiting: set[int] = set()  # positions in the inbox
+        self._has_settled_again = False  # since `settled_again` was asked
         self._told: dict[GapReason, int] = {}
         self._replayed_before: set[int] = set()  # positions that a replay has brought
 
@@ -130,34 +131,53 @@ class Attached:
         if head.position in self._waiting:
             self._hide()
             return None
-        seen = self._options.seen
-        hidden = seen.hides(message.id, self._connection, head.position) if seen is not None else None
-        if hidden is not None:
-            if hidden.is_settled:
-                self.done.append(head.position)
+        if self._is_seen(seen_id(message, head), head.position):
             self._hide()
             return None
         self._waiting.add(head.position)
         return self._make(message._frame, head, self)
 
     def take(self) -> Message | Gap | None:
-        """Take the oldest item out of the inbox; None if there is none."""
-        if not self.inbox.items:
-            return None
-        item = self.inbox.take()
-        if isinstance(item, Handed):
-            self._taken += 1
+        """Take the oldest item out of the inbox that the application is to be given; None if there is none. What waited
+        beside another copy of its message is hidden now."""
+        while self.inbox.items:
+            item = self.inbox.take()
+            if not isinstance(item, Handed):
+                return item
             self._waiting.discard(item.position)
-            seen = self._options.seen
-            if seen is not None and not item.replayed:
-                seen.give(item.id, self._connection, item.position)
-        return item
+            if item.replayed or not self._is_seen(seen_id(item, item), item.position):
+                self._taken += 1
+                if self._options.seen is not None and not item.replayed:
+                    self._options.seen.give(seen_id(item, item), self._connection, item.position)
+                return item
+            self._hide()
+        return None
+
+    def _is_seen(self, id_: SeenId, position: int) -> bool:
+        """Is a message not to be given? If it is settled it is to be acknowledged again."""
+        seen = self._options.seen
+        hidden = seen.hides(id_, self._connection, position) if seen is not None else None
+        if hidden is not None and hidden.is_settled:
+            self.done.append(position)
+            self._has_settled_again = True
+        return hidden is not None
 
     @property
     def wants_credit(self) -> bool:
         """Has so much been taken that it is worth a frame to say so?"""
         free = self._taken + self._options.credit - self._granted
         return self.state is AttachedState.ACTIVE and free >= max(1, self._options.credit // 2)
+
+    @property
+    def owes_word(self) -> bool:
+        """Is the router to be told something that the application knows nothing of: of credit, or of what was settled
+        and came again?"""
+        return self._has_settled_again or self.wants_credit
+
+    def settled_again(self) -> bool:
+        """Return whether, since this was asked last, something came again that was settled: it is in `done`."""
+        had, self._has_settled_again = self._has_settled_again, False
+        return had
 
     def more_credit(self) -> Credit:
         """Return how much the router may send by now."""
@@ -182,12 +202,12 @@ class Attached:
         if message.replayed:
             return set()
         seen = self._options.seen
-        return seen.settle(message.id, message.position) if seen is not None else {message.position}
+        return seen.settle(seen_id(message, message), message.position) if seen is not None else {message.position}
 
     def wants_again(self, message: Handed) -> None:
         """Note that the application wants `message` to be given out again."""
         if self._options.seen is not None:
-            self._options.seen.wants_again(message.id)
+            self._options.seen.wants_again(seen_id(message, message))
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
@@ -202,6 +222,11 @@ class Attached:
             return None
         self._replayed_before.add(head.position)
         return self._make(message._frame, head, self)
+
+
+def seen_id(message: Message, head: KeptHead | Handed) -> SeenId:
+    """Return by what a message of a keep is known: a dead letter by its position, too."""
+    return (message.id, head.position) if head.dead_letter else message.id
 
 
 class KeptBox(Inbox):

@@ -168,7 +168,7 @@ class Attachment:
     def _take(self) -> KeptMessage | Gap | None:
         attached = self._started
         item = attached.take()
-        if item is not None and attached.wants_credit:
+        if attached.owes_word:
             self._pump.core.kept.took(attached)
             self._pump.written()
         return _checked(item)

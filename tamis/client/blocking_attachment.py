@@ -137,9 +137,10 @@ class Attachment:
         while True:
             with self._pump.lock:
                 item = attached.take()
-                if item is not None:
+                if item is not None or attached.owes_word:
                     self._pump.core.kept.took(attached)
                     self._pump.written()
+                if item is not None:
                     assert isinstance(item, KeptMessage | Gap)  # noqa: S101 - `start` has said what is made
                     return item
                 if inbox.error is not None:

@@ -119,7 +119,9 @@ class KeptCore:
                 self.detach(attached, None)
 
     def took(self, attached: Attached) -> None:
-        """Take in that the application has taken an item; the router may be told to send more."""
+        """Take in that the application has taken an item, or looked for one; the router may be told to send more."""
+        if attached.settled_again():
+            self._due.add(attached)
         if attached.wants_credit and self._frame_bytes_max:
             self._send(attached.more_credit())
 
@@ -203,8 +205,6 @@ class KeptCore:
     def arrived(self) -> None:
         """Take in that messages came: those that were acknowledged before are so again, and hidden ones make room."""
         for attached in self._attached.values():
-            if attached.done:
-                self._due.add(attached)
             self.took(attached)
 
     def answer(self, ack: Ack) -> None:

@@ -31,14 +31,15 @@ class KeptHead(NamedTuple):
     deliveries: int
     replayed: bool
     maybe_duplicate: bool
+    dead_letter: bool
 
 
 def kept_head(frame: bytes) -> KeptHead:
     """Return what the extensions of a DELIVER of a keep say; FrameError if one of them is not there."""
     if _EXTENSIONS.unpack_from(frame, LENGTHS_OFFSET)[0] == _AREA.size:
         first, id_, second, position, third, times, bits = _AREA.unpack_from(frame, HEADER_BYTES)
-        if first == _SATISFIED and second == _POSITION and third == _DELIVERIES and bits <= 3:
-            return KeptHead(id_, position, times, bool(bits & 1), bool(bits & 2))
+        if first == _SATISFIED and second == _POSITION and third == _DELIVERIES and bits <= 7:
+            return KeptHead(id_, position, times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
     extensions = DeliverView(frame).extensions
     count = cast("DeliveryCount | None", extensions.get(ExtensionType.DELIVERIES))
     position = cast("int | None", extensions.get(ExtensionType.LOG_POSITION))
@@ -58,13 +59,15 @@ class Handed(Message):
         "deliveries": "How often the keep has given it out, this time included; 0 of one that is replayed.",
         "replayed": "Whether it is history: it was not given out, and is not to be acknowledged.",
         "maybe_duplicate": "Whether it may have been delivered before without being counted.",
+        "dead_letter": "Whether it came from another keep, where it was rejected or tried too often.",
     }
 
     position: int
     deliveries: int
     replayed: bool
     maybe_duplicate: bool
+    dead_letter: bool
 
     def __init__(self, frame: bytes, head: KeptHead) -> None:
         super().__init__(frame, (head.id,))
-        _, self.position, self.deliveries, self.replayed, self.maybe_duplicate = head
+        _, self.position, self.deliveries, self.replayed, self.maybe_duplicate, self.dead_letter = head

@@ -129,6 +129,28 @@ def test_dead_letters_and_why(file: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.slow
+def test_a_letter_about_a_message_comes_after_another_one_was_taken(file: str) -> None:
+    with connect(client_address(file)) as client:
+        client.keep("dead", "n > 1")
+        for keep in ("jobs", "others"):
+            client.keep(keep, "n > 0", dead_letter="dead")
+        client.publish({"n": 2}, confirm="kept")
+        with client.attach("dead") as dead:
+            found = [dead.receive(PATIENCE_S)]
+            for keep in ("jobs", "others"):
+                with client.attach(keep) as work:
+                    message = work.receive(PATIENCE_S)
+                    assert not isinstance(message, Gap)
+                    message.reject(keep)
+                    found.append(dead.receive(PATIENCE_S))
+    assert [(message.id, message.dead_letter) for message in found if not isinstance(message, Gap)] == [
+        (message.id, False),
+        (message.id, True),
+        (message.id, True),
+    ]
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("file")
 def test_a_replay_is_what_the_log_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keep", "jobs", "n > 0"]) == 0

@@ -30,13 +30,20 @@ from tests.client.by_hand import Hand
 
 
 def handed(
-    id_: int, position: int, number: int = 0, times: int = 1, *, replayed: bool = False, expiry: int = 0
+    id_: int,
+    position: int,
+    number: int = 0,
+    times: int = 1,
+    *,
+    replayed: bool = False,
+    dead: bool = False,
+    expiry: int = 0,
 ) -> DataFrame:
     """What a router sends of a keep: message `number` at `position`."""
     message = Message({"n": number or position}, b"", MessageId(7, number or position))
     extensions: dict[int, Any] = {ExtensionType.EXPIRY: expiry} if expiry else {}
     extensions |= {ExtensionType.SATISFIED: (id_,), ExtensionType.LOG_POSITION: position}
-    extensions[ExtensionType.DELIVERIES] = DeliveryCount(0 if replayed else times, replayed, maybe_duplicate=False)
+    extensions[ExtensionType.DELIVERIES] = DeliveryCount(0 if replayed else times, replayed, False, dead)
     return DataFrame(FrameKind.DELIVER, message, 0, 8, Transit(1, 1, 1), 5_000, extensions)
 
 
@@ -232,6 +239,54 @@ def test_a_publishers_second_try_at_another_position_is_hidden_and_both_are_ackn
     hand.say(handed(attached.id, 9, number=1))
     assert taken(hand, attached) == []
     hand.core.kept.acknowledge(attached, message)
+    assert acked(hand) == [(5, 5), (9, 9)]
+
+
+def test_two_that_wait_together_are_one_message_too_and_both_are_acknowledged() -> None:
+    hand = Hand().open()
+    attached = active(hand, credit=2)
+    hand.say(handed(attached.id, 5, number=1), handed(attached.id, 9, number=1))
+    message = attached.take()
+    assert isinstance(message, Handed)
+    hand.core.kept.acknowledge(attached, message)
+    assert acked(hand) == [(5, 5)]
+    assert attached.take() is None
+    hand.core.kept.took(attached)
+    assert acked(hand) == [(9, 9)]
+    assert attached.hidden == 1
+    hand.say(handed(attached.id, 10, number=2), handed(attached.id, 11, number=3))
+    assert [each.position for each in taken(hand, attached)] == [10, 11]
+
+
+def test_a_copy_that_was_hidden_and_comes_again_stays_hidden() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5, number=1))
+    assert len(taken(hand, attached)) == 1
+    hand.say(handed(attached.id, 9, number=1))
+    hand.say(handed(attached.id, 9, number=1, times=2))
+    assert taken(hand, attached) == []
+    hand.say(handed(attached.id, 5, number=1, times=2))
+    assert [each.position for each in taken(hand, attached)] == [5]
+
+
+def test_dead_letters_about_one_message_are_letters_of_their_own() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(handed(attached.id, 5, number=1))
+    (message,) = taken(hand, attached)
+    hand.say(handed(attached.id, 7, number=1, dead=True))
+    (first,) = taken(hand, attached)
+    hand.say(handed(attached.id, 9, number=1, dead=True))
+    (second,) = taken(hand, attached)
+    assert [each.dead_letter for each in (message, first, second)] == [False, True, True]
+    hand.core.kept.acknowledge(attached, first)
+    assert acked(hand) == [(7, 7)]
+    hand.say(handed(attached.id, 7, number=1, times=2, dead=True))
+    assert taken(hand, attached) == []
+    assert acked(hand) == [(7, 7)]
+    for each in (message, second):
+        hand.core.kept.acknowledge(attached, each)
     assert acked(hand) == [(5, 5), (9, 9)]
 
 

@@ -21,7 +21,7 @@ from tamis.native.switch import SwitchEvent
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, ranges_of
 from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish
-from tamis.protocol.wire.extensions import ExtensionType
+from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 from tamis.protocol.wire.frames import decode, encode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.keep_bodies import StartAt
@@ -284,9 +284,10 @@ class NativeWorld:
     def _given(self, position: int, member: int, body: DataFrame) -> None:
         key = (body.message.id.origin, body.message.id.counter)
         said = body.extensions[ExtensionType.DELIVERIES]
-        deliveries, replayed, maybe = said.times, said.replayed, said.maybe_duplicate  # type: ignore[attr-defined]
+        assert isinstance(said, DeliveryCount)
+        deliveries, replayed, maybe, dead = said
         assert dict(body.message.attributes) == self.judge.sent[key]
-        self.judge.given(member, position, key, deliveries, replayed=replayed, maybe=maybe)
+        self.judge.given(member, position, key, deliveries, replayed=replayed, maybe=maybe, dead=dead)
         if not replayed:
             self.got[member][position] = key
 

@@ -93,7 +93,7 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
     trace: dict[int, SearchStrategy[object]] = {ExtensionType.TRACE: POSITIVE_U64}
     if kind is FrameKind.DELIVER:
         count, maybe = st.integers(0, 2**32 - 1), st.booleans()
-        deliveries = st.builds(lambda tries, double: DeliveryCount(tries, not tries, double), count, maybe)
+        deliveries = st.builds(lambda tries, *bits: DeliveryCount(tries, not tries, *bits), count, maybe, maybe)
         known |= {ExtensionType.SATISFIED: ids, ExtensionType.LOG_POSITION: U64, ExtensionType.DELIVERIES: deliveries}
     rest = (
         st.fixed_dictionaries(trace, optional=known)

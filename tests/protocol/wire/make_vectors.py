@@ -74,6 +74,10 @@ def data_frames() -> dict[str, Frame]:
     stated = {ExtensionType.ROUTE: RouterSet(bytes(range(16)), b"\x05\x80"), ExtensionType.EXPIRY: TIME_NS}
     delivered = {ExtensionType.SATISFIED: (1, 7), ExtensionType.LOG_POSITION: 42}
     again = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(3, replayed=False, maybe_duplicate=True)}
+    letter = {
+        **delivered,
+        ExtensionType.DELIVERIES: DeliveryCount(1, replayed=False, maybe_duplicate=False, dead_letter=True),
+    }
     replayed = {**delivered, ExtensionType.DELIVERIES: DeliveryCount(0, replayed=True, maybe_duplicate=False)}
     traced = {ExtensionType.TRACE: 100}
     return {
@@ -91,6 +95,7 @@ def data_frames() -> dict[str, Frame]:
             FrameKind.DELIVER, quote, Flags.RETRY | Flags.DURABLE | Flags.OWN, 8, routed, TIME_NS, delivered
         ),
         "deliver, again": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, again),
+        "deliver, dead letter": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, letter),
         "deliver, replayed": DataFrame(FrameKind.DELIVER, quote, Flags.DURABLE, 8, routed, TIME_NS, replayed),
         "dry run": DataFrame(FrameKind.DRY_RUN, quote, Flags.TRACED, 0, Transit(), TIME_NS, traced),
         "dry run, between routers": DataFrame(FrameKind.DRY_RUN, typed, Flags.TRACED, 3, routed, 0, traced),

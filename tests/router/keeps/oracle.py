@@ -42,6 +42,7 @@ class Seen:
     offered: set[MessageKey] = field(default_factory=set)
     given: dict[int, MessageKey] = field(default_factory=dict)
     given_ids: set[MessageKey] = field(default_factory=set)
+    given_directly: set[MessageKey] = field(default_factory=set)
     tries: Counter[int] = field(default_factory=Counter)
     done: set[int] = field(default_factory=set)
     surely_done: set[int] = field(default_factory=set)
@@ -114,7 +115,7 @@ class Judge:
             del seen.holders[position]
 
     def given(
-        self, member: int, position: int, key: MessageKey, deliveries: int, *, replayed: bool, maybe: bool
+        self, member: int, position: int, key: MessageKey, deliveries: int, *, replayed: bool, maybe: bool, dead: bool
     ) -> None:
         if member not in self.members:
             raise Wrong(f"D4: {key} was given to a member that is not attached")
@@ -123,14 +124,18 @@ class Judge:
         self._position_is_one_message(name, position, key)
         if not self._may_get(name, key):
             raise Wrong(f"D4: {name} does not want {key}")
+        if key not in self.could_die[name] if dead else not seen.wanted.wants(self.sent[key]):
+            raise Wrong(f"D4: {key} of {name} says dead letter: {dead}")
         if replayed:
             return
-        self._once(seen, position, key, deliveries, maybe)
+        self._once(seen, position, key, deliveries, may_be_second=maybe or dead)
         self._one_at_a_time(seen, position, member)
         self._in_order(seen, position, key, member, maybe)
         seen.tries[position] += 1
         seen.given[position] = key
         seen.given_ids.add(key)
+        if not dead:
+            seen.given_directly.add(key)
         self.could_die[seen.wanted.dead_letter].add(key)
         seen.holders[position] = (member, self.now_ms + seen.wanted.ack_wait_ms)
         seen.last_holder[position] = member
@@ -143,12 +148,12 @@ class Judge:
         if first != key:
             raise Wrong(f"D7: position {position} of {name} was {first} and is {key}")
 
-    def _once(self, seen: Seen, position: int, key: MessageKey, deliveries: int, maybe: bool) -> None:
+    def _once(self, seen: Seen, position: int, key: MessageKey, deliveries: int, *, may_be_second: bool) -> None:
         if position in seen.surely_done:
             raise Wrong(f"D2: {key} comes after its acknowledgement was confirmed")
         if deliveries != seen.tries[position] + 1:
             raise Wrong(f"D2: {key} says delivery {deliveries}, it is {seen.tries[position] + 1}")
-        if deliveries == 1 and key in seen.given_ids and not maybe and not self._may_have_died(seen, key):
+        if deliveries == 1 and key in seen.given_directly and not may_be_second:
             raise Wrong(f"D2: {key} comes twice, and does not say so")
 
     def _may_have_died(self, seen: Seen, key: MessageKey) -> bool:

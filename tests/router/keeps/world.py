@@ -199,9 +199,9 @@ class World:
         match command:
             case e.AppendRecord(n, record):
                 self._written(n, record)
-            case e.DeliverKept(member, position, message, deliveries, replayed, maybe):
+            case e.DeliverKept(member, position, message, deliveries, replayed, maybe, dead):
                 key = (message.id.origin, message.id.counter)
-                self.judge.given(member, position, key, deliveries, replayed=replayed, maybe=maybe)
+                self.judge.given(member, position, key, deliveries, replayed=replayed, maybe=maybe, dead=dead)
                 if not replayed:
                     self.got[member][position] = key
             case e.TellLost(member, how, in_all):
