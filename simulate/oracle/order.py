@@ -53,7 +53,7 @@ class Order:
             self.counts["overtaken where something ended"] += 1
         elif choices != its_choices:
             self.counts["overtaken by a message for other members"] += 1
-        elif self._goes_other_ways(its_content, message.content):
+        elif self._goes_other_ways(its_content, message, entry.source):
             self.counts["overtaken by a message for more routers"] += 1
         elif not self._lanes.stayed(self._truth, entry.source, lane, self._roots_since_us):
             self.counts["overtaken where a root changed"] += 1
@@ -61,12 +61,14 @@ class Order:
             what = f"message {entry.counter} of {entry.source:x} came to client {client} behind {latest}"
             self._report(14, what)
 
-    def _goes_other_ways(self, later: int, earlier: int) -> bool:
-        """Return whether routers that want only the later message may have sent it past the earlier one, by trees that
-        are still in force when nothing waits for them any more."""
+    def _goes_other_ways(self, later: int, earlier: Judged, source: int) -> bool:
+        """Return whether routers that want only the later message, or asked too late for the earlier one, may have sent
+        it past that one, by trees that are still in force when nothing waits for them any more."""
         truth = self._truth
         is_over = truth.now_us - truth.last_change() >= self._patience.wait_us
-        return is_over and bool(truth.routers_wanting(later) - truth.routers_wanting(earlier))
+        entered_us = max((each.at_us for each in earlier.tries if each.router == source), default=truth.now_us)
+        known_us = entered_us - self._patience.asked_us
+        return is_over and bool(truth.routers_wanting(later) - truth.routers_wanting(earlier.content, known_us))
 
     @property
     def _roots_since_us(self) -> int:

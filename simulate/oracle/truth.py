@@ -151,10 +151,10 @@ class Truth:
                     bits |= want.contents
         return bits
 
-    def routers_wanting(self, content: int) -> set[int]:
-        """Return the routers of which a client wants `content`."""
+    def routers_wanting(self, content: int, since_us: int = FOREVER) -> set[int]:
+        """Return the routers of which a client wants `content`, and has from `since_us` on or longer."""
         wants = (want for each in self.in_force.values() for want in each.values())
-        return {want.router for want in wants if want.contents >> content & 1}
+        return {want.router for want in wants if want.contents >> content & 1 and want.since_us <= since_us}
 
     def edges(self, at_us: int) -> dict[Edge, int]:
         """Return the edges that were whole at `at_us` and not about to end, with their costs."""

@@ -35,6 +35,13 @@ def test_it_is_clean_under_all_faults(strategy: str, scenario: Scenario) -> None
 
 
 @pytest.mark.slow
+def test_a_confirmation_that_was_asked_for_while_edges_changed_comes() -> None:
+    """The router whose client waited is gone, so nobody asks again."""
+    scenario = Scenario("ring:24", 200, "all", 8000015, "profile", "shared-tree", only=(25, 26, 27))
+    assert [str(violation) for violation in run(scenario).violations] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["E3", "E4", "E5", "E6", "E7"])
 def test_with_the_rule_the_run_is_clean_that_misses_it_without(rule: str) -> None:
     how = BREAKS[rule]

@@ -29,6 +29,7 @@ CHOSEN_BEHIND_SILENCE = (1, 17, 21, 31, 50, 58, 60, 64, 67, 70)
 """A router was chosen for a group while older trees still had the links behind which it lay, which were silent."""
 JUST_ENDED = (15, 22, 23, 36, 37, 39)
 OTHER_MEMBERS = (1, 3, 8, 10, 12, 13, 14, 15, 20, 24, 25)
+ASKED_BETWEEN = (3, 4, 6, 7, 9, 10, 14, 20)
 SMALL = Scenario("random:5", 40, "all", 3)
 
 
@@ -149,6 +150,10 @@ def test_the_run_that_the_page_begins_with_is_clean() -> None:
         ),
         pytest.param(  # a message for other members went another way
             Scenario("dumbbell:12", 200, "grouped", 9000522, broadcast="source-trees", only=OTHER_MEMBERS),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(  # a router asked for messages between two of them, and passed the later one on by an old way
+            Scenario("scale-free:5", 200, "all", 8000025, broadcast="source-trees", only=ASKED_BETWEEN),
             marks=pytest.mark.slow,
         ),
     ],

@@ -538,6 +538,23 @@ def test_a_message_for_more_routers_may_overtake_when_nothing_waits(
     assert court.found == found
 
 
+@pytest.mark.parametrize(("asked_us", "found"), [(9 * S + 1, []), (9 * S, [14])])
+def test_a_router_that_asks_between_two_messages_may_pass_the_later_one_on_first(
+    court: Court, asked_us: int, found: list[int]
+) -> None:
+    order = Order(court.truth, PATIENCE, court.report)
+    first, second = court.message(at_us=10 * S), court.message(at_us=10 * S + 1)
+    court.now_us = asked_us
+    court.truth.wanted(2, 1, B, 0, 0b01)
+    court.now_us = 10 * S
+    court.truth.joined((A, C), 1)
+    court.truth.unsettle()
+    court.now_us += S // 4
+    order.delivered(1, 1, second, EnteredAt(A, 7, 2), {})
+    order.delivered(1, 1, first, EnteredAt(A, 7, 1), {})
+    assert court.found == found
+
+
 # 15.
 
 

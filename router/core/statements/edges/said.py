@@ -72,6 +72,8 @@ class SaidEdge:
         """Filters in what was said."""
         self._widened_seq = self._confirmed_seq = 0
         self._confirm_due = False
+        self._awaited_seq = -1
+        """The seq above which a confirmation was asked for last; below `_confirmed_seq`: it has come."""
 
     # --- what feeds it
 
@@ -155,6 +157,8 @@ class SaidEdge:
             return
         self.is_begun = self._is_full_due = True
         self.is_complete = False
+        # The neighbour may have dropped what asked it to confirm.
+        self._confirm_due |= self._awaited_seq >= self._confirmed_seq
         self._whole = cut(list(self.wanted.issued.items()))
         self._ahead = next(self._whole, None)
 
@@ -253,6 +257,7 @@ class SaidEdge:
         if self._is_all_said and self.is_begun and self._widened_seq <= self._confirmed_seq:
             return None
         self._confirm_due = True
+        self._awaited_seq = self.seq
         return self.seq
 
     def confirmed(self, seq: int) -> None:

@@ -227,6 +227,20 @@ def test_a_wait_outlives_what_is_lost(lost):
     assert is_(1) in table(world, "a", "b")
 
 
+def test_who_says_the_whole_again_asks_again_for_what_was_to_be_confirmed():
+    """c counts other routers behind b when b asks it to confirm, so it takes nothing, and asks b for the whole then."""
+    world = world_of("abc", "ab", "bc")
+    world.want("a", is_(1))
+    world.wait_for("a", 7)
+    world.lose += [EdgeStatement] * 2
+    world.run(12 * MS)
+    assert world.reached == []
+    root = held(world, "c", "b").place.root
+    world.handle("b", Heard(C, 2, EdgeRequest(root, held(world, "c", "b").place.behind)))
+    world.run(100 * MS)
+    assert world.reached == [("a", 7)]
+
+
 @pytest.mark.parametrize("seq", [0, 1_000, 2**64 - 1])
 def test_a_confirmation_of_what_was_never_said_ends_no_wait(seq: int) -> None:
     world = world_of("ab", "ab")
