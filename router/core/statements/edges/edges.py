@@ -335,8 +335,7 @@ class Edges:
         name = body.root, link.neighbour
         said = self.said.get(name)
         if said is not None and said.place.before == body.behind:
-            said.begin()
-            said.consider()
+            said.asked()
         elif name in self._asked or sum(name[1] == link.neighbour for name in self._asked) < ASKED_MAX:
             self._asked[name] = body.behind
 

@@ -60,6 +60,9 @@ class SaidEdge:
         self._jobs: deque[tuple[bool, Iterator[bytes]]] = deque()
         """(whether they are wanted, filters) that are still to be taken."""
         self._damper = Damper(core_state.times.damp_first_us)
+        self._is_asked = False
+        """Whether the neighbour has asked for the whole, which has not begun for it."""
+        self._asked_damper = Damper(core_state.times.damp_first_us)
         self._whole: Iterator[list[tuple[int, bytes]]] = iter(())
         self._ahead: list[tuple[int, bytes]] | None = None
         """The next slice of a whole that is being said, behind which `_whole` is left; None: none is."""
@@ -150,6 +153,22 @@ class SaidEdge:
 
     # --- what is said
 
+    def asked(self) -> None:
+        """Say the whole to a neighbour that asks for it: at once, and later where it asks again and again. Its question
+        is short and the whole may be long."""
+        self._is_asked = True
+        self.consider()
+
+    def _answer(self) -> None:
+        core_state = self._core_state
+        ready_us = self._asked_damper.ready_us(core_state.times.retry_us)
+        if ready_us > core_state.now_us:
+            core_state.timers.set_earlier((Due.EDGE_SAY, self.place.neighbour), ready_us)
+            return
+        self._asked_damper.issued(core_state.now_us, core_state.times.retry_us)
+        self._is_asked = False
+        self.begin()
+
     def begin(self) -> None:
         """Say the whole, as the neighbour has asked for it or must not rely on what it holds. One that is still to
         begin is not begun again: a neighbour that waits asks more than once."""
@@ -157,7 +176,8 @@ class SaidEdge:
             return
         self.is_begun = self._is_full_due = True
         self.is_complete = False
-        self._confirm_due |= self._awaited_seq >= self._confirmed_seq  # the neighbour may have dropped what asked for it
+        # The neighbour may have dropped what asked it to confirm.
+        self._confirm_due |= self._awaited_seq >= self._confirmed_seq
         self._whole = cut(list(self.wanted.issued.items()))
         self._ahead = next(self._whole, None)
 
@@ -170,6 +190,8 @@ class SaidEdge:
 
     def consider(self) -> None:
         """Say what is to be said, as far as it may be said now."""
+        if self._is_asked:
+            self._answer()
         self._drop_former()
         self.wanted.expire(self._core_state.now_us)
         if self.wanted.has_work and not self._jobs:

@@ -347,6 +347,23 @@ def test_what_a_neighbour_asks_for_and_is_not_there_is_bounded():
     assert len(core._edges._asked) == ASKED_MAX
 
 
+def test_a_neighbour_that_asks_again_and_again_is_answered_seldom_and_in_the_end():
+    world = world_of("ab", "ab")
+    world.want("a", *map(is_, range(5)))
+    run(world)
+    before = len(world.sent)
+    place = held(world, "b", "a").place
+    for _ in range(300):
+        world.handle("a", Heard(B, 1, EdgeRequest(place.root, place.behind)))
+        world.run(10 * MS)
+    said = [body for _, _, body in world.sent[before:] if isinstance(body, EdgeStatement)]
+    assert 3 <= sum(body.full for body in said) <= 7
+    held(world, "b", "a").doubt()
+    run(world)
+    assert held(world, "b", "a").is_complete
+    assert filters(world, "b", "a") == set(map(is_, range(5)))
+
+
 def test_of_trees_that_change_again_and_again_only_the_last_are_kept():
     world = world_of("abc", "ab")
     core = world.cores["a"]
