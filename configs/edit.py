@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import yaml
 
 Path = tuple[str, ...]
-Value = str | int | Mapping[str, "Value"]
+Value = str | int | list[str] | Mapping[str, "Value"]
 
 
 def edited(text: str, changes: Mapping[Path, Value | None]) -> str:

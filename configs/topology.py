@@ -215,7 +215,9 @@ class Topology(ConfigSection):
             "admin_addresses": sum(router.admin is not None for router in everyone),
             "broadcast": self.layer,
             "strategy": self.strategy.facts.name,
+            "reuse": self.strategy.reuse,
             "classes": len(self.strategy.classes),
+            "roots": self.strategy.roots_by_class(),
             "spaces": len(self.spaces),
             "engines": sorted({router.engine.name for router in everyone}),
         }

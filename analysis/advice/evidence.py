@@ -15,7 +15,7 @@ from pyspark.sql.types import ArrayType, DoubleType, LongType, StringType, Struc
 SLOWEST: Final = 0.01
 ACCURACY: Final = 10_000
 QUEUE_FULL: Final = "queue_full"
-PREDICATES: Final = ("RA", "SR", "UR", "HELD")
+PREDICATES: Final = ("RA", "SR", "UR", "HELD", "EA", "EH", "ER")
 """Kinds of control frames that a network which sends everything everywhere would not need."""
 THRESHOLDS: Final = (10, 20, 40, 60, 80, 120, 160, 240)
 """Thresholds of reuse to try: from a few keys up to the largest that paper 001 tried."""
@@ -42,7 +42,9 @@ REACH: Final = StructType(
         StructField("frames", LongType()),
     ]
 )
-TOTALS: Final = _schema(published=LongType, control_bytes=LongType, frame_bytes=DoubleType, downstream_ns=DoubleType)
+TOTALS: Final = _schema(
+    published=LongType, control_bytes=LongType, frame_bytes=DoubleType, downstream_ns=DoubleType, links_lost=LongType
+)
 EXCLUSIONS: Final = _schema(name=StringType, in_messages=DoubleType, in_filters=DoubleType, excluded=DoubleType)
 KEYS: Final = _schema(threshold=LongType, complete=DoubleType, keys=DoubleType)
 
@@ -107,16 +109,17 @@ def reach(messages: DataFrame) -> DataFrame:
     return _as(REACH, found).orderBy("source", "wanted_at")
 
 
-def totals(interface: DataFrame, control: DataFrame, messages: DataFrame) -> DataFrame:
+def totals(interface: DataFrame, control: DataFrame, messages: DataFrame, link: DataFrame) -> DataFrame:
     """Return one row: what clients published, what routers told each other about filters, the size of a frame between
-    routers, and the usual match time after the first router."""
+    routers, the usual match time after the first router, and how often an end of a link lost it."""
     counted = interface.agg(F.sum(F.when(F.col("neighbour").isNull(), F.col("messages_in"))).alias("published"))
     said = control.where((F.col("way") == "out") & F.col("what").isin(*PREDICATES))
     spoken = said.agg(F.coalesce(F.sum("bytes"), F.lit(0)).alias("control_bytes"))
     crossed = messages.where((F.col("hop") > 0) & F.col("refused").isNull()).agg(
         F.avg("bytes").alias("frame_bytes"), F.percentile_approx("match_ns", 0.5, ACCURACY).alias("downstream_ns")
     )
-    return _as(TOTALS, counted.crossJoin(spoken).crossJoin(crossed))
+    lost = link.agg(F.sum((F.col("what") == "down").cast("long")).alias("links_lost"))
+    return _as(TOTALS, counted.crossJoin(spoken).crossJoin(crossed).crossJoin(lost))
 
 
 def exclusions(attributes: DataFrame, constraints: DataFrame, filters: DataFrame) -> DataFrame:

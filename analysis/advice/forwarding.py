@@ -1,5 +1,4 @@
-"""Along which trees, with how exact a knowledge of what lies behind a link, and whether that knowledge is worth its
-cost.
+"""Along which trees, and with how exact a knowledge of what lies behind a link.
 
 Law: a message needs the links that join its source with the routers that delivered it, each once. Further frames were
 in vain, or went a longer way.
@@ -14,7 +13,7 @@ from tamis.analysis.advice.graph import links_needed, parents
 from tamis.analysis.advice.say import Advice, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
-from tamis.protocol.strategies import BY_NAME, STRATEGIES, Asks, takes
+from tamis.protocol.strategies import Asks
 
 WASTE_MIN: Final = 0.1
 """Share of frames in vain from which on something is said: a change of the network or of a filter leaves some in vain
@@ -22,7 +21,6 @@ whatever the strategy."""
 FIGURE: Final = "frames between routers a message"
 TREES: Final = "source-trees"
 EXACT: Final = "exact"
-FLOOD: Final = BY_NAME["flood"].key
 
 
 def trees(evidence: Evidence) -> Iterator[Advice]:
@@ -78,33 +76,3 @@ def _needed(evidence: Evidence) -> int:
         for row in evidence.reach
         if row["source"] in ways
     )
-
-
-def flood(evidence: Evidence) -> Iterator[Advice]:
-    """Advise on strategy `flood`, where it is not followed: sending everything everywhere needs next to no control
-    frames about filters."""
-    messages = sum(row["messages"] for row in evidence.reach)
-    total = evidence.totals[0] if evidence.totals else None
-    if _nothing_to_say(evidence.topology, messages) or total is None or total["frame_bytes"] is None:
-        return
-    frames = sum(row["frames"] for row in evidence.reach) / messages
-    everywhere = len(evidence.topology.routers) - 1
-    spared = (everywhere - frames) * (total["published"] or 0) * total["frame_bytes"]
-    spoken = total["control_bytes"]
-    told = (
-        f"routers told each other {spoken:,} bytes about filters, which kept {max(spared, 0):,.0f} bytes of messages "
-    )
-    told += f"off links: {frames:.3g} frames a message instead of {everywhere}"
-    now = evidence.topology.strategy.facts.name
-    if spoken > spared:
-        promise = f"{spoken - spared:,.0f} bytes fewer between routers"
-        edits = {("strategy", "name"): FLOOD} | _options_to_drop(evidence.topology)
-        yield Advice("flood", "strategy.name", "change", now, told, FLOOD, promise, edits=edits)
-    else:
-        yield Advice("flood", "strategy.name", "nothing to change", now, told)
-
-
-def _options_to_drop(topology: Topology) -> dict[Path, Value | None]:
-    """Return edits that take away what the file says of a strategy and `flood` does not take."""
-    of_others = {option for facts in STRATEGIES for option in (*facts.options, *facts.keys) if not takes(FLOOD, option)}
-    return {("strategy", option): None for option in sorted(of_others & topology.strategy.model_fields_set)}

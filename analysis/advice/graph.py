@@ -37,3 +37,23 @@ def links_needed(before: Mapping[str, str], wanted_at: Iterable[str]) -> int:
             crossed.add(router)
             router = before[router]
     return len(crossed)
+
+
+def links_between(before: Mapping[str, str], members: Iterable[str]) -> int:
+    """Return how many links of one tree join `members`: those that some of them lie behind, but not all."""
+    found = [member for member in set(members) if member in before]
+    behind: dict[str, int] = {}
+    for member in found:
+        router = member
+        while before[router] != router:
+            behind[router] = behind.get(router, 0) + 1
+            router = before[router]
+    return sum(count < len(found) for count in behind.values())
+
+
+def depths(before: Mapping[str, str]) -> dict[str, int]:
+    """Return how many links lie between each router of a tree and its root."""
+    found: dict[str, int] = {}
+    for router, above in before.items():  # a router comes after the one above it
+        found[router] = 0 if above == router else found[above] + 1
+    return found

@@ -81,7 +81,7 @@ def _tables(study: Findings, topology: Topology) -> dict[str, Callable[[], DataF
         "trials": lambda: _trials(study, topology),
         "overflows": lambda: evidence.overflows(interface, messages),
         "reach": lambda: evidence.reach(messages),
-        "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages),
+        "totals": lambda: evidence.totals(interface, study.logs.kind("control"), messages, study.logs.kind("link")),
         "exclusions": lambda: evidence.exclusions(
             content.attributes(content.cells(study.published), study.published),
             content.constraints(study.filters),

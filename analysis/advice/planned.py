@@ -1,5 +1,5 @@
-"""What the traffic says of an order of attributes, which engines find by themselves, and of the reuse of matches, which
-Tamis does not have yet.
+"""What the traffic says of an order of attributes, which engines find by themselves, and of the reuse of matches by
+keys, which Tamis does not have. What it has, sets of routers (`reuse: destinations`), routers weigh by themselves.
 
 Law: nothing here edits the file. What is said is an estimate from the traffic, with the cost model beside it.
 """
@@ -68,7 +68,9 @@ def reuse(evidence: Evidence) -> Iterator[Advice]:
         f"{row['complete']:.0%} of messages satisfy at most {row['threshold']} filters, {row['keys']:.3g} on average; "
     )
     told += f"a look after the first router takes {look / 1_000:.3g} us, a key about {LOOKUP_NS / 1_000:.3g}, "
-    told += f"their list {CARRIED_NS / 1_000:.3g}"
+    told += (
+        f"their list {CARRIED_NS / 1_000:.3g}; with `reuse: destinations` routers measure whether a set of routers pays"
+    )
     if 1 - left < GAIN_MIN:
         yield Advice(
             "reuse", "reuse threshold", "nothing to change", "never", f"{told}: keys would cost what they spare"

@@ -132,6 +132,13 @@ class StrategySettings(ConfigSection):
     def facts(self) -> StrategyFacts:
         return chosen(self.name, {option: getattr(self, option) for option in options_of(self.name)})
 
+    def roots_by_class(self) -> list[tuple[str | None, tuple[str, ...]]]:
+        """Return each class with the routers that are to be its root, the preferred first, or none where a hash
+        chooses; None is the class of all other messages. A strategy without roots has none of this."""
+        if not self.facts.has_roots:
+            return []
+        return [(name, self.roots.get(name, ())) for name in self.classes] + [(None, self.others)]
+
 
 StrategyOrName = Annotated[
     StrategySettings,

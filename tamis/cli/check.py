@@ -8,6 +8,7 @@ import click
 
 from tamis.cli.kept_check import kept_meaning
 from tamis.cli.startable import unstartable
+from tamis.cli.strategy_lines import of_file
 from tamis.protocol.errors import ConfigError
 
 _EXAMPLE = """\b
@@ -31,8 +32,8 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
     --machine says which is this one; without it, only FILE itself is looked at.
 
-    Of a sound file it says what there is: routers, links, and of routers that keep messages where, within which bounds,
-    and what happens at each.
+    Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
+    that keep messages where, within which bounds, and what happens at each.
     """
     try:
         from tamis.configs import load_topology
@@ -65,9 +66,8 @@ def _in_words(summary: dict[str, object]) -> str:
     engines = summary["engines"]
     engine = " and ".join(engines) if isinstance(engines, list) else engines
     counts = ", ".join(_counted(summary[key], noun) for key, noun in (("routers", "router"), ("links", "link")))
-    classes = f" of {_counted(summary['classes'], 'class', 'classes')}" if summary["classes"] else ""
-    return f"{counts}, strategy {summary['strategy']}{classes}, engine {engine}"
+    return f"{counts}, {of_file(summary)}, engine {engine}"
 
 
-def _counted(count: object, noun: str, several: str = "") -> str:
-    return f"{count} {noun if count == 1 else several or f'{noun}s'}"
+def _counted(count: object, noun: str) -> str:
+    return f"{count} {noun if count == 1 else f'{noun}s'}"

@@ -1,4 +1,5 @@
-"""The strategy of routers in sentences: what it does now, where it falls short, which way it has a message go.
+"""The strategy of routers in sentences: what a file asks for, what it does now, where it falls short, and which way it
+has a message go.
 
 Law: what several routers say alike is said once; where they differ, each is named.
 """
@@ -13,6 +14,12 @@ from tamis.cli.tables import so_many
 from tamis.protocol.strategies import DEFAULT
 
 Status = dict[str, Any]
+
+
+def of_file(summary: Mapping[str, Any]) -> str:
+    """The strategy of a topology file and its roots, by the summary of the file."""
+    roots = [f"{in_words([name])}: {' else '.join(ids) or 'by hash'}" for name, ids in summary["roots"]]
+    return f"strategy {summary['strategy']}" + (f" (root of {', '.join(roots)})" if roots else "")
 
 
 def of_strategies(statuses: Sequence[Status]) -> Iterator[str]:

@@ -12,7 +12,9 @@ import click
 from tamis.cli.extras import router_extra
 from tamis.cli.own_router import write_own_file
 from tamis.cli.startable import refuse_unstartable
+from tamis.cli.strategy_lines import of_file
 from tamis.protocol.errors import TamisError
+from tamis.protocol.strategies import DEFAULT
 
 if TYPE_CHECKING:
     from tamis.router.supervisor.state import NetworkState
@@ -39,21 +41,26 @@ def command(file: str | None, machine: str | None, detach: bool, insecure: bool,
     http://127.0.0.1:7600, without records, its data in ~/.local/state/tamis (or below XDG_STATE_HOME). `tamis
     example` prints files to begin with.
 
-    Shows how each router stands. One that ends is started again, after a pause that doubles from 0.5 to 30 seconds;
-    one that ends 5 times in a row, never up for 10 seconds, has failed and is left alone. What cannot help by itself (a
-    mistake in FILE, a certificate that is missing) is found as by `tamis check` before anything is started. Ctrl-C
-    stops all; again, without waiting for queues to empty. What routers log is kept in a folder that is named on
-    stderr, at most 20 MiB each: `tamis logs FILE`. One router alone: `tamis restart`, `stop` and `start`.
+    Shows how each router stands, and first the strategy with its roots where that is not the default. A router that
+    ends is started again, after a pause that doubles from 0.5 to 30 seconds; one that ends 5 times in a row, never up
+    for 10 seconds, has failed and is left alone. What cannot help by itself (a mistake in FILE, a certificate that is
+    missing) is found as by `tamis check` before anything is started. Ctrl-C stops all; again, without waiting for
+    queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB each: `tamis logs
+    FILE`. One router alone: `tamis restart`, `stop` and `start`.
 
     The exit code is 0 if all stopped cleanly, with --detach if all are ready and each knows all links between them.
     """
     with router_extra("routers"):
         from tamis.cli.network_view import view
+        from tamis.configs import load_topology
         from tamis.router.supervisor.state import StateFolder
         from tamis.router.supervisor.supervise import keep_up
     file = file or write_own_file()
     refuse_unstartable(file, machine, insecure)
     click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
+    summary = load_topology(file).summary()
+    if summary["strategy"] != DEFAULT.name:
+        click.echo(of_file(summary), err=True)
     if detach:
         return _detached(file, machine, insecure, as_json)
     shown = view(as_json)

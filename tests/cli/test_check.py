@@ -24,6 +24,23 @@ def test_a_sound_file_as_json(capsys) -> None:
     assert (summary["sound"], summary["file"], summary["routers"], summary["links"]) == (True, LINE3, 3, 2)
 
 
+def test_the_strategy_of_a_file_with_its_reuse_and_its_roots(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "network.yaml"
+    routers = 'routers: {a: {}, b: {neighbours: "unix:b"}}\nlinks: [[a, b]]\n'
+    said = "strategy: {name: rendezvous, classes: {orders: x = 1, rest: y = 1}, roots: {orders: [b, a]}, others: [a]}"
+    path.write_text(f"{routers}{said}\n")
+    assert main(["check", "--text-only", str(path)]) == 0
+    roots = "root of class orders: b else a, class rest: by hash, messages of no class: a"
+    assert capsys.readouterr().out == f"{path}: 2 routers, 1 link, strategy rendezvous ({roots}), engine tamis\n"
+    assert main(["check", "--text-only", "--json", str(path)]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["roots"] == [["orders", ["b", "a"]], ["rest", []], [None, ["a"]]]
+    path.write_text(f"{routers}strategy: {{name: advertise, reuse: destinations}}\n")
+    assert main(["check", "--text-only", "--json", str(path)]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["strategy"], summary["reuse"]) == ("advertise-destinations", "destinations")
+
+
 def test_every_mistake_is_reported(tmp_path: Path, capsys) -> None:
     path = tmp_path / "network.yaml"
     path.write_text("routers:\n  a: {}\nlinks:\n  - [a, b]\nnmae: x\n")

@@ -70,15 +70,16 @@ def test_totals_are_of_clients_and_of_what_is_said_about_filters(spark: SparkSes
     control = _records(
         spark,
         "control",
-        [{"way": way, "what": what, "bytes": 10} for way in ("in", "out") for what in ("RA", "UR", "LSA")],
+        [{"way": way, "what": what, "bytes": 10} for way in ("in", "out") for what in ("RA", "UR", "EA", "LSA")],
     )
     messages = _records(
         spark,
         "message",
         [{"hop": 0, "bytes": 9}, {"hop": 1, "bytes": 100, "match_ns": 300}, {"hop": 2, "bytes": 200}],
     )
-    (row,) = evidence.totals(interface, control, messages).collect()
-    assert tuple(row) == (7, 20, 150.0, 300.0)
+    link = _records(spark, "link", [{"what": what} for what in ("up", "down", "down")])
+    (row,) = evidence.totals(interface, control, messages, link).collect()
+    assert tuple(row) == (7, 30, 150.0, 300.0, 2)
 
 
 def test_what_a_name_excludes_and_what_keys_are_carried(spark: SparkSession) -> None:

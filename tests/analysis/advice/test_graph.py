@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.advice.graph import links_needed, parents
+from tamis.analysis.advice.graph import depths, links_between, links_needed, parents
 
 #   a - b - c        a - d costs 5
 #    \     /         d - c costs 1
@@ -22,3 +22,16 @@ def test_ways_are_of_least_cost_and_shared_links_count_once() -> None:
     assert links_needed(before, ["d"]) == 3
     assert links_needed(before, ["b", "c", "d", "a"]) == 3
     assert links_needed(before, ["a", "elsewhere"]) == 0
+
+
+def test_links_between_are_those_that_some_lie_behind_and_not_all() -> None:
+    before = parents(NEIGHBOURS, "a")  # d -> c -> b -> a
+    assert links_between(before, ["c", "d"]) == 1
+    assert links_between(before, ["b", "d", "c"]) == 2
+    assert links_between(before, ["a", "d"]) == 3
+    assert links_between(before, ["c"]) == 0
+    assert links_between(before, ["c", "elsewhere"]) == 0
+
+
+def test_depths_are_counted_from_the_root() -> None:
+    assert depths(parents(NEIGHBOURS, "a")) == {"a": 0, "b": 1, "c": 2, "d": 3}
