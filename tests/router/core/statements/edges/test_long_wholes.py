@@ -14,8 +14,11 @@ from tamis.router.core.events import Heard
 from tamis.router.core.statements.edges import held as held_module
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
 from tamis.router.core.statements.edges.held import EdgeChange, HeldEdge
+from tamis.router.core.statements.sizes import size_of
 from tamis.router.core.times import MS, S
 from tests.router.core.statements.edges.test_edges import B, filters, held, is_, run, statement, table, world_of
+
+ROOM = 1 << 40
 
 
 class Reckoning:
@@ -36,7 +39,8 @@ class Reckoning:
         self.said = dict(filters)
         digest, count = predicate_digest(filters.items()), len(filters)
         last_word = set(self.held.filters.values())
-        changes = self.held.hear(statement("b", self.seq, added, base, removed=removed, digest=digest, count=count))
+        body = statement("b", self.seq, added, base, removed=removed, digest=digest, count=count)
+        changes = self.held.hear(body, ROOM)
         self.takes(changes, last_word)
         return changes
 
@@ -52,7 +56,7 @@ class Reckoning:
         if self.held.is_comparing:
             self.takes(self.held.work(), last_word)
         else:
-            self.takes(self.held.take(self.held.next_waiting()), last_word)
+            self.takes(self.held.take(self.held.next_waiting(), ROOM), last_word)
 
 
 PREDICATES = st.dictionaries(st.integers(1, 12), st.integers(0, 6).map(is_), max_size=8)
@@ -79,6 +83,7 @@ def test_what_is_held_after_a_long_whole_is_what_was_said(
             reckoning.work()
     assert reckoning.held.filters == reckoning.said
     assert reckoning.held.is_complete
+    assert reckoning.held.size == size_of(reckoning.said.values())
     assert +reckoning.passed_on == Counter(reckoning.said.values())
     assert not -reckoning.passed_on
 
