@@ -250,7 +250,7 @@ class Edges:
     ) -> None:
         before = held.is_complete
         try:
-            changes = take(body, self._room if body.added else 0)
+            changes = take(body, self._room)
         except Missed:
             self._miss(held)
         except TooMuch:

@@ -107,6 +107,7 @@ class SaidEdge:
 
     @property
     def former(self) -> Collection[EdgeFeed]:
+        """What fed this before and feeds it still."""
         return self._former
 
     def is_fed_by(self, feed: EdgeFeed) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.protocol.wire.edge_bodies import EdgeHeld
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.events import Heard
 from tamis.router.core.statements.edges import held as held_module
@@ -118,6 +118,22 @@ def test_what_waits_for_a_whole_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     assert reckoning.say({1: is_(1)}, False) is None
     with pytest.raises(held_module.Missed):
         reckoning.say({}, False)
+
+
+def test_what_only_goes_waits_for_a_whole_like_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of("ab", "ab")
+    world.want("b", is_(1), is_(2))
+    run(world)
+    monkeypatch.setattr(held_module, "COMPARED_PER_SLICE", 1)
+    asked = world.frames(EdgeRequest)
+    world.handle("a", Heard(B, 1, statement("b", 1_000, {1: is_(3), 2: is_(4)})))
+    assert held(world, "a", "b").is_comparing
+    only = {1: is_(3)}
+    said = {"removed": (2,), "digest": predicate_digest(only.items()), "count": 1}
+    world.handle("a", Heard(B, 1, statement("b", 1_001, {}, 1_000, **said)))
+    world.work()
+    assert table(world, "a", "b") == {is_(3)}
+    assert (world.frames(EdgeRequest), world.alarms) == (asked, [])
 
 
 def test_a_confirmation_comes_once_the_whole_has_taken_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
