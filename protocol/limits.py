@@ -105,6 +105,11 @@ COLLECTED_BYTES_MAX = 536_870_912
 """Filters of predicates that have come in part, of all issuers together, counted as in STATEMENT_BYTES_MAX. The
 predicate that would pass it is dropped with an alarm, and asked for again like any request without an answer."""
 
+EDGES_BYTES_MAX = 536_870_912
+"""Filters that neighbours have said of edges, of all edges together, counted as in STATEMENT_BYTES_MAX, with those of
+earlier trees and of wholes that are being said again. The edge that would pass it is forgotten with an alarm, counts as
+everything, and is asked for again after a while."""
+
 PENDING_BYTES_MAX = 67_108_864
 """Changes of predicates that wait for their base, of all issuers together, counted alike. A further one is dropped, and
 the whole predicate asked for."""

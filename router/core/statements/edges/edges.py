@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
 from tamis.protocol.filters import EVERYTHING
-from tamis.protocol.limits import CLASSES_MAX, COLLECTED_BYTES_MAX
+from tamis.protocol.limits import CLASSES_MAX, EDGES_BYTES_MAX
 from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeSaid, EdgeStatement
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.commands import Alarm, Install
@@ -246,11 +246,11 @@ class Edges:
         self._hear(held, body, held.hear)
 
     def _hear(
-        self, held: HeldEdge, body: EdgeStatement, take: Callable[[EdgeStatement], list[EdgeChange] | None]
+        self, held: HeldEdge, body: EdgeStatement, take: Callable[[EdgeStatement, int], list[EdgeChange] | None]
     ) -> None:
         before = held.is_complete
         try:
-            changes = take(body)
+            changes = take(body, self._room)
         except Missed:
             self._miss(held)
         except TooMuch:
@@ -261,10 +261,19 @@ class Edges:
             if changes is not None:
                 self._took(held, changes, body, before != held.is_complete)
 
+    @property
+    def _room(self) -> int:
+        """The bytes that edges may still take, those of earlier trees included."""
+        feeds: set[EdgeFeed] = {*self.held.values(), *(past.held for past in self.past.values())}
+        feeds.update(*(said.former for said in self.said.values()))
+        return EDGES_BYTES_MAX - sum(feed.size for feed in feeds)
+
     def _miss(self, held: HeldEdge) -> None:
-        """Ask for the whole of an edge of which something was missed."""
+        """Ask for the whole of an edge of which something was missed, unless it is asked for already."""
+        is_asked = not held.is_answered
         self._doubt(held)
-        self._ask(held)
+        if not is_asked:
+            self._ask(held)
 
     def _took(self, held: HeldEdge, changes: list[EdgeChange], body: EdgeStatement, has_turned: bool) -> None:
         """Pass on what `body` has changed. `has_turned`: the edge is complete since then, or is not any more."""
@@ -315,15 +324,22 @@ class Edges:
             core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
 
     def _give_up(self, held: HeldEdge) -> None:
-        """Let an edge that says more than is kept count as everything, and ask seldom whether it is less by now."""
+        """Forget an edge that says more than there is room for, which counts as everything then, and ask seldom whether
+        it is less by now."""
         core_state, neighbour = self._core_state, held.place.neighbour
         self._doubt(held)
+        gone = held.forget()
+        self._install(held, [gone])
+        for said in self.said.values():
+            if said.is_fed_by(held):
+                said.forgot(gone.removed.values())
+        self._consider()
         held.tries = DOUBLINGS_MAX
         wait_us = core_state.times.retry_us << DOUBLINGS_MAX
         core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
         if core_state.may_correct(core_state.me, held.number):
             who = core_state.topology.name_of(neighbour)
-            text = f"{who} says more than {COLLECTED_BYTES_MAX} bytes of filters of one edge: all messages go there"
+            text = f"{who} brings filters of edges to more than {EDGES_BYTES_MAX} bytes: all messages go there"
             core_state.out.append(Alarm(text))
 
     def ask_again(self, number: int) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from tamis.protocol.limits import COLLECTED_BYTES_MAX, STATEMENT_BYTES_MAX
+from tamis.protocol.limits import STATEMENT_BYTES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.edge_bodies import EdgeStatement
 from tamis.router.core.statements.edges.places import EdgePlace
@@ -38,7 +38,7 @@ class Missed(Exception):
 
 
 class TooMuch(Exception):
-    """What is said of an edge would pass COLLECTED_BYTES_MAX: it goes on counting as everything."""
+    """What is said of an edge would pass EDGES_BYTES_MAX, with what is held of all others: there is no room for it."""
 
 
 class EdgeChange(NamedTuple):
@@ -68,9 +68,10 @@ class HeldEdge:
         self.epoch = 0
         self.digest = numbers.NO_DIGEST
         self._size = 0
-        """The size of what is being said (`sizes.py`)."""
+        """That of `filters` (`sizes.py`)."""
         self._beside: dict[int, bytes] | None = None
         """What has been said of a new whole, while another is the last word."""
+        self._beside_size = 0
         self._comparing: Iterator[EdgeChange] | None = None
         """The rest of what it changes that the new whole takes the place of the last word."""
         self._changes: list[EdgeChange] = []
@@ -79,6 +80,11 @@ class HeldEdge:
         """The statement that made the whole complete which is compared, or was the last time."""
         self._waiting: deque[EdgeStatement] = deque()
         self._waiting_size = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes of all that is held of the edge: the last word, a new whole beside it, and what waits."""
+        return self._size + self._beside_size + self._waiting_size
 
     def is_said_in(self, session: int) -> bool:
         """E4: return whether the whole was said, or is being said, in `session`, and nothing of it was missed."""
@@ -89,36 +95,45 @@ class HeldEdge:
         self.is_complete = self.is_answered = False
         self._drop_new()
 
+    def forget(self) -> EdgeChange:
+        """Forget all that is held, as there is no room for it, and return what goes."""
+        self.doubt()
+        gone, self.filters, self._size = self.filters, {}, 0
+        return EdgeChange({}, gone)
+
     def _drop_new(self) -> None:
         self._beside = self._comparing = None
         self._changes = []
         self._waiting.clear()
-        self._waiting_size = 0
+        self._beside_size = self._waiting_size = 0
 
     # --- statements
 
-    def hear(self, body: EdgeStatement) -> list[EdgeChange] | None:
+    def hear(self, body: EdgeStatement, room: int) -> list[EdgeChange] | None:
         """Take a statement, and return what it changes; None: it waits, as the whole before it is still compared. Raise
-        Missed if it does not follow from those before, or if too much waits; TooMuch if it is more than is kept of an
-        edge."""
+        Missed if it does not follow from those before, or if too much waits; TooMuch if it takes more bytes than
+        `room`."""
         if body.full or not self.has_work:
-            return self.take(body)
-        self._waiting_size += _size_of(body)
-        if self._waiting_size > WAITING_BYTES_MAX:
+            return self.take(body, room)
+        size = _size_of(body)
+        if self._waiting_size + size > WAITING_BYTES_MAX:
             raise Missed
+        if size > room:
+            raise TooMuch
+        self._waiting_size += size
         self._waiting.append(body)
         return None
 
-    def take(self, body: EdgeStatement) -> list[EdgeChange] | None:
+    def take(self, body: EdgeStatement, room: int) -> list[EdgeChange] | None:
         """Do as `hear` does with a statement whose turn it is. None: a long whole takes the place of the last word in
         slices (`work`)."""
         if body.full:
             self._drop_new()
             self._beside = {} if self.filters else None
-            self.digest, self.is_complete, self._size = numbers.NO_DIGEST, False, 0
+            self.digest, self.is_complete = numbers.NO_DIGEST, False
         elif not self.is_answered or (body.base_seq, body.epoch) != (self.seq, self.epoch):
             raise Missed
-        change = self._change(self.filters if self._beside is None else self._beside, body)
+        change = self._change(body, room)
         self.seq, self.epoch, self.digest, self.is_answered = body.seq, body.epoch, body.digest, True
         self.tries = 0
         if self._beside is None:
@@ -132,8 +147,9 @@ class HeldEdge:
         self._waiting_size -= _size_of(body)
         return body
 
-    def _change(self, filters: dict[int, bytes], body: EdgeStatement) -> EdgeChange:
-        """Apply the change that `body` says to `filters`."""
+    def _change(self, body: EdgeStatement, room: int) -> EdgeChange:
+        """Apply the change that `body` says to what is being said."""
+        filters = self.filters if self._beside is None else self._beside
         added = {id_: packed for id_, packed, _ in body.added}
         gone = {id_: filters[id_] for id_ in body.removed if id_ in filters}
         is_sound = len(added) == len(body.added) and len(gone) == len(body.removed)
@@ -143,10 +159,13 @@ class HeldEdge:
         count = len(filters) + len(added) - len(gone)
         if (numbers.moved(self.digest, weight), count) != (body.digest, body.count):
             raise Missed
-        size = self._size + size_of(added.values()) - size_of(gone.values())
-        if size > COLLECTED_BYTES_MAX:
+        more = size_of(added.values()) - size_of(gone.values())
+        if more > room:
             raise TooMuch
-        self._size = size
+        if self._beside is None:
+            self._size += more
+        else:
+            self._beside_size += more
         filters.update(added)
         for id_ in gone:
             del filters[id_]
@@ -178,6 +197,7 @@ class HeldEdge:
             return None
         changes, self._changes = self._changes, []
         self.filters, self._beside, self._comparing = self._beside or {}, None, None
+        self._size, self._beside_size = self._beside_size, 0
         self.is_complete = True
         return changes
 

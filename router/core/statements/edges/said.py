@@ -44,6 +44,10 @@ class EdgeFeed(Protocol):
     @property
     def is_complete(self) -> bool: ...
 
+    @property
+    def size(self) -> int:
+        """The bytes that count for EDGES_BYTES_MAX."""
+
 
 class SaidEdge:
     """What is said of one edge in one session. `wanted` holds the filters, each once, however many feeds have it."""
@@ -101,6 +105,11 @@ class SaidEdge:
             self.begin()
         self._drop_former()
 
+    @property
+    def former(self) -> Collection[EdgeFeed]:
+        """What fed this before and feeds it still."""
+        return self._former
+
     def is_fed_by(self, feed: EdgeFeed) -> bool:
         return feed in self.feeds or feed in self._former
 
@@ -108,6 +117,13 @@ class SaidEdge:
         """Take in that what feeds this has changed. Neither may change any more."""
         self._take(True, added)
         self._take(False, removed)
+
+    def forgot(self, gone: Collection[bytes]) -> None:
+        """Take in that what feeds this has forgotten filters that may still be wanted: what is said is complete no
+        longer, until that feed is."""
+        if self.is_complete:
+            self.begin()
+        self._take(False, gone)
 
     def _take(self, is_wanted: bool, filters: Collection[bytes]) -> None:
         if not filters:

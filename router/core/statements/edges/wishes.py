@@ -74,6 +74,8 @@ class WishesOfClasses:
     """The part of the wishes that concerns some classes of messages, as bits, and so feeds a tree of these."""
 
     is_complete = True
+    size = 0
+    """What clients want counts where they bring it."""
 
     def __init__(self, wishes: EdgeWishes, classes_of: Callable[[bytes], int], classes: int) -> None:
         self._wishes, self._classes_of, self._classes = wishes, classes_of, classes

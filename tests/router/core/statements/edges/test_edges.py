@@ -13,10 +13,12 @@ from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, E
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.events import Heard
-from tamis.router.core.statements.edges import held as held_module
+from tamis.router.core.statements import sizes
+from tamis.router.core.statements.edges import edges as edges_module
 from tamis.router.core.statements.edges.edges import ASKED_MAX, GENERATIONS_MAX, PACKED_EVERYTHING
 from tamis.router.core.statements.edges.held import IDS_END, HeldEdge
 from tamis.router.core.statements.edges.places import EdgeTrees
+from tamis.router.core.statements.sizes import size_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.times import MS, S
 from tamis.router.core.ways.paths import Graph, PathCache
@@ -325,7 +327,7 @@ def test_what_is_about_another_edge_changes_nothing(body):
 
 def test_an_edge_that_says_more_than_is_kept_goes_on_counting_as_everything(monkeypatch: pytest.MonkeyPatch):
     world = world_of("ab", "ab")
-    monkeypatch.setattr(held_module, "COLLECTED_BYTES_MAX", 1_000)
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", 1_000)
     world.want("b", *map(is_, range(20)))
     run(world)
     assert PACKED_EVERYTHING in table(world, "a", "b")
@@ -336,6 +338,70 @@ def test_an_edge_that_says_more_than_is_kept_goes_on_counting_as_everything(monk
     world.unwant("b", *map(is_, range(18)))
     run(world, 40 * S)
     assert table(world, "a", "b") == {is_(18), is_(19)}
+
+
+def room_for(filters: int) -> int:
+    return filters * size_of([is_(0)])
+
+
+def test_of_all_edges_together_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch):
+    """a has neither room for what is said of one more edge, nor may it tell b that it knows what c wants."""
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(15))
+    world = world_of("abc", "ab", "ac")
+    world.want("b", *map(is_, range(10)))
+    run(world)
+    world.want("c", *map(is_, range(10, 20)))
+    run(world)
+    assert table(world, "a", "b") == set(map(is_, range(10)))
+    assert table(world, "a", "c") == {PACKED_EVERYTHING}
+    assert filters(world, "a", "c") == set()
+    assert PACKED_EVERYTHING in table(world, "b", "a")
+    assert len(world.alarms) == 1
+    world.unwant("b", *map(is_, range(5)))
+    run(world, 60 * S)
+    assert table(world, "a", "c") == table(world, "b", "a") == set(map(is_, range(10, 20)))
+
+
+def test_the_rest_of_a_whole_that_has_no_room_is_not_asked_for_at_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(3))
+    monkeypatch.setattr(sizes, "STATEMENT_BYTES_MAX", room_for(2))
+    world = world_of("ab", until_us=0)
+    world.want("b", *map(is_, range(20)))
+    run(world)
+    world.connect("a", "b")
+    run(world)
+    assert [body.full for _, _, body in world.sent if isinstance(body, EdgeStatement) and body.count].count(False) > 5
+    assert world.frames(EdgeRequest) <= 4
+
+
+def test_a_last_word_beside_which_its_whole_has_no_room_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    world = world_of("abc", "ab", "bc")
+    wanted = set(map(is_, range(10)))
+    world.want("c", *wanted)
+    run(world)
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(15))
+    world.cut("b", "c")
+    world.connect("b", "c")
+    world.run(1 * S)
+    assert filters(world, "b", "c") == set()
+    assert table(world, "b", "c") == {PACKED_EVERYTHING}
+    assert PACKED_EVERYTHING in table(world, "a", "b")
+    run(world, 60 * S)
+    assert table(world, "b", "c") == table(world, "a", "b") == wanted
+
+
+def test_edges_of_earlier_trees_take_room_as_long_as_they_are_kept():
+    world = world_of("abc", "ab", "bc")
+    world.want("c", is_(0))
+    run(world)
+    core = world.cores["a"]
+    assert isinstance(core, EdgeCore)
+    world.cut("b", "c")
+    world.run(1 * S)
+    assert filters(world, "a", "b") == set()
+    assert core._edges._room == edges_module.EDGES_BYTES_MAX - room_for(1)
+    run(world)
+    assert core._edges._room == edges_module.EDGES_BYTES_MAX
 
 
 def test_what_a_neighbour_asks_for_and_is_not_there_is_bounded():

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.protocol.wire.edge_bodies import EdgeHeld
+from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.router.core.events import Heard
 from tamis.router.core.statements.edges import held as held_module
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
 from tamis.router.core.statements.edges.held import EdgeChange, HeldEdge
+from tamis.router.core.statements.sizes import size_of
 from tamis.router.core.times import MS, S
 from tests.router.core.statements.edges.test_edges import B, filters, held, is_, run, statement, table, world_of
+
+ROOM = 1 << 40
 
 
 class Reckoning:
@@ -36,7 +39,8 @@ class Reckoning:
         self.said = dict(filters)
         digest, count = predicate_digest(filters.items()), len(filters)
         last_word = set(self.held.filters.values())
-        changes = self.held.hear(statement("b", self.seq, added, base, removed=removed, digest=digest, count=count))
+        body = statement("b", self.seq, added, base, removed=removed, digest=digest, count=count)
+        changes = self.held.hear(body, ROOM)
         self.takes(changes, last_word)
         return changes
 
@@ -52,7 +56,7 @@ class Reckoning:
         if self.held.is_comparing:
             self.takes(self.held.work(), last_word)
         else:
-            self.takes(self.held.take(self.held.next_waiting()), last_word)
+            self.takes(self.held.take(self.held.next_waiting(), ROOM), last_word)
 
 
 PREDICATES = st.dictionaries(st.integers(1, 12), st.integers(0, 6).map(is_), max_size=8)
@@ -79,6 +83,7 @@ def test_what_is_held_after_a_long_whole_is_what_was_said(
             reckoning.work()
     assert reckoning.held.filters == reckoning.said
     assert reckoning.held.is_complete
+    assert reckoning.held.size == size_of(reckoning.said.values())
     assert +reckoning.passed_on == Counter(reckoning.said.values())
     assert not -reckoning.passed_on
 
@@ -113,6 +118,22 @@ def test_what_waits_for_a_whole_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     assert reckoning.say({1: is_(1)}, False) is None
     with pytest.raises(held_module.Missed):
         reckoning.say({}, False)
+
+
+def test_what_only_goes_waits_for_a_whole_like_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of("ab", "ab")
+    world.want("b", is_(1), is_(2))
+    run(world)
+    monkeypatch.setattr(held_module, "COMPARED_PER_SLICE", 1)
+    asked = world.frames(EdgeRequest)
+    world.handle("a", Heard(B, 1, statement("b", 1_000, {1: is_(3), 2: is_(4)})))
+    assert held(world, "a", "b").is_comparing
+    only = {1: is_(3)}
+    said = {"removed": (2,), "digest": predicate_digest(only.items()), "count": 1}
+    world.handle("a", Heard(B, 1, statement("b", 1_001, {}, 1_000, **said)))
+    world.work()
+    assert table(world, "a", "b") == {is_(3)}
+    assert (world.frames(EdgeRequest), world.alarms) == (asked, [])
 
 
 def test_a_confirmation_comes_once_the_whole_has_taken_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
