@@ -48,6 +48,7 @@ typedef struct tm_box_scale {
     double least;
     double greatest;
     double weight; /* of a distance along the end: see tree_shape.c */
+    bool is_open;  /* some box has no bound there, or had none */
 } tm_box_scale;
 
 /* What a match reads comes first. */
