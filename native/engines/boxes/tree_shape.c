@@ -20,10 +20,6 @@ static double clamp(const tm_box_node *node, uint32_t end, double at) {
     return within(measure_of(node->tree, end, at), node->tree->scales[end]);
 }
 
-static tm_box_scale scale_of(const tm_box_node *node, uint32_t end) {
-    return node->tree->scales[end];
-}
-
 static double inverse(double range) {
     return range > 0 && range < HUGE_RANGE ? 1 / range : 0;
 }
@@ -49,6 +45,7 @@ void tm_box_widen_scales(tm_boxes *tree, const tm_box *box) {
         tm_box_scale *scale = &tree->scales[end];
         double at = measure_of(tree, end, box->ends[end]);
         bool is_new = scale->least == 0 && scale->greatest == 0;
+        scale->is_open |= !isfinite(box->ends[end]);
         if (isfinite(box->ends[end]) && (is_new || at < scale->least || at > scale->greatest)) {
             scale->least = is_new || at < scale->least ? at : scale->least;
             scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
@@ -72,22 +69,23 @@ static uint32_t least_of(const double *scores, uint32_t count) {
  * share of how wide they are. Rows behind the last are computed as well. A function of its own: inlined, compilers take
  * one row at a time. */
 static __attribute__((noinline)) void add_scores(const double *restrict leasts, const double *restrict greatests,
-                                                 double at, double weight, tm_box_scale scale,
-                                                 double *restrict scores) {
+                                                 double at, double weight, double *restrict scores) {
     for (uint32_t row = 0; row < INNER_ROWS; row++) {
-        double least = leasts[row] < scale.greatest ? leasts[row] : scale.greatest;
-        double greatest = greatests[row] < scale.greatest ? greatests[row] : scale.greatest;
-        least = least > scale.least ? least : scale.least;
-        greatest = greatest > scale.least ? greatest : scale.least;
-        double from = least > at ? least : at;
-        double to = greatest < at ? greatest : at;
-        scores[row] += ((from - to) + (greatest - least) * SIZE_SHARE) * weight;
+        double from = leasts[row] > at ? leasts[row] : at;
+        double to = greatests[row] < at ? greatests[row] : at;
+        scores[row] += ((from - to) + (greatests[row] - leasts[row]) * SIZE_SHARE) * weight;
     }
 }
 
-static void measure(const tm_box_node *inner, uint32_t end, const double *column, double out[INNER_ROWS]) {
-    for (uint32_t row = 0; row < inner->count; row++) {
-        out[row] = measure_of(inner->tree, end, column[row]);
+/* Bounds of rows as `add_scores` takes them: measured, and at the edge where they are missing. */
+static void clamp_rows(const tm_box_node *inner, uint32_t end, const double *restrict column, double *restrict out) {
+    const tm_box_scale scale = inner->tree->scales[end];
+    const bool labelled = is_labelled(inner, end);
+    for (uint32_t row = 0; row < INNER_ROWS && labelled; row++) {
+        out[row] = row < inner->count ? within(measure_of(inner->tree, end, column[row]), scale) : 0;
+    }
+    for (uint32_t row = 0; row < INNER_ROWS && !labelled; row++) {
+        out[row] = within(column[row], scale);
     }
 }
 
@@ -95,16 +93,16 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
     double scores[INNER_ROWS] = {0};
     for (uint32_t end = 0; end < ends_of(inner); end++) {
         double at = clamp(inner, end, ends[end]);
-        if (is_labelled(inner, end)) {
-            double leasts[INNER_ROWS] = {0};
-            double greatests[INNER_ROWS] = {0};
-            measure(inner, end, column_of(inner, end), leasts);
-            measure(inner, end, greatest_of(inner, end), greatests);
-            add_scores(leasts, greatests, at, weight_of(inner, end), scale_of(inner, end), scores);
-        } else {
-            add_scores(column_of(inner, end), greatest_of(inner, end), at, weight_of(inner, end), scale_of(inner, end),
-                       scores);
+        const double *leasts = column_of(inner, end);
+        const double *greatests = greatest_of(inner, end);
+        double clamped[2][INNER_ROWS];
+        if (inner->tree->scales[end].is_open || is_labelled(inner, end)) {
+            clamp_rows(inner, end, leasts, clamped[0]);
+            clamp_rows(inner, end, greatests, clamped[1]);
+            leasts = clamped[0];
+            greatests = clamped[1];
         }
+        add_scores(leasts, greatests, at, weight_of(inner, end), scores);
     }
     return least_of(scores, inner->count);
 }

@@ -4,10 +4,12 @@
 #include "engines/onepath/alike.h"
 #include "engines/onepath/boxes.h"
 #include "engines/onepath/buckets.h"
+#include "engines/onepath/entries.h"
 #include "engines/onepath/lines.h"
 
 #define EQUALITIES_UP_TO 8U  /* names of a box */
 #define SAMPLES 4U           /* filters of a bucket that are compared with one that comes */
+#define SAMPLES_MORE 64U     /* the same, where those look as if many were of one family */
 #define GUARDED_MIN 8U       /* filters that may share the guard of a family */
 #define GUARDED_FAMILIES 64U /* so many guarded families, and one more filter has to */
 #define SAMPLES_ALIKE 2U     /* so many of them of its family: they are counted */
@@ -340,15 +342,33 @@ static bool is_of_family(const tm_engine *engine, const tamis_entry *entry, cons
     return same_names(&names, family);
 }
 
-/* Do some entries of the bucket, here and there, look as if many were of the family? */
-static bool looks_promising(const tm_engine *engine, const tamis_slot *slot, const family_names *family) {
+/* Of so many entries of the bucket, here and there: how many are of the family? They and their bodies lie far apart:
+ * all are asked for before the first is looked at. */
+static uint32_t alike_among(const tm_engine *engine, const tamis_slot *slot, const family_names *family,
+                            uint32_t samples) {
+    const tamis_entry *each[SAMPLES_MORE];
     const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
-    uint32_t alike = 0;
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        uint32_t at = (engine->holders->count * 7 + i * slot->entry_count / SAMPLES) % slot->entry_count;
-        alike += is_of_family(engine, &entries[at], family);
+    for (uint32_t i = 0; i < samples; i++) {
+        each[i] = &entries[(engine->holders->count * 7 + i * slot->entry_count / samples) % slot->entry_count];
+        __builtin_prefetch(each[i]);
     }
-    return alike >= SAMPLES_ALIKE;
+    for (uint32_t i = 0; i < samples; i++) {
+        tamis_ask_entries(engine, each[i], 1);
+    }
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < samples; i++) {
+        alike += is_of_family(engine, each[i], family);
+    }
+    return alike;
+}
+
+/* Do entries of the bucket look as if `least` of it were of the family? A few tell mostly that they are not; where they
+ * do not, more are asked, as looking at all takes a millisecond. */
+static bool looks_promising(const tm_engine *engine, const tamis_slot *slot, const family_names *family,
+                            uint32_t least) {
+    return alike_among(engine, slot, family, SAMPLES) >= SAMPLES_ALIKE &&
+           (uint64_t)alike_among(engine, slot, family, SAMPLES_MORE) * slot->entry_count >=
+               (uint64_t)SAMPLES_MORE * least;
 }
 
 /* The filters of the family in this part of the bucket, at most MOVES_MAX. */
@@ -371,7 +391,7 @@ void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *t
     }
     family_names family;
     find_names(engine, tests, &family);
-    if (!is_family(&family) || !looks_promising(engine, slot, &family)) {
+    if (!is_family(&family) || !looks_promising(engine, slot, &family, least)) {
         return;
     }
     uint32_t handles[MOVES_MAX];

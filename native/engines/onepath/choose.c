@@ -177,12 +177,24 @@ static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tes
     }
 }
 
+/* Ask for the slots of the buckets that the tests have. */
+static void ask_buckets(const tm_engine *engine, const tamis_tests *tests) {
+    uint64_t keys[TAMIS_TESTS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        keys[count] = tamis_bucket_of_test(tests->tests[i]);
+        count += keys[count] != 0;
+    }
+    tamis_buckets_ask(&engine->buckets, keys, count);
+}
+
 /* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
  * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
 static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
     candidate each[TAMIS_TESTS_MAX];
     candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER, false};
     double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
+    ask_buckets(engine, tests);
     for (uint32_t i = 0; i < tests->count; i++) {
         each[i].test = i;
         each[i].odds = tamis_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
