@@ -87,9 +87,10 @@ typedef struct tm_keep_terms {
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);
 /* Add one packed filter, from which moment what satisfies it is kept: the results of tm_table_add. */
 int tm_keep_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size);
-/* Fill the keep with what the log has for it, and its losses. It reads the disk: before the router serves. TM_OK,
+/* Fill the keep with what the log has for it, and its losses; what damage has taken of records past `since`, the number
+ * of the record that says that there is the keep, is a loss, too. It reads the disk: before the router serves. TM_OK,
  * TM_NO_MEMORY, TM_LOG_DISK. */
-int tm_keep_recover(tm_switch *sw, uint32_t number);
+int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since);
 /* Its dead letters go to keep `to` from now on; 0: to nobody, they are losses. TM_ABSENT: no such keep. */
 int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
 /* Let go of it and of what is kept for it: its members are cut, a FORGET record is appended. At most `steps` filters
@@ -124,6 +125,10 @@ typedef struct tm_keep_stats {
     uint64_t replaced;
     uint64_t dead;
     uint64_t undeliverable;
+    uint64_t damaged; /* their records cannot be read */
+    uint64_t doubts;  /* stretches of positions of which nobody knows what was for the keep, as they cannot be read */
+    uint64_t doubt_first; /* all of them are from here */
+    uint64_t doubt_last;  /* to here */
     uint64_t refused;     /* messages that found it full */
     uint64_t delivered;   /* this and what follows: of this life of the router */
     uint64_t redelivered; /* of those, again */

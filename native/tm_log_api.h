@@ -25,9 +25,10 @@
 #define TM_LOG_KEEP                                                                                                    \
     6                   /* terms of the one keep that it names; means nothing to the log. It stays until a later one   \
                          * of that keep is committed, or the keep is forgotten; acks do not touch it */
+#define TM_LOG_LOST 7   /* tm_log_read tells by it of a record that it cannot read: its number, and no more */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
-#define TM_LOG_LOSS_BYTES_MAX 160 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
+#define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
 #define TM_LOG_COPIED 1 /* flag of a record: it was copied forward, with its number */
@@ -187,7 +188,8 @@ void tm_log_give_back(tm_log *log, uint64_t ticket);
 
 /* Records that are kept for a claimant, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
  * at most `capacity`. Those that it has done with are left out. 0 bytes: there are none. TM_TOO_MANY: `out` is too
- * small for the next one, `*size` bytes. What cannot be read is counted as missing, and passed. */
+ * small for the next one, `*size` bytes. What cannot be read is counted as missing, and told by a record of kind
+ * TM_LOG_LOST. */
 int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
 
@@ -229,6 +231,14 @@ uint64_t tm_log_tail(tm_log *log, uint64_t records, uint64_t bytes);
 
 /* Ranges of numbers that were on disk and cannot be read, at most `capacity`; returns how many there are. */
 size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);
+/* Of the ranges that were missing when the log was opened: what of them is past `since` and not done with by a
+ * claimant, so that something for it may have been there. At most `capacity` (1 or more) into `out`, in order; the last
+ * one reaches over all that have no place. Returns how many there are. */
+size_t tm_log_doubts(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t since, tm_log_range *out,
+                     size_t capacity);
+/* A number is missing that may have mattered to others than those it was for: it is among the doubts of all that have
+ * not done with it. false: no memory. */
+bool tm_log_doubt(tm_log *log, uint64_t n);
 void tm_log_state_of(tm_log *log, tm_log_state *state);
 void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery);
 

@@ -35,7 +35,7 @@ static int begin(tm_log *log, const tm_log_options *options) {
     log->scrub_bytes_per_s = options->scrub_bytes_per_s;
     log->record_bytes_max =
         least(RECORD_BYTES_MAX, least(options->ring_bytes / 2, (options->segment_bytes - SEGMENT_HEAD_BYTES) / 4));
-    log->next_n = (log->store->life << COUNTER_BITS) + 1;
+    log->next_n = (log->store->life << COUNTER_BITS) + log->store->first_counter + 1;
     if (TM_BREAKS(LIFE_LATE) && log->store->last_n >> COUNTER_BITS == log->store->life) {
         log->next_n = log->store->last_n + 1;
     }
@@ -90,9 +90,7 @@ void tm_log_close(tm_log *log) {
         tm_log_end_threads(log);
         while (tm_log_commit(log) == TM_OK) {
         }
-        if (!log->store->is_failed && log->store->checkpoint_seq != log->store->seq) {
-            tm_checkpoint_write(log->store); /* one that fails is made up for by the next opening */
-        }
+        tm_store_finish(log->store);
     }
     tm_asks_free(&log->asks);
     tm_store_close(log->store);

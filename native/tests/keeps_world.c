@@ -163,7 +163,7 @@ static int open_keep(keeps_world *w, uint32_t kind, uint32_t number, bool is_rec
     uint32_t subscriber;
     int result = tm_keep_open(w->sw, number, &KINDS[kind].terms, &subscriber);
     if (result == TM_OK && is_recovered) {
-        result = tm_keep_recover(w->sw, number);
+        result = tm_keep_recover(w->sw, number, w->keeps[kind].n);
     }
     return result == TM_OK ? tm_keep_filter(w->sw, number, KINDS[kind].filter, KINDS[kind].filter_size) : result;
 }
@@ -475,7 +475,9 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
     check_result(w, result, "attach");
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
-        memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
+        if (!w->is_damaged) { /* else the count itself may be lost */
+            memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
+        }
     } else {
         disconnect(w, connection);
     }
@@ -520,6 +522,31 @@ static void trouble_disk(keeps_world *w) {
     w->disk->short_in = what == 3 ? 8 : 0;
 }
 
+/* Everything is committed and in a checkpoint; then segments lose bits, and say nothing. It is found by a start, by who
+ * reads it, or by the scrubber. */
+static void damage(keeps_world *w) {
+    uint32_t is_idle = 0;
+    uint32_t is_through = 0;
+    while (tm_log_commit(w->log) == TM_OK) {
+    }
+    for (unsigned i = 0; i < 500 && !is_idle; i++) {
+        tm_log_tend(w->log, &is_idle);
+    }
+    if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a disk that is full or fails has none */
+        return;
+    }
+    for (uint32_t flips = 1 + choose(w, 30); flips > 0; flips--) {
+        w->damages += faulty_flip(w->disk, "segment");
+    }
+    w->is_damaged = w->may_return = true;
+    while (choose(w, 2) == 0 && !is_through) {
+        tm_log_scrub(w->log, SEGMENT_BYTES, &is_through);
+    }
+    if (choose(w, 2) == 0) {
+        crash(w, CRASH_ALL_LOST);
+    }
+}
+
 /* ---- a step ---- */
 
 static void act(keeps_world *w) {
@@ -541,7 +568,11 @@ static void act(keeps_world *w) {
     } else if (what < 72) {
         crash(w, choose(w, CRASH_KINDS));
     } else if (what < 73) {
-        trouble_disk(w);
+        if (w->is_damaging && choose(w, 2) == 0) {
+            damage(w);
+        } else {
+            trouble_disk(w);
+        }
     } else if (member->id != 0) {
         if (what < 90) {
             acknowledge(w, member);

@@ -103,7 +103,7 @@ class KeepHost:
         self._taken_in = found.taken_in
         now_ms = _steady_ms()
         for keep in found.keeps:
-            subscriber = self.keeps.open(keep.number, keep.made.terms, is_recovered=True)
+            subscriber = self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.n)
             self._hold(HeldKeep(keep.number, keep.n, keep.made, subscriber, KeepLife(KeepState.IDLE, now_ms)))
         for held in self.by_number.values():
             self._join_dead_letters(held)
