@@ -168,11 +168,13 @@ class SwitchKeeps:
 
     # --- keeps ---------------------------------------------------------------------------------------------------
 
-    def open(self, number: int, terms: KeepTerms, *, recovered_from: int | None = None) -> int:
+    def open(
+        self, number: int, terms: KeepTerms, *, recovered_from: int | None = None, has_filters: bool = True
+    ) -> int:
         """Keep what satisfies the filters of `terms` under `number`, and return the number of its subscriber. With
         `recovered_from`, the number of its record in the book, the keep gets what the log has for it, which reads the
         disk; without, `number` was never used in this log. Raises what adding a filter raises; a new keep is
-        forgotten then."""
+        forgotten then. `has_filters`: False: it gets them by `filter`."""
         order_by, latest_by = terms.order_by.encode(), terms.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_KEEP_BACKOFFS_MAX}]", list(terms.backoff_ms))
@@ -198,16 +200,17 @@ class SwitchKeeps:
         subscriber = int(self._number[0])
         if recovered_from is not None:
             check_log(lib.tm_keep_recover(self.c, number, recovered_from))
-            self._filter(number, terms.filters)
+            self.filter(number, terms.filters)
             return subscriber
         try:
-            self._filter(number, terms.filters)
+            self.filter(number, terms.filters if has_filters else ())
         except Exception:
             self._undo(number)
             raise
         return subscriber
 
-    def _filter(self, number: int, filters: Sequence[bytes]) -> None:
+    def filter(self, number: int, filters: Sequence[bytes]) -> None:
+        """Keep what satisfies one of `filters` from now on. Raises what adding a filter raises."""
         for packed in filters:
             check(lib.tm_keep_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
 

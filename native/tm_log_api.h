@@ -23,9 +23,11 @@
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
 #define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
 #define TM_LOG_KEEP                                                                                                    \
-    6                   /* terms of the one keep that it names; means nothing to the log. It stays until a later one   \
-                         * of that keep is committed, or the keep is forgotten; acks do not touch it */
-#define TM_LOG_LOST 7   /* tm_log_read tells by it of a record that it cannot read: its number, and no more */
+    6                 /* terms of the one keep that it names; means nothing to the log. It stays until a later one     \
+                       * of that keep is committed, or the keep is forgotten; acks do not touch it */
+#define TM_LOG_LOST 7 /* tm_log_read tells by it of a record that it cannot read: its number, and no more */
+#define TM_LOG_SEED 8 /* a message that was in the log before: what a new keep takes over; as a message, not replayed  \
+                       */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
 #define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
@@ -161,6 +163,9 @@ int tm_log_descriptor(const tm_log *log);
  * what follows has left the memory, tm_log_read has it. Borrowed until the next append. */
 const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind);
 
+/* As tm_log_recent, for the thread that appends: of what is not on disk yet, too. */
+const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind);
+
 /* ---- for the thread that appends, which must not wait: records that have left the memory ---- */
 
 #define TM_LOG_ASKED_MAX 256            /* tickets that are not given back */
@@ -224,6 +229,13 @@ typedef struct tm_log_replayed {
  * neither of the latter two: the next one is longer than `capacity`. */
 int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
                   size_t capacity, size_t *size, tm_log_replayed *replayed);
+
+/* Does a table match a message, as tm_log_replay has it? */
+bool tm_log_matches(tm_table *wanted, const tm_log_record *record);
+/* Look for the message of an origin with a counter, at the next `records_max` records or as many as `bytes` have room
+ * for, from `*place` on, which moves: `*n` is its number, 0: it is not among them. */
+int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records_max, tm_log_place *place, void *bytes,
+                size_t capacity, uint64_t *n, tm_log_replayed *replayed);
 
 /* The number from which on a replay looks at the last `records` records, or at `bytes` of them, whichever are fewer,
  * and up to a segment more. */

@@ -207,11 +207,11 @@ int tm_log_descriptor(const tm_log *log) {
     return log->descriptor;
 }
 
-const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+/* The next record in memory before `end`. */
+static const tm_log_record *next_in_ring(const tm_log *log, uint64_t end, uint64_t *place, uint32_t *is_behind) {
     uint64_t appended = atomic_load_explicit(&log->appended, memory_order_relaxed);
-    uint64_t committed = atomic_load_explicit(&log->committed, memory_order_acquire);
     *is_behind = appended > log->ring_bytes && *place < appended - log->ring_bytes;
-    while (!*is_behind && *place < committed) {
+    while (!*is_behind && *place < end) {
         const tm_log_record *record = (const tm_log_record *)(log->ring + (*place & (log->ring_bytes - 1)));
         if (!(record->size & RING_FILLER)) {
             *place += record->size;
@@ -220,6 +220,14 @@ const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t 
         *place += record->size & ~RING_FILLER;
     }
     return NULL;
+}
+
+const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+    return next_in_ring(log, atomic_load_explicit(&log->committed, memory_order_acquire), place, is_behind);
+}
+
+const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+    return next_in_ring(log, atomic_load_explicit(&log->appended, memory_order_relaxed), place, is_behind);
 }
 
 /* ---- the side that commits ---- */

@@ -3,6 +3,7 @@
  *     keeps.c         a switch gets its log; the book; keeps by number
  *     keep_life.c     a keep is opened, gets its filters and its messages, is forgotten
  *     keep_fill.c     a keep is filled from the log
+ *     keep_start.c    a new keep takes over what is in the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings

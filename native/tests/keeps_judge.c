@@ -19,6 +19,15 @@ void judge_gone(keeps_world *w, uint32_t kind) {
     memset(&w->keeps[kind], 0, sizeof w->keeps[kind]);
 }
 
+void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
+    const seen_keep *from = &w->keeps[of];
+    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged; i++) {
+        seen_message *message = &w->messages[i];
+        bool is_there = message->is_confirmed && message->owed[of] == from->number && !from->was_given[i];
+        message->owed[kind] = is_there && keeps_wants(kind, message) ? w->keeps[kind].number : message->owed[kind];
+    }
+}
+
 void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
     CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
     if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */

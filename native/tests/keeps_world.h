@@ -77,6 +77,7 @@ typedef struct keeps_world {
     uint32_t crashes;
     uint64_t deliveries;
     uint64_t confirmed;
+    uint64_t taken_over; /* keeps that began with what was in the log */
     uint64_t damages;
     uint64_t damaged; /* told as lost with the log, by the end */
     uint64_t doubts;

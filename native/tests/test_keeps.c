@@ -43,6 +43,7 @@ int main(int count, char **values) {
     uint64_t deliveries = 0;
     uint64_t confirmed = 0;
     uint64_t crashes = 0;
+    uint64_t taken_over = 0;
     uint64_t damages = 0;
     uint64_t damaged = 0;
     uint64_t doubts = 0;
@@ -54,6 +55,7 @@ int main(int count, char **values) {
             deliveries += w.deliveries;
             confirmed += w.confirmed;
             crashes += w.crashes;
+            taken_over += w.taken_over;
         }
         live(seed, STARVED_NOBODY, true, false);
         for (uint64_t i = 0; i < DAMAGED_LIVES; i++) {
@@ -68,7 +70,8 @@ int main(int count, char **values) {
             fail_one(first, starved, n);
         }
     }
-    CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives), "nothing happened");
+    CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives && taken_over > lives),
+          "nothing happened");
     CHECK(lives < 20 || (damages > lives && damaged > 0 && doubts > 0), "nothing was damaged, or nothing lost by it");
     printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; %lu bits flipped, by which %lu messages "
            "were lost, and %lu doubts told\n",
