@@ -4,7 +4,7 @@ Law: nothing here decides anything. A keep is known by its number, which its cal
 C does with messages, members and acknowledgements is said in tm_keeps_api.h. One thread uses it, that of the switch.
 
 The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_records` gives; for each keep in them
-`open` with `is_recovered`; then `dead_letter`. `close` before the log is closed.
+`open` with `recovered_from`; then `dead_letter`. `close` before the log is closed.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ class KeepFigures:
     replaced: int
     dead: int
     undeliverable: int
+    damaged: int
+    doubts: int
+    doubt_first: int
+    doubt_last: int
     refused: int
     delivered: int
     redelivered: int
@@ -164,11 +168,13 @@ class SwitchKeeps:
 
     # --- keeps ---------------------------------------------------------------------------------------------------
 
-    def open(self, number: int, terms: KeepTerms, *, is_recovered: bool = False) -> int:
+    def open(
+        self, number: int, terms: KeepTerms, *, recovered_from: int | None = None, has_filters: bool = True
+    ) -> int:
         """Keep what satisfies the filters of `terms` under `number`, and return the number of its subscriber. With
-        `is_recovered` the keep gets what the log has for it, which reads the disk; without, `number` was never used in
-        this log. Raises what adding a filter raises; a
-        new keep is forgotten then."""
+        `recovered_from`, the number of its record in the book, the keep gets what the log has for it, which reads the
+        disk; without, `number` was never used in this log. Raises what adding a filter raises; a new keep is
+        forgotten then. `has_filters`: False: it gets them by `filter`."""
         order_by, latest_by = terms.order_by.encode(), terms.latest_by.encode()
         owned = ffi.from_buffer(order_by), ffi.from_buffer(latest_by)
         backoff = ffi.new(f"uint32_t[{lib.TM_KEEP_BACKOFFS_MAX}]", list(terms.backoff_ms))
@@ -192,18 +198,19 @@ class SwitchKeeps:
         )
         check(lib.tm_keep_open(self.c, number, c_terms, self._number))
         subscriber = int(self._number[0])
-        if is_recovered:
-            check_log(lib.tm_keep_recover(self.c, number))
-            self._filter(number, terms.filters)
+        if recovered_from is not None:
+            check_log(lib.tm_keep_recover(self.c, number, recovered_from))
+            self.filter(number, terms.filters)
             return subscriber
         try:
-            self._filter(number, terms.filters)
+            self.filter(number, terms.filters if has_filters else ())
         except Exception:
             self._undo(number)
             raise
         return subscriber
 
-    def _filter(self, number: int, filters: Sequence[bytes]) -> None:
+    def filter(self, number: int, filters: Sequence[bytes]) -> None:
+        """Keep what satisfies one of `filters` from now on. Raises what adding a filter raises."""
         for packed in filters:
             check(lib.tm_keep_filter(self.c, number, ffi.from_buffer(packed), len(packed)))
 

@@ -23,6 +23,7 @@ _Cdata = Any  # cffi's types exist only at run time
 
 MESSAGE: Final = int(lib.TM_LOG_MESSAGE)
 DEAD_LETTER: Final = int(lib.TM_LOG_DEAD_LETTER)
+SEED: Final = int(lib.TM_LOG_SEED)
 """Kinds of records."""
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16

@@ -87,9 +87,10 @@ typedef struct tm_keep_terms {
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);
 /* Add one packed filter, from which moment what satisfies it is kept: the results of tm_table_add. */
 int tm_keep_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size);
-/* Fill the keep with what the log has for it, and its losses. It reads the disk: before the router serves. TM_OK,
+/* Fill the keep with what the log has for it, and its losses; what damage has taken of records past `since`, the number
+ * of the record that says that there is the keep, is a loss, too. It reads the disk: before the router serves. TM_OK,
  * TM_NO_MEMORY, TM_LOG_DISK. */
-int tm_keep_recover(tm_switch *sw, uint32_t number);
+int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since);
 /* Its dead letters go to keep `to` from now on; 0: to nobody, they are losses. TM_ABSENT: no such keep. */
 int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
 /* Let go of it and of what is kept for it: its members are cut, a FORGET record is appended. At most `steps` filters
@@ -105,6 +106,33 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
                    uint32_t latest);
 /* TM_ABSENT: the connection has no such attachment. */
 int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
+
+/* ---- what a new keep takes over from the log ---- */
+
+/* Where a keep is that takes over what is in the log. Messages that came before `since_us` and those up to number
+ * `after` are left out. The rest is C's; zeroes at first. */
+typedef struct tm_keep_start {
+    uint64_t since_us;
+    uint64_t after;
+    uint64_t place; /* in the memory of the log: what is behind it was not on disk at tm_keep_mark */
+    uint64_t last;  /* number of the newest message that was taken over */
+} tm_keep_start;
+
+/* A keep that takes over begins without filters: then, until tm_keep_join says TM_OK,
+ *
+ *     tm_keep_mark; tm_log_replay with its filters, in a thread that may wait; tm_keep_seed with what that found
+ *     tm_keep_join once a replay has found that this is all
+ *
+ * and tm_keep_filter at once, before anything else is appended. What is taken over becomes records of its own, so the
+ * positions of the keep are in the order in which the log has the messages. */
+void tm_keep_mark(tm_switch *sw, tm_keep_start *start);
+/* Append some of `records` for the keep; `*used` of their bytes are done with. TM_OK; TM_LOG_BUSY: the rest again
+ * later. TM_LOG_FULL: the log, or a keep that refuses, has no room; TM_LOG_FAILED; TM_NO_MEMORY. */
+int tm_keep_seed(tm_switch *sw, uint32_t number, tm_keep_start *start, const uint8_t *records, size_t size,
+                 size_t *used);
+/* Append what came since tm_keep_mark. TM_OK: the keep has everything up to now. TM_LOG_BUSY: that was too much: mark,
+ * replay and seed again. The rest as tm_keep_seed. `wanted`: its filters; no other thread uses it meanwhile. */
+int tm_keep_join(tm_switch *sw, uint32_t number, tm_keep_start *start, tm_table *wanted);
 
 /* ---- figures ---- */
 
@@ -124,6 +152,10 @@ typedef struct tm_keep_stats {
     uint64_t replaced;
     uint64_t dead;
     uint64_t undeliverable;
+    uint64_t damaged; /* their records cannot be read */
+    uint64_t doubts;  /* stretches of positions of which nobody knows what was for the keep, as they cannot be read */
+    uint64_t doubt_first; /* all of them are from here */
+    uint64_t doubt_last;  /* to here */
     uint64_t refused;     /* messages that found it full */
     uint64_t delivered;   /* this and what follows: of this life of the router */
     uint64_t redelivered; /* of those, again */

@@ -23,11 +23,14 @@
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
 #define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
 #define TM_LOG_KEEP                                                                                                    \
-    6                   /* terms of the one keep that it names; means nothing to the log. It stays until a later one   \
-                         * of that keep is committed, or the keep is forgotten; acks do not touch it */
+    6                 /* terms of the one keep that it names; means nothing to the log. It stays until a later one     \
+                       * of that keep is committed, or the keep is forgotten; acks do not touch it */
+#define TM_LOG_LOST 7 /* tm_log_read tells by it of a record that it cannot read: its number, and no more */
+#define TM_LOG_SEED 8 /* a message that was in the log before: what a new keep takes over; as a message, not replayed  \
+                       */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
-#define TM_LOG_LOSS_BYTES_MAX 160 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
+#define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
 #define TM_LOG_COPIED 1 /* flag of a record: it was copied forward, with its number */
@@ -160,6 +163,9 @@ int tm_log_descriptor(const tm_log *log);
  * what follows has left the memory, tm_log_read has it. Borrowed until the next append. */
 const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind);
 
+/* As tm_log_recent, for the thread that appends: of what is not on disk yet, too. */
+const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind);
+
 /* ---- for the thread that appends, which must not wait: records that have left the memory ---- */
 
 #define TM_LOG_ASKED_MAX 256            /* tickets that are not given back */
@@ -187,7 +193,8 @@ void tm_log_give_back(tm_log *log, uint64_t ticket);
 
 /* Records that are kept for a claimant, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
  * at most `capacity`. Those that it has done with are left out. 0 bytes: there are none. TM_TOO_MANY: `out` is too
- * small for the next one, `*size` bytes. What cannot be read is counted as missing, and passed. */
+ * small for the next one, `*size` bytes. What cannot be read is counted as missing, and told by a record of kind
+ * TM_LOG_LOST. */
 int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
 
@@ -223,12 +230,27 @@ typedef struct tm_log_replayed {
 int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
                   size_t capacity, size_t *size, tm_log_replayed *replayed);
 
+/* Does a table match a message, as tm_log_replay has it? */
+bool tm_log_matches(tm_table *wanted, const tm_log_record *record);
+/* Look for the message of an origin with a counter, at the next `records_max` records or as many as `bytes` have room
+ * for, from `*place` on, which moves: `*n` is its number, 0: it is not among them. */
+int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records_max, tm_log_place *place, void *bytes,
+                size_t capacity, uint64_t *n, tm_log_replayed *replayed);
+
 /* The number from which on a replay looks at the last `records` records, or at `bytes` of them, whichever are fewer,
  * and up to a segment more. */
 uint64_t tm_log_tail(tm_log *log, uint64_t records, uint64_t bytes);
 
 /* Ranges of numbers that were on disk and cannot be read, at most `capacity`; returns how many there are. */
 size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);
+/* Of the ranges that were missing when the log was opened: what of them is past `since` and not done with by a
+ * claimant, so that something for it may have been there. At most `capacity` (1 or more) into `out`, in order; the last
+ * one reaches over all that have no place. Returns how many there are. */
+size_t tm_log_doubts(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t since, tm_log_range *out,
+                     size_t capacity);
+/* A number is missing that may have mattered to others than those it was for: it is among the doubts of all that have
+ * not done with it. false: no memory. */
+bool tm_log_doubt(tm_log *log, uint64_t n);
 void tm_log_state_of(tm_log *log, tm_log_state *state);
 void tm_log_recovery_of(const tm_log *log, tm_log_recovery *recovery);
 

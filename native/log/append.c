@@ -97,7 +97,10 @@ bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint6
             return false;
         }
     }
-    return true;
+    const tm_log_done *left = (const tm_log_done *)tm_record_body(record);
+    bool is_letter = record->kind == TM_LOG_DEAD_LETTER && record->body_size >= sizeof *left;
+    tm_role role = is_letter && left->is_home != 0 ? TM_HOME : TM_KEEP;
+    return !is_letter || tm_claimants_take(&store->claimants, left->claimant, role, first) != NULL;
 }
 
 /* ---- in memory, before and after ---- */

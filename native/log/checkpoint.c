@@ -87,7 +87,7 @@ static sizes measure(const tm_store *store) {
     for (uint32_t i = 0; i < store->claimants.count; i++) {
         sizes.ranges += store->claimants.all[i].above.count;
     }
-    sizes.bytes = sizeof(checkpoint_head) + sizes.segments * sizeof(uint64_t) +
+    sizes.bytes = sizeof(checkpoint_head) + sizes.segments * sizeof(tm_listed) +
                   store->claimants.known * sizeof(checkpoint_claimant) +
                   ((uint64_t)sizes.ranges + store->missing.count) * sizeof(tm_span);
     return sizes;
@@ -114,7 +114,8 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
     uint8_t *at = out + sizeof head;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         if (!store->segments[i]->is_leaving) {
-            at = put(at, &store->segments[i]->serial, sizeof(uint64_t));
+            tm_listed listed = {store->segments[i]->serial, store->segments[i]->first_n};
+            at = put(at, &listed, sizeof listed);
         }
     }
     for (uint32_t i = 0; i < store->claimants.count; i++) {
@@ -164,7 +165,8 @@ static bool is_sound(const uint8_t *bytes, uint64_t size) {
     if (size < sizeof *head || head->magic != CHECKPOINT_MAGIC) {
         return false;
     }
-    uint64_t wanted = sizeof *head + head->segments * sizeof(uint64_t) + head->claimants * sizeof(checkpoint_claimant) +
+    uint64_t wanted = sizeof *head + head->segments * sizeof(tm_listed) +
+                      head->claimants * sizeof(checkpoint_claimant) +
                       ((uint64_t)head->ranges + head->missing) * sizeof(tm_span);
     return wanted == size && head->crc == tm_crc(tm_crc(0, bytes, offsetof(checkpoint_head, crc)), bytes + sizeof *head,
                                                  size - sizeof *head);
@@ -200,11 +202,11 @@ static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes
         checkpoint->is_damaged = true;
         return TM_OK;
     }
-    checkpoint->segments = TM_NEW(&store->memory, TM_COLD, uint64_t, head->segments);
+    checkpoint->segments = TM_NEW(&store->memory, TM_COLD, tm_listed, head->segments);
     if (checkpoint->segments == NULL) {
         return TM_NO_MEMORY;
     }
-    put((uint8_t *)checkpoint->segments, head + 1, head->segments * sizeof(uint64_t));
+    put((uint8_t *)checkpoint->segments, head + 1, head->segments * sizeof(tm_listed));
     checkpoint->segment_count = head->segments;
     checkpoint->seq = head->seq;
     checkpoint->last_n = head->last_n;
@@ -212,7 +214,7 @@ static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes
     checkpoint->life = head->life;
     checkpoint->log_id = head->log_id;
     checkpoint->is_found = true;
-    bool is_taken = take_claimants(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(uint64_t));
+    bool is_taken = take_claimants(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(tm_listed));
     return is_taken ? TM_OK : TM_NO_MEMORY;
 }
 
@@ -236,6 +238,6 @@ int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint) {
 }
 
 void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint) {
-    TM_DELETE(&store->memory, TM_COLD, checkpoint->segments, uint64_t, checkpoint->segment_count);
+    TM_DELETE(&store->memory, TM_COLD, checkpoint->segments, tm_listed, checkpoint->segment_count);
     checkpoint->segments = NULL;
 }

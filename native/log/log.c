@@ -35,7 +35,7 @@ static int begin(tm_log *log, const tm_log_options *options) {
     log->scrub_bytes_per_s = options->scrub_bytes_per_s;
     log->record_bytes_max =
         least(RECORD_BYTES_MAX, least(options->ring_bytes / 2, (options->segment_bytes - SEGMENT_HEAD_BYTES) / 4));
-    log->next_n = (log->store->life << COUNTER_BITS) + 1;
+    log->next_n = (log->store->life << COUNTER_BITS) + log->store->first_counter + 1;
     if (TM_BREAKS(LIFE_LATE) && log->store->last_n >> COUNTER_BITS == log->store->life) {
         log->next_n = log->store->last_n + 1;
     }
@@ -90,9 +90,7 @@ void tm_log_close(tm_log *log) {
         tm_log_end_threads(log);
         while (tm_log_commit(log) == TM_OK) {
         }
-        if (!log->store->is_failed && log->store->checkpoint_seq != log->store->seq) {
-            tm_checkpoint_write(log->store); /* one that fails is made up for by the next opening */
-        }
+        tm_store_finish(log->store);
     }
     tm_asks_free(&log->asks);
     tm_store_close(log->store);
@@ -209,11 +207,11 @@ int tm_log_descriptor(const tm_log *log) {
     return log->descriptor;
 }
 
-const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+/* The next record in memory before `end`. */
+static const tm_log_record *next_in_ring(const tm_log *log, uint64_t end, uint64_t *place, uint32_t *is_behind) {
     uint64_t appended = atomic_load_explicit(&log->appended, memory_order_relaxed);
-    uint64_t committed = atomic_load_explicit(&log->committed, memory_order_acquire);
     *is_behind = appended > log->ring_bytes && *place < appended - log->ring_bytes;
-    while (!*is_behind && *place < committed) {
+    while (!*is_behind && *place < end) {
         const tm_log_record *record = (const tm_log_record *)(log->ring + (*place & (log->ring_bytes - 1)));
         if (!(record->size & RING_FILLER)) {
             *place += record->size;
@@ -222,6 +220,14 @@ const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t 
         *place += record->size & ~RING_FILLER;
     }
     return NULL;
+}
+
+const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+    return next_in_ring(log, atomic_load_explicit(&log->committed, memory_order_acquire), place, is_behind);
+}
+
+const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
+    return next_in_ring(log, atomic_load_explicit(&log->appended, memory_order_relaxed), place, is_behind);
 }
 
 /* ---- the side that commits ---- */

@@ -237,6 +237,20 @@ static int next_open(reading *r, uint64_t *after) {
     } while (true);
 }
 
+/* Tell of a record that cannot be read; of terms nobody is told so, as earlier ones do in their place. */
+static int tell_lost(reading *r, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
+    tm_log_record lost = {.size = sizeof lost, .n = n, .kind = TM_LOG_LOST};
+    *size = r->of.role == TM_TERMS ? 0 : sizeof lost;
+    if (*size > capacity) {
+        return TM_TOO_MANY;
+    }
+    memcpy(out, &lost, *size);
+    pthread_mutex_lock(&r->store->state);
+    tm_store_add_missing(r->store, n, n);
+    pthread_mutex_unlock(&r->store->state);
+    return TM_OK;
+}
+
 static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, size_t *size) {
     for (;;) {
         int result = next_open(r, &after);
@@ -245,15 +259,13 @@ static int read_on(reading *r, uint64_t after, uint8_t *out, size_t capacity, si
         }
         size_t bytes = 0;
         result = take(r, after, out + *size, capacity - *size, &bytes);
+        if (result == TM_LOG_DISK) {
+            result = tell_lost(r, after, out + *size, capacity - *size, &bytes);
+        }
         if (result == TM_TOO_MANY) {
             bool is_first = *size == 0;
             *size = is_first ? bytes : *size;
             return is_first ? TM_TOO_MANY : TM_OK;
-        }
-        if (result == TM_LOG_DISK) {
-            pthread_mutex_lock(&r->store->state);
-            tm_store_add_missing(r->store, after, after);
-            pthread_mutex_unlock(&r->store->state);
         }
         *size += result == TM_OK ? bytes : 0;
         pass(r, after);

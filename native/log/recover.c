@@ -12,6 +12,21 @@
 
 #include "base/clock.h"
 
+#define LIVES_SINCE_US UINT64_C(1767225600000000) /* the beginning of 2026 */
+#define LIFE_UNIT_US UINT64_C(128000000)
+#define COUNTERS_PER_US UINT64_C(4294) /* half of all counters in one unit */
+
+/* The least number that segments of the checkpoint between two serials may have; UINT64_MAX: there are none. */
+static uint64_t listed_from(const recovering *r, uint64_t after, uint64_t before) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
+        const tm_listed *listed = &r->checkpoint.segments[i];
+        bool is_between = listed->serial > after && listed->serial < before;
+        least = is_between && listed->first_n < least ? listed->first_n : least;
+    }
+    return least;
+}
+
 /* Segments that were there and are not: the numbers between their neighbours. */
 static void tell_absent(recovering *r) {
     tm_store *store = r->store;
@@ -23,8 +38,10 @@ static void tell_absent(recovering *r) {
         bool was_listed = recover_is_listed(r, segment->previous);
         if (segment->previous != previous && segment->previous != 0 && (is_newer || was_listed)) {
             uint64_t from = before != NULL ? before->last_n + 1 : 1;
-            if (from >> COUNTER_BITS != segment->first_n >> COUNTER_BITS) {
-                from = segment->first_n >> COUNTER_BITS << COUNTER_BITS | 1;
+            uint64_t life = segment->first_n >> COUNTER_BITS;
+            if (from >> COUNTER_BITS != life) {
+                uint64_t listed = listed_from(r, previous, segment->serial);
+                from = listed != UINT64_MAX ? listed : life << COUNTER_BITS | 1;
             }
             if (from < segment->first_n && r->checkpoint.is_found) {
                 store->recovery.damages++;
@@ -40,18 +57,28 @@ static void tell_absent_last(recovering *r) {
     const tm_segment *last = store->segment_count > 0 ? store->segments[store->segment_count - 1] : NULL;
     uint64_t newest = 0;
     for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
-        newest = r->checkpoint.segments[i] > newest ? r->checkpoint.segments[i] : newest;
+        newest = r->checkpoint.segments[i].serial > newest ? r->checkpoint.segments[i].serial : newest;
     }
     uint64_t from = last != NULL ? last->last_n + 1 : 1;
     from = from >> COUNTER_BITS == r->checkpoint.last_n >> COUNTER_BITS
                ? from
-               : r->checkpoint.last_n >> COUNTER_BITS << COUNTER_BITS | 1;
+               : listed_from(r, last != NULL ? last->serial : 0, UINT64_MAX);
     if (newest > (last != NULL ? last->serial : 0) && from <= r->checkpoint.last_n) {
         r->store->recovery.damages++;
         recover_missing(r, from, r->checkpoint.last_n);
     }
 }
 
+/* The clock, in units of a life, and a counter that rises through that unit faster than any disk takes records. */
+static uint64_t life_by_clock(uint64_t *counter) {
+    uint64_t us = tm_clock_unix_ns() / 1000;
+    us = us > LIVES_SINCE_US ? us - LIVES_SINCE_US : 0;
+    *counter = us % LIFE_UNIT_US * COUNTERS_PER_US;
+    uint64_t life = us / LIFE_UNIT_US;
+    return life <= LIFE_MAX / 2 ? life : 0;
+}
+
+/* A life that no earlier one was, also of those that a backup knows nothing of: later lives began later. */
 static int begin_life(recovering *r) {
     tm_store *store = r->store;
     uint64_t life = r->life;
@@ -62,9 +89,19 @@ static int begin_life(recovering *r) {
     if (life >= LIFE_MAX) {
         return TM_TOO_MANY;
     }
-    store->life = life + 1;
+    uint64_t by_clock = life_by_clock(&store->first_counter);
+    store->life = by_clock > life ? by_clock : life + 1;
     store->serial = store->life << 32;
     return tm_life_begin(store, store->life);
+}
+
+/* Nobody knows for whom the records were that are missing by now. */
+static void remember_doubts(recovering *r) {
+    tm_store *store = r->store;
+    for (uint32_t i = 0; i < store->missing.count; i++) {
+        tm_span span = store->missing.spans[i];
+        r->is_short_of_memory |= !tm_ranges_add(&store->doubtful, &store->memory, span.first, span.last);
+    }
 }
 
 static int recover(recovering *r) {
@@ -92,6 +129,7 @@ static int recover(recovering *r) {
     if (result == TM_OK) {
         tell_absent(r);
         tell_absent_last(r);
+        remember_doubts(r);
         store->recovery.segments = store->segment_count;
         result = r->is_short_of_memory ? TM_NO_MEMORY : begin_life(r);
     }

@@ -191,7 +191,7 @@ static bool was_begun(const recovering *r, uint32_t i) {
 
 bool recover_is_listed(const recovering *r, uint64_t serial) {
     for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
-        if (r->checkpoint.segments[i] == serial) {
+        if (r->checkpoint.segments[i].serial == serial) {
             return true;
         }
     }

@@ -31,14 +31,11 @@ typedef struct walk {
 
 /* ---- one record ---- */
 
-static bool is_wanted(walk *w, const tm_log_record *record) {
+bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
     tm_attribute attributes[TM_ATTRIBUTES_MAX];
     const uint8_t *frame = tm_record_body(record);
     size_t count;
     size_t used;
-    if (w->wanted == NULL) {
-        return true;
-    }
     if (record->body_size < WIRE_HEADER_BYTES) {
         return false;
     }
@@ -50,7 +47,7 @@ static bool is_wanted(walk *w, const tm_log_record *record) {
     uint64_t bits = 0;
     tm_query query = {.group_count = 1};
     tm_hits hits = {.bits = &bits};
-    return tm_table_match(w->wanted, attributes, count, &query, &hits) == TM_OK && bits != 0;
+    return tm_table_match(wanted, attributes, count, &query, &hits) == TM_OK && bits != 0;
 }
 
 /* Does the segment that a copy came from still hold it? */
@@ -69,7 +66,7 @@ static bool has_original(walk *w, uint64_t n) {
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
     bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
-    if (!is_message || record->n < w->from || !is_wanted(w, record) ||
+    if (!is_message || record->n < w->from || (w->wanted != NULL && !tm_log_matches(w->wanted, record)) ||
         ((record->flags & TM_LOG_COPIED) && has_original(w, record->n))) {
         return true;
     }
@@ -229,6 +226,22 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
     pthread_mutex_lock(&w.store->state);
     TM_DELETE(&w.store->memory, TM_COLD, w.window, uint8_t, w.window_bytes);
     pthread_mutex_unlock(&w.store->state);
+    return result;
+}
+
+int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records_max, tm_log_place *place, void *bytes,
+                size_t capacity, uint64_t *n, tm_log_replayed *replayed) {
+    size_t size = 0;
+    *n = 0;
+    int result = tm_log_replay(log, NULL, 0, records_max, place, bytes, capacity, &size, replayed);
+    for (size_t at = 0; result == TM_OK && at < size && *n == 0;) {
+        const tm_log_record *record = (const tm_log_record *)((uint8_t *)bytes + at);
+        const uint8_t *frame = tm_record_body(record);
+        bool is_it = record->kind == TM_LOG_MESSAGE && record->body_size >= WIRE_HEADER_BYTES &&
+                     tm_load64(frame + WIRE_ORIGIN) == origin && tm_load64(frame + WIRE_COUNTER) == counter;
+        *n = is_it ? record->n : 0;
+        at += record->size;
+    }
     return result;
 }
 

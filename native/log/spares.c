@@ -110,7 +110,8 @@ static tm_segment *new_open(tm_store *store, uint64_t bytes) {
         return NULL;
     }
     segment->serial = ++store->serial;
-    segment->first_n = (store->last_n >> COUNTER_BITS == store->life ? store->last_n : store->life << COUNTER_BITS) + 1;
+    uint64_t before_life = (store->life << COUNTER_BITS) + store->first_counter;
+    segment->first_n = (store->last_n > before_life ? store->last_n : before_life) + 1;
     segment->seq_before = segment->last_seq = store->seq;
     segment->last_n = store->last_n;
     segment->bytes = bytes;

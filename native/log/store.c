@@ -19,11 +19,21 @@ void tm_store_close(tm_store *store) {
     TM_DELETE(&store->memory, TM_COLD, store->spares, uint64_t, store->spare_capacity);
     tm_claimants_free(&store->claimants);
     tm_ranges_free(&store->missing, &store->memory);
+    tm_ranges_free(&store->doubtful, &store->memory);
     pthread_mutex_destroy(&store->writing);
     pthread_mutex_destroy(&store->state);
     store->disk->port->free(store->disk);
     tm_memory memory = store->memory;
     TM_DELETE(&memory, TM_COLD, store, tm_store, 1);
+}
+
+void tm_store_finish(tm_store *store) {
+    if (!store->is_failed && store->open != NULL) {
+        tm_store_seal(store, store->open);
+    }
+    if (!store->is_failed && store->checkpoint_seq != store->seq) {
+        tm_checkpoint_write(store);
+    }
 }
 
 int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made) {

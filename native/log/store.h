@@ -29,8 +29,9 @@ typedef struct tm_store {
     pthread_mutex_t state;
     uint64_t log_id;
     uint64_t life;
-    uint64_t serial;   /* of the segment made last */
-    uint64_t previous; /* of the segment that was open last; 0: none */
+    uint64_t first_counter; /* of this life's numbers, less 1 */
+    uint64_t serial;        /* of the segment made last */
+    uint64_t previous;      /* of the segment that was open last; 0: none */
     uint64_t seq;
     uint64_t last_n;
     tm_segment *open;      /* one of the segments, or NULL */
@@ -42,6 +43,7 @@ typedef struct tm_store {
     uint32_t spare_capacity;
     tm_claimants claimants;
     tm_ranges missing;
+    tm_ranges doubtful;        /* what was missing when the store was opened */
     uint64_t checkpoint_seq;   /* of the checkpoint on disk */
     uint64_t checkpoint_count; /* of changes that it holds */
     uint64_t changes;          /* of which segments there are */
@@ -75,6 +77,9 @@ typedef struct tm_batch {
 /* `disk` is the store's from here on, also when it fails. */
 int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made);
 void tm_store_close(tm_store *store);
+/* Nothing more is appended: seal the open segment, so that the next opening reads its footer in place of its records,
+ * and write a checkpoint. What fails is made up for by the next opening. */
+void tm_store_finish(tm_store *store);
 
 /* ---- append.c ---- */
 
@@ -85,8 +90,8 @@ uint64_t tm_store_room(tm_store *store);
 int tm_store_append(tm_store *store, const tm_batch *batch);
 /* As that, for who holds `writing`. */
 int tm_store_write(tm_store *store, const tm_batch *batch);
-/* Have those for whom a record is kept known, with what is before `first` done where they were not. false: no memory.
- */
+/* Have those known for whom a record is kept, and whom it leaves as a dead letter, with what is before `first` done
+ * where they were not. false: no memory. */
 bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint64_t first);
 /* What a record says of others. */
 void tm_store_apply(tm_store *store, const tm_log_record *record);
@@ -112,13 +117,18 @@ bool tm_store_add_spare(tm_store *store, uint64_t serial);
 /* ---- checkpoint.c ---- */
 
 int tm_checkpoint_write(tm_store *store);
+/* A segment, in a checkpoint. */
+typedef struct tm_listed {
+    uint64_t serial;
+    uint64_t first_n;
+} tm_listed;
 typedef struct tm_checkpoint {
     uint64_t seq;
     uint64_t last_n;
     uint64_t serial; /* of the newest segment */
     uint64_t life;
     uint64_t log_id;
-    uint64_t *segments; /* owned: serials */
+    tm_listed *segments; /* owned */
     uint32_t segment_count;
     bool is_found;
     bool is_damaged;

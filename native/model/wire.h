@@ -137,6 +137,7 @@ typedef enum {
     WIRE_LOST_LOG_FULL,
     WIRE_LOST_TOO_COSTLY = 7,
     WIRE_LOST_UNDELIVERABLE,
+    WIRE_LOST_LOG_DAMAGED,
 } wire_loss;
 
 #define WIRE_ACK_OF_PUBLISH 3U

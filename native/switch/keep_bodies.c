@@ -24,7 +24,8 @@ bool keep_frame_of(const tm_log_record *record, tm_body *body) {
         head += letter.reason_size;
         *body = (tm_body){.frame = at + head, .size = record->body_size - head, .at_ms = letter.at_ms};
     }
-    bool has_frame = record->kind == TM_LOG_MESSAGE || record->kind == TM_LOG_DEAD_LETTER;
+    bool has_frame =
+        record->kind == TM_LOG_MESSAGE || record->kind == TM_LOG_SEED || record->kind == TM_LOG_DEAD_LETTER;
     return has_frame && body->size >= WIRE_HEADER_BYTES && tm_load32(body->frame) == body->size;
 }
 

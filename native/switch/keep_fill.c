@@ -38,6 +38,7 @@ static void take_tallies(tm_switch *sw, tm_keep *keep) {
         keep->tally_n = keeps->tally_ns[i];
     }
     memcpy(keep->told, keep->tally.left, sizeof keep->told);
+    keep->told_doubts = keep->tally.doubts;
 }
 
 /* ---- what is acknowledged, and kept on ---- */
@@ -86,10 +87,20 @@ static void fill_book(tm_switch *sw, const tm_log_record *record) {
     tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row);
 }
 
+/* What cannot be read is lost when it is to be given out. */
+static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
+    return (tm_kept){.n = n, .place = KEPT_NO_PLACE, .at_ms = keep_wall_ms(sw), .tried = KEPT_NO_TRY};
+}
+
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
     tm_keep *keep = keep_at(sw, slot);
     if (!keep_reserve(sw, keep)) {
         return TM_NO_MEMORY;
+    }
+    bool is_lost = record->kind == TM_LOG_LOST;
+    if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
+        keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
+        return tm_log_doubt(sw->keeps->log, record->n) ? TM_OK : TM_NO_MEMORY;
     }
     if (slot == KEEP_BOOK) {
         fill_book(sw, record);
@@ -99,10 +110,10 @@ static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, u
         return !is_tally || note_tally(sw, record, body) ? TM_OK : TM_NO_MEMORY;
     }
     tm_body body;
-    if (!keep_frame_of(record, &body)) {
+    if (!is_lost && !keep_frame_of(record, &body)) {
         return TM_OK;
     }
-    tm_kept row = keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
+    tm_kept row = is_lost ? lost_row(sw, record->n) : keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
     bool is_open = true;
     int result = open->claimant != 0 ? take_unacked(sw, open, record->n, &is_open) : TM_OK;
     row.state = is_open ? KEPT_OPEN : KEPT_PAST;
@@ -162,7 +173,7 @@ int keep_fill(tm_switch *sw, uint32_t slot) {
     return result;
 }
 
-int tm_keep_recover(tm_switch *sw, uint32_t number) {
+int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since) {
     uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
     if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->appended > 0) {
         return TM_MISUSED;
@@ -172,5 +183,6 @@ int tm_keep_recover(tm_switch *sw, uint32_t number) {
     for (unsigned how = 0; how < LEFT_WAYS; how++) {
         keep->appended += keep->tally.left[how];
     }
-    return keep_fill(sw, slot);
+    int result = keep_fill(sw, slot);
+    return result == TM_OK ? keep_doubt(sw, slot, since) : result;
 }

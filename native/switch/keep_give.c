@@ -173,7 +173,7 @@ static bool send(tm_switch *sw, uint32_t id, const tm_body *body, const tm_kept 
 static bool is_hopeless(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body_result found, uint32_t member) {
     tm_keep *keep = keep_at(sw, slot);
     if (found == BODY_MISSING) {
-        return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_UNDELIVERABLE);
+        return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_DAMAGED);
     }
     const tm_connection *connection = switch_at(sw, keep_member(sw, member)->connection);
     if (row->size + KEEP_DELIVER_BYTES > connection->admission.frame_bytes_max) {

@@ -176,7 +176,8 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
                             .kind = WAIT_LOSS,
                             .connection = keep->number,
                             .how = (uint8_t)loss->how,
-                            .number = loss->tally.left[loss->how]};
+                            .number = loss->tally.left[loss->how],
+                            .origin = loss->tally.doubts};
             tm_waits_add(&sw->keeps->waits, &wait);
         }
     }
@@ -258,7 +259,7 @@ static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
     tm_body body;
     tm_body_result found = to == KEEP_NONE ? BODY_MISSING : keep_body(sw, slot, row, &body);
     if (found == BODY_MISSING) {
-        return keep_lose(sw, slot, at, LEFT_UNDELIVERABLE);
+        return keep_lose(sw, slot, at, to == KEEP_NONE ? LEFT_UNDELIVERABLE : LEFT_DAMAGED);
     }
     return found == BODY_FOUND && write_letter(sw, slot, row, &body, to);
 }

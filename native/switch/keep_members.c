@@ -26,14 +26,18 @@ static uint32_t attachments_of(const tm_switch *sw, uint32_t connection) {
 /* ---- losses ---- */
 
 static wire_loss reason_of(tm_leaving how) {
-    return how == LEFT_EXPIRED ? WIRE_LOST_EXPIRED : how == LEFT_DROPPED ? WIRE_LOST_LOG_FULL : WIRE_LOST_UNDELIVERABLE;
+    return how == LEFT_EXPIRED   ? WIRE_LOST_EXPIRED
+           : how == LEFT_DROPPED ? WIRE_LOST_LOG_FULL
+           : how == LEFT_DAMAGED ? WIRE_LOST_LOG_DAMAGED
+                                 : WIRE_LOST_UNDELIVERABLE;
 }
 
 void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
     const tm_member *member = keep_member(sw, id);
     const tm_keep *keep = keep_at(sw, member->keep);
     wire_begin(&sw->writer, WIRE_LOST);
-    wire_array(&sw->writer, 9);
+    bool is_damage = how == LEFT_DAMAGED;
+    wire_array(&sw->writer, is_damage ? 12 : 9);
     wire_unsigned(&sw->writer, keep->told[how]);
     wire_unsigned(&sw->writer, keep->tally.bytes[how]);
     wire_unsigned(&sw->writer, reason_of(how));
@@ -44,6 +48,12 @@ void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
     wire_array(&sw->writer, 0);
     wire_unsigned(&sw->writer, 0);
     wire_boolean(&sw->writer, true);
+    if (is_damage) {
+        bool is_doubtful = keep->told_doubts > 0;
+        wire_unsigned(&sw->writer, keep->told_doubts);
+        wire_unsigned(&sw->writer, is_doubtful ? keep->tally.doubt_first : 0);
+        wire_unsigned(&sw->writer, is_doubtful ? keep->tally.doubt_last : 0);
+    }
     wire_end(&sw->writer);
     switch_queue_control(sw, member->connection, TM_LANE_ORDERED); /* without room the next total says it as well */
 }
@@ -116,7 +126,8 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
     keep_member(sw, id)->credit = credit;
     keep_member(sw, id)->replayed_to = latest ? 0 : UINT64_MAX;
     for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        if (keep_is_loss((tm_leaving)how) && keep_at(sw, slot)->told[how] > 0) {
+        bool is_doubtful = how == LEFT_DAMAGED && keep_at(sw, slot)->told_doubts > 0;
+        if (keep_is_loss((tm_leaving)how) && (keep_at(sw, slot)->told[how] > 0 || is_doubtful)) {
             keep_tell_lost(sw, id, (tm_leaving)how);
         }
     }

@@ -30,6 +30,8 @@ static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
     sum->replaced += one->replaced;
     sum->dead += one->dead;
     sum->undeliverable += one->undeliverable;
+    sum->damaged += one->damaged;
+    sum->doubts += one->doubts;
     sum->refused += one->refused;
     sum->delivered += one->delivered;
     sum->redelivered += one->redelivered;

@@ -3,6 +3,7 @@
  *     keeps.c         a switch gets its log; the book; keeps by number
  *     keep_life.c     a keep is opened, gets its filters and its messages, is forgotten
  *     keep_fill.c     a keep is filled from the log
+ *     keep_start.c    a new keep takes over what is in the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
@@ -11,6 +12,7 @@
  *     keep_give.c     who gets which message
  *     keep_bodies.c   the frame of a message, from the memory of the log or from its files
  *     keep_leave.c    a message leaves: acknowledged, lost, dead
+ *     keep_damage.c   what the damage of a log may have taken
  *     keep_bounds.c   what has to leave by the terms of a keep
  *     keep_figures.c  counters for people, and every invariant
  *
@@ -48,12 +50,13 @@ typedef enum {
     LEFT_REPLACED,
     LEFT_DEAD,
     LEFT_UNDELIVERABLE,
+    LEFT_DAMAGED, /* its record cannot be read */
     LEFT_WAYS
 } tm_leaving;
 
 /* Is it a loss, which is counted on disk and told? */
 static inline bool keep_is_loss(tm_leaving how) {
-    return how == LEFT_EXPIRED || how == LEFT_DROPPED || how == LEFT_UNDELIVERABLE;
+    return how == LEFT_EXPIRED || how == LEFT_DROPPED || how == LEFT_UNDELIVERABLE || how == LEFT_DAMAGED;
 }
 
 /* How many have left a keep, by how, and the bytes of their frames; on disk behind the tm_log_done of a record of kind
@@ -62,6 +65,9 @@ typedef struct tm_keep_tally {
     uint64_t keep; /* its number */
     uint64_t left[LEFT_WAYS];
     uint64_t bytes[LEFT_WAYS];
+    uint64_t doubts;      /* stretches of positions that are missing, of which nobody knows what was for the keep */
+    uint64_t doubt_first; /* all of them are from here */
+    uint64_t doubt_last;  /* to here */
 } tm_keep_tally;
 
 /* Behind the tm_log_done of other dead letters; then the reason, then the frame. */
@@ -130,6 +136,7 @@ typedef struct tm_keep {
     tm_keep_tally tally;
     uint64_t tally_n;         /* position in the book; 0: there is none */
     uint64_t told[LEFT_WAYS]; /* losses that are on disk */
+    uint64_t told_doubts;     /* the same */
     tm_keep_loss *losses;     /* owned: not appended yet */
     uint32_t loss_count;
     uint32_t loss_capacity;
@@ -313,6 +320,11 @@ void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t l
 /* Append what is done with, and what is lost. */
 void keep_flush_done(tm_switch *sw);
 void keep_flush_losses(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_damage.c ---- */
+
+/* Note what may have been lost of records past `since`; the keep has its rows. TM_OK or TM_NO_MEMORY. */
+int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
 
 /* ---- keep_bounds.c ---- */
 

@@ -19,6 +19,15 @@ void judge_gone(keeps_world *w, uint32_t kind) {
     memset(&w->keeps[kind], 0, sizeof w->keeps[kind]);
 }
 
+void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
+    const seen_keep *from = &w->keeps[of];
+    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged; i++) {
+        seen_message *message = &w->messages[i];
+        bool is_there = message->is_confirmed && message->owed[of] == from->number && !from->was_given[i];
+        message->owed[kind] = is_there && keeps_wants(kind, message) ? w->keeps[kind].number : message->owed[kind];
+    }
+}
+
 void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
     CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
     if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */
@@ -118,16 +127,39 @@ static void read_answer(keeps_world *w, const seen_member *member, const uint8_t
     }
 }
 
+/* What a LOST for damage has behind its reason. */
+static void read_doubts(keeps_world *w, seen_keep *keep, const uint8_t *body) {
+    CHECK(w->is_damaged, "nothing was damaged");
+    CHECK(*body++ == 0x91, "one attachment");
+    read_unsigned(&body); /* the attachment, and the span */
+    read_unsigned(&body);
+    body += 2; /* whether it goes on; no sources */
+    read_unsigned(&body);
+    body++; /* behind the hops: in all */
+    uint64_t doubts = read_unsigned(&body);
+    uint64_t first = read_unsigned(&body);
+    uint64_t last = read_unsigned(&body);
+    CHECK(first <= last && (doubts > 0 || last == 0), "%lu stretches from %lx to %lx", (unsigned long)doubts,
+          (unsigned long)first, (unsigned long)last);
+    keep->doubts = doubts > keep->doubts ? doubts : keep->doubts;
+}
+
 static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) {
     seen_keep *keep = &w->keeps[member->keep];
     body++;
     uint64_t in_all = read_unsigned(&body);
     read_unsigned(&body);
     uint64_t reason = read_unsigned(&body);
-    unsigned way = reason == WIRE_LOST_EXPIRED ? 0 : reason == WIRE_LOST_LOG_FULL ? 1 : 2;
+    unsigned way = reason == WIRE_LOST_EXPIRED         ? 0
+                   : reason == WIRE_LOST_LOG_FULL      ? 1
+                   : reason == WIRE_LOST_UNDELIVERABLE ? 2
+                                                       : 3;
+    if (reason == WIRE_LOST_LOG_DAMAGED) {
+        read_doubts(w, keep, body);
+    }
     CHECK(in_all >= member->lost[way], "%lu were lost, and %lu are", (unsigned long)member->lost[way],
           (unsigned long)in_all);
-    CHECK(in_all <= w->message_count, "more are lost than were sent");
+    CHECK(in_all <= w->message_count * (w->is_damaged ? 2 : 1), "more are lost than were sent");
     member->lost[way] = in_all;
     keep->lost[way] = in_all > keep->lost[way] ? in_all : keep->lost[way];
 }
@@ -201,7 +233,7 @@ bool judge_is_at_rest(const keeps_world *w, uint32_t kind) {
     tm_keep_stats stats;
     CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
-                                stats.undeliverable,
+                                stats.undeliverable + stats.damaged,
           "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
     return stats.open == 0;
 }
@@ -223,9 +255,14 @@ void judge_end(keeps_world *w, uint32_t kind) {
         bool is_owed = message->is_confirmed && message->owed[kind] == keep->number;
         missing += is_owed && !keep->was_given[i] && !was_replaced(w, kind, i);
     }
-    uint64_t lost = keep->lost[0] + keep->lost[1] + keep->lost[2];
-    CHECK(missing <= lost, "kind %u misses %lu messages, and told of %lu", kind, (unsigned long)missing,
-          (unsigned long)lost);
+    uint64_t lost = 0;
+    for (unsigned way = 0; way < KEEPS_LOSSES; way++) {
+        lost += keep->lost[way];
+    }
+    w->damaged += keep->lost[KEEPS_LOSSES - 1];
+    w->doubts += keep->doubts;
+    CHECK(missing <= lost || keep->doubts > 0, "kind %u misses %lu messages, and told of %lu", kind,
+          (unsigned long)missing, (unsigned long)lost);
     keep->number = 0;
 }
 

@@ -18,6 +18,8 @@ bool keeps_takes_letters(uint32_t kind);
 /* ---- keeps_judge.c ---- */
 
 void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n);
+/* A keep began with what is in the log, which has at least what another keep has, that lets nothing go. */
+void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of);
 void judge_gone(keeps_world *w, uint32_t kind);
 /* A start finds a keep. */
 void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n);

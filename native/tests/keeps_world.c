@@ -12,8 +12,11 @@
 #define LOG_BYTES (20U * SEGMENT_BYTES)
 #define CONNECTIONS 64U
 #define PUBLISHER 1U
-#define RECORD_OF_KEEP 64U /* its kind in the book; the body is the kind of terms and the number */
+#define RECORD_OF_KEEP 64U  /* its kind in the book; the body is the kind of terms and the number */
+#define RECORD_OF_BEGUN 65U /* as that, of a keep that takes over what is in the log, and may not have all of it */
+#define BOOKED_BYTES 16U    /* of a keep that took over: with the number of the record by which it began */
 #define ENOUGH 100000U
+#define TAKES_ALL 2U /* a kind that wants all and lets nothing go */
 
 static const uint8_t IS_A[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x00};
 static const uint8_t IS_B[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x01};
@@ -159,13 +162,36 @@ static void point_at_dead_letters(keeps_world *w) {
     }
 }
 
-static int open_keep(keeps_world *w, uint32_t kind, uint32_t number, bool is_recovered) {
+/* `since`: the number from which on records may be the keep's; 0: it is new. */
+static int open_keep(keeps_world *w, uint32_t kind, uint32_t number, uint64_t since) {
     uint32_t subscriber;
     int result = tm_keep_open(w->sw, number, &KINDS[kind].terms, &subscriber);
-    if (result == TM_OK && is_recovered) {
-        result = tm_keep_recover(w->sw, number);
+    if (result == TM_OK && since > 0) {
+        result = tm_keep_recover(w->sw, number, since);
     }
     return result == TM_OK ? tm_keep_filter(w->sw, number, KINDS[kind].filter, KINDS[kind].filter_size) : result;
+}
+
+static const uint8_t *body_of(const tm_log_record *record) {
+    return (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
+}
+
+/* A keep began to take over: if it has not come to its end, it is no keep. */
+static int end_begun(keeps_world *w, const tm_log_record *begun, const uint8_t *records, size_t size) {
+    uint32_t body[2];
+    bool is_made = false;
+    memcpy(body, body_of(begun), sizeof body);
+    for (size_t at = 0; at < size; at += ((const tm_log_record *)(records + at))->size) {
+        const tm_log_record *record = (const tm_log_record *)(records + at);
+        is_made = is_made || (record->kind == RECORD_OF_KEEP && memcmp(body_of(record), body, sizeof body) == 0);
+    }
+    uint32_t left = 0;
+    uint32_t subscriber;
+    int result = is_made ? TM_OK : tm_keep_open(w->sw, body[1], &KINDS[body[0]].terms, &subscriber);
+    result = result == TM_OK && !is_made ? tm_keep_forget(w->sw, body[1], UINT32_MAX, &left) : result;
+    bool stays = result == TM_LOG_BUSY || result == TM_LOG_FULL || result == TM_LOG_FAILED;
+    CHECK(result != TM_OK || tm_keeps_retire(w->sw, begun->n) == TM_OK, "retire");
+    return stays ? TM_OK : result;
 }
 
 /* Open what the book has; what was known before and is on disk must be in it. */
@@ -181,11 +207,19 @@ static int open_recovered(keeps_world *w) {
         if (record->kind < RECORD_OF_KEEP) {
             continue;
         }
+        if (record->kind == RECORD_OF_BEGUN) {
+            result = end_begun(w, record, records, size);
+            continue;
+        }
         uint32_t body[2];
-        memcpy(body, (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8, sizeof body);
+        uint64_t begun = 0;
+        memcpy(body, body_of(record), sizeof body);
+        if (record->body_size == BOOKED_BYTES) {
+            memcpy(&begun, body_of(record) + sizeof body, sizeof begun);
+        }
         judge_recovered(w, body[0], body[1], record->n);
         is_there[body[0]] = true;
-        result = open_keep(w, body[0], body[1], true);
+        result = open_keep(w, body[0], body[1], begun > 0 ? begun : record->n);
     }
     for (uint32_t kind = 0; kind < KEEPS_KINDS && result == TM_OK; kind++) {
         if (!is_there[kind]) {
@@ -428,6 +462,70 @@ static void forget(keeps_world *w, uint32_t kind) {
     point_at_dead_letters(w);
 }
 
+/* Have a keep without filters take over what is in the log. */
+static int take_over(keeps_world *w, uint32_t number, tm_table *wanted) {
+    static uint64_t records[2048];
+    tm_keep_start start = {0};
+    tm_log_place place = {0};
+    for (uint32_t round = 0; round < 2000; round++) {
+        tm_log_replayed replayed;
+        size_t size = 0;
+        size_t used = 0;
+        tm_keep_mark(w->sw, &start);
+        int result =
+            tm_log_replay(w->log, wanted, 0, 1 + choose(w, 9), &place, records, sizeof records, &size, &replayed);
+        for (size_t at = 0; result == TM_OK && at < size; at += used) {
+            result = tm_keep_seed(w->sw, number, &start, (const uint8_t *)records + at, size - at, &used);
+            bool waits = result == TM_LOG_BUSY && tm_log_commit(w->log) == TM_OK;
+            result = waits ? TM_OK : result;
+        }
+        if (result == TM_OK && choose(w, 2) == 0) {
+            publish(w, false);
+        }
+        result = result == TM_OK && replayed.is_all ? tm_keep_join(w->sw, number, &start, wanted) : result;
+        if (replayed.is_all && result == TM_LOG_BUSY && tm_log_commit(w->log) == TM_OK) {
+            continue;
+        }
+        if (result != TM_OK || replayed.is_all) {
+            return result;
+        }
+    }
+    return TM_LOG_BUSY;
+}
+
+/* A keep that begins with what is in the log: it is in the book once it has that. */
+static void make_from_log(keeps_world *w, uint32_t kind) {
+    uint32_t body[2] = {kind, w->next_number++};
+    uint32_t subscriber;
+    uint64_t n;
+    tm_table *wanted = new_table(0);
+    uint64_t begun;
+    uint32_t handle;
+    CHECK(tm_table_add(wanted, KINDS[kind].filter, KINDS[kind].filter_size, 0, &handle) == TM_OK, "a filter");
+    bool is_begun = tm_keeps_append(w->sw, RECORD_OF_BEGUN, (const uint8_t *)body, sizeof body, &begun) == TM_OK;
+    if (is_begun && tm_keep_open(w->sw, body[1], &KINDS[kind].terms, &subscriber) == TM_OK) {
+        int result = take_over(w, body[1], wanted);
+        result = result == TM_OK ? tm_keep_filter(w->sw, body[1], KINDS[kind].filter, KINDS[kind].filter_size) : result;
+        uint8_t booked[BOOKED_BYTES];
+        memcpy(booked, body, sizeof body);
+        memcpy(booked + sizeof body, &begun, sizeof begun);
+        result = result == TM_OK ? tm_keeps_append(w->sw, RECORD_OF_KEEP, booked, sizeof booked, &n) : result;
+        if (result == TM_OK) {
+            judge_made(w, kind, body[1], n);
+            judge_took_over(w, kind, TAKES_ALL);
+            CHECK(tm_keeps_await(w->sw, n) == TM_OK, "await");
+            point_at_dead_letters(w);
+            w->taken_over++;
+            CHECK(tm_keeps_retire(w->sw, begun) == TM_OK, "retire");
+        } else {
+            uint32_t left = 1; /* if it stays, the next start ends it */
+            tm_keep_forget(w->sw, body[1], UINT32_MAX, &left);
+            CHECK(left > 0 || tm_keeps_retire(w->sw, begun) == TM_OK, "retire");
+        }
+    }
+    tm_table_free(wanted);
+}
+
 static void make(keeps_world *w, uint32_t kind) {
     seen_keep *keep = &w->keeps[kind];
     if (keep->number != 0) {
@@ -437,12 +535,16 @@ static void make(keeps_world *w, uint32_t kind) {
     if ((w->kinds >> kind & 1) == 0) {
         return;
     }
+    if (choose(w, 3) == 0) {
+        make_from_log(w, kind);
+        return;
+    }
     uint32_t body[2] = {kind, w->next_number++};
     uint64_t n;
     if (tm_keeps_append(w->sw, RECORD_OF_KEEP, (const uint8_t *)body, sizeof body, &n) != TM_OK) {
         return;
     }
-    int result = open_keep(w, kind, body[1], false);
+    int result = open_keep(w, kind, body[1], 0);
     if (result == TM_OK) {
         judge_made(w, kind, body[1], n);
         CHECK(tm_keeps_await(w->sw, n) == TM_OK, "await");
@@ -475,7 +577,9 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
     check_result(w, result, "attach");
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
-        memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
+        if (!w->is_damaged) { /* else the count itself may be lost */
+            memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
+        }
     } else {
         disconnect(w, connection);
     }
@@ -520,6 +624,31 @@ static void trouble_disk(keeps_world *w) {
     w->disk->short_in = what == 3 ? 8 : 0;
 }
 
+/* Everything is committed and in a checkpoint; then segments lose bits, and say nothing. It is found by a start, by who
+ * reads it, or by the scrubber. */
+static void damage(keeps_world *w) {
+    uint32_t is_idle = 0;
+    uint32_t is_through = 0;
+    while (tm_log_commit(w->log) == TM_OK) {
+    }
+    for (unsigned i = 0; i < 500 && !is_idle; i++) {
+        tm_log_tend(w->log, &is_idle);
+    }
+    if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a disk that is full or fails has none */
+        return;
+    }
+    for (uint32_t flips = 1 + choose(w, 30); flips > 0; flips--) {
+        w->damages += faulty_flip(w->disk, "segment");
+    }
+    w->is_damaged = w->may_return = true;
+    while (choose(w, 2) == 0 && !is_through) {
+        tm_log_scrub(w->log, SEGMENT_BYTES, &is_through);
+    }
+    if (choose(w, 2) == 0) {
+        crash(w, CRASH_ALL_LOST);
+    }
+}
+
 /* ---- a step ---- */
 
 static void act(keeps_world *w) {
@@ -541,7 +670,11 @@ static void act(keeps_world *w) {
     } else if (what < 72) {
         crash(w, choose(w, CRASH_KINDS));
     } else if (what < 73) {
-        trouble_disk(w);
+        if (w->is_damaging && choose(w, 2) == 0) {
+            damage(w);
+        } else {
+            trouble_disk(w);
+        }
     } else if (member->id != 0) {
         if (what < 90) {
             acknowledge(w, member);

@@ -15,6 +15,7 @@
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U
 #define KEEPS_MESSAGES 2000U
+#define KEEPS_LOSSES 4U /* reasons */
 
 /* A position of a keep that was given to somebody. */
 typedef struct given_position {
@@ -28,7 +29,8 @@ typedef struct given_position {
 typedef struct seen_keep {
     uint32_t number; /* 0: there is none */
     uint64_t n;      /* of its record */
-    uint64_t lost[3];
+    uint64_t lost[KEEPS_LOSSES];
+    uint64_t doubts;
     uint32_t count;
     given_position positions[KEEPS_MESSAGES];
     bool was_given[KEEPS_MESSAGES];
@@ -39,7 +41,7 @@ typedef struct seen_member {
     uint32_t connection;
     uint32_t keep;
     uint64_t credit;
-    uint64_t lost[3]; /* that it was told of, or was told to others before it came */
+    uint64_t lost[KEEPS_LOSSES]; /* that it was told of, or was told to others before it came */
 } seen_member;
 
 typedef struct seen_message {
@@ -56,7 +58,9 @@ typedef struct keeps_world {
     dice dice;
     const uint8_t *choices; /* borrowed; NULL: dice */
     const uint8_t *choices_end;
-    bool may_return; /* what was acknowledged: a log without memory may leave it open */
+    bool may_return;  /* what was acknowledged: a log without memory, or one that is damaged, may leave it open */
+    bool is_damaging; /* segments lose bits that were committed */
+    bool is_damaged;
     bool is_hostile; /* members send any bytes as well, and nothing but soundness is judged */
     starved starved;
     uint64_t failing;  /* the allocation that fails, counted from the beginning; 0: now and then one of a step */
@@ -73,6 +77,10 @@ typedef struct keeps_world {
     uint32_t crashes;
     uint64_t deliveries;
     uint64_t confirmed;
+    uint64_t taken_over; /* keeps that began with what was in the log */
+    uint64_t damages;
+    uint64_t damaged; /* told as lost with the log, by the end */
+    uint64_t doubts;
     seen_keep keeps[KEEPS_KINDS];
     seen_member members[KEEPS_MEMBERS];
     seen_message messages[KEEPS_MESSAGES];
@@ -80,7 +88,8 @@ typedef struct keeps_world {
 
 #define KEEPS_ALL_KINDS ((1U << KEEPS_KINDS) - 1)
 
-/* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile` and `kinds`. */
+/* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile`, `is_damaging` and
+ * `kinds`. */
 void keeps_begin(keeps_world *w, uint64_t seed);
 /* Let one thing happen, and check. */
 void keeps_step(keeps_world *w);

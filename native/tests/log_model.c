@@ -365,7 +365,8 @@ const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool 
             CHECK(result == TM_OK, "reading: %d", result);
             for (size_t at = 0; at < size;) {
                 const tm_log_record *record = (const tm_log_record *)((uint8_t *)buffer + at);
-                const char *reason = record->n > after ? judge(&c, record) : "numbers go back";
+                bool is_told_lost = record->kind == TM_LOG_LOST && is_told(log, record->n);
+                const char *reason = record->n <= after ? "numbers go back" : is_told_lost ? NULL : judge(&c, record);
                 *n = c.n;
                 if (reason != NULL) {
                     return reason;

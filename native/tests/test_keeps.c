@@ -9,12 +9,13 @@
 
 #define STEPS 400
 #define SHORT_STEPS 60
+#define DAMAGED_LIVES 4
 #define KINDS KEEPS_ALL_KINDS
 
 static keeps_world w;
 
-static void live(uint64_t seed, starved starved, bool is_hostile) {
-    w = (keeps_world){.starved = starved, .is_hostile = is_hostile, .kinds = KINDS};
+static void live(uint64_t seed, starved starved, bool is_hostile, bool is_damaging) {
+    w = (keeps_world){.starved = starved, .is_hostile = is_hostile, .is_damaging = is_damaging, .kinds = KINDS};
     keeps_begin(&w, seed);
     for (int i = 0; i < STEPS; i++) {
         keeps_step(&w);
@@ -42,24 +43,39 @@ int main(int count, char **values) {
     uint64_t deliveries = 0;
     uint64_t confirmed = 0;
     uint64_t crashes = 0;
+    uint64_t taken_over = 0;
+    uint64_t damages = 0;
+    uint64_t damaged = 0;
+    uint64_t doubts = 0;
     for (uint64_t seed = first; seed < first + lives; seed++) {
         for (starved starved = STARVED_NOBODY; starved <= STARVED_TABLE; starved++) {
             printf("seed %lu, starved %u\n", (unsigned long)seed, starved);
             fflush(stdout);
-            live(seed, starved, false);
+            live(seed, starved, false, false);
             deliveries += w.deliveries;
             confirmed += w.confirmed;
             crashes += w.crashes;
+            taken_over += w.taken_over;
         }
-        live(seed, STARVED_NOBODY, true);
+        live(seed, STARVED_NOBODY, true, false);
+        for (uint64_t i = 0; i < DAMAGED_LIVES; i++) {
+            live(seed * DAMAGED_LIVES + i, STARVED_NOBODY, false, true);
+            damages += w.damages;
+            damaged += w.damaged;
+            doubts += w.doubts;
+        }
     }
     for (starved starved = STARVED_KEEPS; starved <= STARVED_TABLE; starved++) {
         for (uint64_t n = 1; n <= 300; n += starved == STARVED_KEEPS ? 1 : 7) {
             fail_one(first, starved, n);
         }
     }
-    CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives), "nothing happened");
-    printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes\n", (unsigned long)lives,
-           (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes);
+    CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives && taken_over > lives),
+          "nothing happened");
+    CHECK(lives < 20 || (damages > lives && damaged > 0 && doubts > 0), "nothing was damaged, or nothing lost by it");
+    printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; %lu bits flipped, by which %lu messages "
+           "were lost, and %lu doubts told\n",
+           (unsigned long)lives, (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes,
+           (unsigned long)damages, (unsigned long)damaged, (unsigned long)doubts);
     return 0;
 }

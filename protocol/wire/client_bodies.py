@@ -156,7 +156,9 @@ class Lost:
     satisfied, if that is known. Messages may be missing that were published within `span_ms` before the frame; with 0
     they belong exactly here. `goes_on` says that routers are out of reach, whose messages go on missing. Between
     routers, `sources` are the routers where the messages entered, and `hops` says over how many links the frame may go.
-    `in_all`: `messages` are those that the kept subscription has lost for this reason since it was made.
+    `in_all`: `messages` are those that the kept subscription has lost for this reason since it was made. Of a log that
+    is damaged, `doubts` stretches of positions, all of them from `first` to `last`, cannot be read either, and nobody
+    knows whether messages of the kept subscription were among them.
     """
 
     messages: U64
@@ -168,6 +170,9 @@ class Lost:
     sources: Annotated[tuple[U64, ...], Between(0, limits.REPORT_ITEMS_MAX), APPENDED] = ()
     hops: Annotated[U8, APPENDED] = 0
     in_all: Annotated[bool, Flag(), APPENDED] = False
+    doubts: Annotated[U64, APPENDED] = 0
+    first: Annotated[U64, APPENDED] = 0
+    last: Annotated[U64, APPENDED] = 0
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:

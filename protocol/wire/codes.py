@@ -86,3 +86,4 @@ class LossReason(enum.IntEnum):
     WAY_CHANGED = 6
     TOO_COSTLY = 7
     UNDELIVERABLE = 8
+    LOG_DAMAGED = 9

@@ -236,11 +236,9 @@ LOSSES: Final = Register(
         LossReason.UNDELIVERABLE: Meaning(
             "given out as often as the kept subscription allows, or rejected, and it has no dead letter place", since=2
         ),
+        LossReason.LOG_DAMAGED: Meaning("a part of the router's log was damaged, and cannot be read", since=2),
     },
-    (
-        Reserved(9, "LOG_DAMAGED", "a damaged part of a log was set aside, and nobody else had the messages"),
-        Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
-    ),
+    (Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),),
 )
 
 ROLES: Final = Register(

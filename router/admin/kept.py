@@ -106,6 +106,7 @@ def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
         "oldest": figures.oldest,
         **{name: getattr(figures, name) for name in _COUNTS},
         "credit": figures.credit,
+        "doubtful": [figures.doubt_first, figures.doubt_last] if figures.doubts else None,
         "terms": {
             "bytes": terms.bytes,
             "count": terms.count or None,
@@ -123,7 +124,7 @@ def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
 
 _COUNTS: Final = (
     *("appended", "acked", "delivered", "redelivered", "expired", "dropped", "replaced", "dead", "undeliverable"),
-    "refused",
+    *("damaged", "doubts", "refused"),
 )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tamis.configs.sections.kept import KeptSettings
     from tamis.router.kept.service import KeptService
 
-_LOSSES: Final = ("expired", "dropped", "undeliverable")
+_LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged")
 _depth, _unacked, _members = attrgetter("open"), attrgetter("out"), attrgetter("members")
 
 
@@ -56,6 +56,11 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
     page.gauge("tamis_kept_log_full", "1 while the log takes no messages for want of room.", log["is_full"])
     page.gauge("tamis_kept_log_failed", "1 once the log cannot be written any more.", log["is_failed"])
     page.gauge("tamis_kept_log_missing_records", "Records that were on disk and cannot be read.", log["missing"])
+    page.gauge(
+        "tamis_kept_doubts",
+        "Stretches of these of which nobody knows which keeps they concern; told as Gaps.",
+        sums.doubts,
+    )
     _each(page, kept, settings.keep_series)
 
 

@@ -2,6 +2,7 @@
 
     KEEP_MADE       number of the keep, its owner, and the KEEP frame that asked for it
     NUMBERS_TAKEN   numbers of keeps up to this one are used, or may be
+    KEEP_BEGUN      as KEEP_MADE: the keep takes over what is in the log, and may not have all of it
 
 Law: a record is read by every later version of this program; one that is not known is left alone. The number of a keep
 is never used again, so that what the log says of one keep is never taken for another's.
@@ -22,18 +23,21 @@ from tamis.router.keeps.records import KeepMade
 
 KEEP_MADE: Final = KIND_MIN
 NUMBERS_TAKEN: Final = KIND_MIN + 1
+KEEP_BEGUN: Final = KIND_MIN + 2
 NUMBERS_A_BLOCK: Final = 1_024
 """Numbers that one record takes, so that most keeps need no record for their number."""
 
-_MADE: Final = struct.Struct("<IH")
+_MADE: Final = struct.Struct("<QIH")
 _TAKEN: Final = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenKeep:
-    """A keep as the book has it. `n`: the number of its record, by which that is retired."""
+    """A keep as the book has it. `n`: the number of its record, by which that is retired; `since`: records past this
+    number may be the keep's."""
 
     n: int
+    since: int
     number: int
     made: KeepMade
 
@@ -46,12 +50,17 @@ class BookFound:
     keeps: list[WrittenKeep] = field(default_factory=list)
     taken: int = 0
     taken_in: list[int] = field(default_factory=list)
+    begun: list[WrittenKeep] = field(default_factory=list)
+    """Keeps that did not come to have what they were to begin with."""
+    overtaken: list[int] = field(default_factory=list)
+    """Records of keeps that began so and have it."""
 
 
-def written_keep(number: int, owner: str, keep: Keep) -> bytes:
-    """Return the record of a keep."""
+def written_keep(number: int, owner: str, keep: Keep, since: int = 0) -> bytes:
+    """Return the record of a keep. `since`: the record by which it began to take over what is in the log; 0: it did
+    not."""
     name = owner.encode()
-    return _MADE.pack(number, len(name)) + name + encode(keep)
+    return _MADE.pack(since, number, len(name)) + name + encode(keep)
 
 
 def written_numbers(taken: int) -> bytes:
@@ -63,6 +72,7 @@ def read_book(records: Iterable[LogRecord]) -> BookFound:
     """Return what `records` say; of several that name one keep the first holds."""
     found = BookFound()
     names: set[str] = set()
+    begun: list[WrittenKeep] = []
     for record in records:
         if record.kind == NUMBERS_TAKEN:
             found.taken = max(found.taken, _TAKEN.unpack_from(record.body)[0])
@@ -73,12 +83,18 @@ def read_book(records: Iterable[LogRecord]) -> BookFound:
             if keep.made.name not in names:
                 names.add(keep.made.name)
                 found.keeps.append(keep)
+        elif record.kind == KEEP_BEGUN:
+            begun.append(_read_keep(record))
+            found.taken = max(found.taken, begun[-1].number)
+    made = {keep.number for keep in found.keeps}
+    found.begun = [keep for keep in begun if keep.number not in made]
+    found.overtaken = [keep.n for keep in begun if keep.number in made]
     return found
 
 
 def _read_keep(record: LogRecord) -> WrittenKeep:
-    number, size = _MADE.unpack_from(record.body)
+    since, number, size = _MADE.unpack_from(record.body)
     owner = record.body[_MADE.size : _MADE.size + size].decode()
     asked = decode(record.body[_MADE.size + size :])
     assert isinstance(asked, Keep)  # noqa: S101 - `written_keep` has written it, and the log has a checksum
-    return WrittenKeep(record.n, number, KeepMade(asked.name, owner, asked.terms, ()))
+    return WrittenKeep(record.n, since or record.n, number, KeepMade(asked.name, owner, asked.terms, ()))

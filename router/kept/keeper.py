@@ -32,6 +32,7 @@ from tamis.router.keeps.life import KeepChange, KeepState
 from tamis.router.keeps.living import KeepLife, KeepQuotas
 from tamis.router.keeps.records import KeepMade
 from tamis.router.kept.book import (
+    KEEP_BEGUN,
     KEEP_MADE,
     NUMBERS_A_BLOCK,
     NUMBERS_TAKEN,
@@ -62,6 +63,8 @@ class HeldKeep:
     subscriber: int
     life: KeepLife
     members: set[Member] = field(default_factory=set)
+    waiting: list[Callable[[NotDone | None], None]] | None = None
+    """Who is to be told when the keep has what it is to begin with; None: it has it."""
 
     @property
     def terms(self) -> KeepTerms:
@@ -88,6 +91,8 @@ class KeepHost:
         self.has_failed = False
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
         """Called with each member of a keep that is forgotten."""
+        self.begin: Callable[[HeldKeep, Keep], None] = _no_start
+        """Has a keep take over what is in the log: ends with `filled` or `give_up`. NotDone says why not."""
         self._wishes = wishes
         self._waiting: dict[int, Callable[[NotDone | None], None]] = {}
         self._token = NOBODY
@@ -102,8 +107,13 @@ class KeepHost:
         self._taken = self._reserved = found.taken
         self._taken_in = found.taken_in
         now_ms = _steady_ms()
+        for keep in found.begun:
+            self.keeps.open(keep.number, keep.made.terms, has_filters=False)
+            self.keeps.forget(keep.number, FILTERS_PER_SLICE)
+        for n in (*(keep.n for keep in found.begun), *found.overtaken):
+            self.keeps.retire(n)
         for keep in found.keeps:
-            subscriber = self.keeps.open(keep.number, keep.made.terms, is_recovered=True)
+            subscriber = self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
             self._hold(HeldKeep(keep.number, keep.n, keep.made, subscriber, KeepLife(KeepState.IDLE, now_ms)))
         for held in self.by_number.values():
             self._join_dead_letters(held)
@@ -126,19 +136,26 @@ class KeepHost:
         except NotDone as error:
             answer(error)
         else:
-            self._when_on_disk(found.n, answer)
+            self._when_there(found, answer)
+
+    def _when_there(self, held: HeldKeep, answer: Callable[[NotDone | None], None]) -> None:
+        if held.waiting is None:
+            self._when_on_disk(held.n, answer)
+        else:
+            held.waiting.append(answer)
 
     def _made(self, owner: str, keep: Keep) -> HeldKeep:
         self._check(owner, keep)
         number = self._next_number()
+        is_new = keep.start is StartAt.NEW
         try:
-            subscriber = self.keeps.open(number, keep.terms)
+            subscriber = self.keeps.open(number, keep.terms, has_filters=is_new)
         except (Refused, FrameError):
             raise NotDone(RefusalCode.BAD_FILTER, what_is_wrong(keep.terms)) from None
         except OutOfMemory:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         try:
-            n = self._append(KEEP_MADE, written_keep(number, owner, keep))
+            n = self._append(KEEP_MADE if is_new else KEEP_BEGUN, written_keep(number, owner, keep))
         except NotDone:
             self.connections.work.add(self._let_go(number))
             raise
@@ -146,12 +163,47 @@ class KeepHost:
         held = HeldKeep(number, n, made, subscriber, KeepLife(KeepState.MAKING, _steady_ms()))
         self._hold(held)
         self._join_dead_letters(held)
-        self._when_on_disk(n, lambda error: self._is_there(held) if error is None else None)
-        terms = held.terms
-        self.connections.work.add(
-            self._wishes.add(lambda: {number: terms.filters}, lambda: self.by_number.get(number) is held)
-        )
+        if is_new:
+            self._is_made(held)
+            return held
+        held.waiting = []
+        try:
+            self.begin(held, keep)
+        except NotDone:
+            self._forget(held)
+            raise
         return held
+
+    def _is_made(self, held: HeldKeep) -> None:
+        """Go on with a keep whose record is appended, and which has its filters."""
+        self._when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
+        filters = {held.number: held.terms.filters}
+        self.connections.work.add(self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held))
+
+    def filled(self, held: HeldKeep, keep: Keep) -> None:
+        """Take in that `held` has what it was to begin with, up to now: it is made. NotDone: it cannot be."""
+        try:
+            self.keeps.filter(held.number, held.terms.filters)
+        except OutOfMemory:
+            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+        begun = held.n
+        held.n = self._append(KEEP_MADE, written_keep(held.number, held.made.owner, keep, begun))
+        self.keeps.retire(begun)
+        answers, held.waiting = held.waiting or [], None
+        self._is_made(held)
+        for answer in answers:
+            self._when_on_disk(held.n, answer)
+
+    def give_up(self, held: HeldKeep, error: NotDone) -> bool:
+        """End a keep that cannot have what it was to begin with; False: the log does not take that now, again later."""
+        answers, held.waiting = held.waiting or [], []
+        for answer in answers:
+            answer(error)
+        try:
+            self._forget(held)
+        except NotDone:
+            return self.has_failed
+        return True
 
     def _check(self, owner: str, keep: Keep) -> None:
         """Raise NotDone if this router does not make such a keep."""
@@ -163,8 +215,6 @@ class KeepHost:
             raise NotDone(RefusalCode.DRAINING, "the router is draining")
         if keep.homes not in ((), (settings.id,)):
             raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
-        if keep.start is not StartAt.NEW:
-            raise NotDone(RefusalCode.NOT_ALLOWED, "a keep begins with new messages; what is in the log is for REPLAY")
         if self.has_failed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         if exceeded := quotas.exceeded(made, owner, keep):
@@ -199,6 +249,8 @@ class KeepHost:
             work = _nothing()
         self._unhold(held)
         self.keeps.retire(held.n)
+        for answer in held.waiting or ():
+            answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
         for other in self.by_number.values():
             if other.terms.dead_letter == held.made.name:
                 self.keeps.dead_letter(other.number, 0)
@@ -372,6 +424,10 @@ def _bytes_of(terms: KeepTerms) -> int:
 
 def _steady_ms() -> int:
     return time.monotonic_ns() // 1_000_000
+
+
+def _no_start(_held: HeldKeep, _keep: Keep) -> None:
+    raise NotDone(RefusalCode.NOT_ALLOWED, "the router does not serve yet")
 
 
 def _nothing() -> Generator[None, None, None]:

@@ -63,6 +63,6 @@ def _tell(log: Log, folder: Path) -> None:
     if found["damages"] or found["missing"] or found["lost_copies"]:
         ranges = [f"{first:#x} to {last:#x}" for first, last in log.missing()[:10]]
         _log.error(
-            "the log of kept messages is damaged: these records cannot be read, and consumers get no Gap for them",
+            "the log of kept messages is damaged: these records cannot be read, and consumers get Gaps for them",
             extra=fields(folder=str(folder), damages=found["damages"], missing=found["missing"], ranges=ranges),
         )

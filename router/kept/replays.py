@@ -62,7 +62,7 @@ class Replays:
         at = client.connection, replay.id
         if at in self._running:
             raise NotDone(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
-        running = _RunningReplay(client, replay, LogReplay(self._log, _table_of(replay)))
+        running = _RunningReplay(client, replay, LogReplay(self._log, table_of(replay.filters, "a replay")))
         self._running[at] = running
         running.task = self._connections.loop.create_task(self._run(at, running), name="tamis replay")
 
@@ -177,16 +177,16 @@ def delivered(record: ReplayedRecord, id_: int) -> bytes:
     return bytes(frame)
 
 
-def _table_of(replay: Replay) -> Table:
-    """Return a table with the filters of `replay`; NotDone says what is wrong with them."""
+def table_of(filters: tuple[bytes, ...], of: str) -> Table:
+    """Return a table with `filters`; NotDone says what is wrong with them. `of`: whose they are."""
     table = Table("linear", TABLE_BYTES)
     try:
-        for packed in replay.filters:
+        for packed in filters:
             table.add(packed, 0)
     except (Refused, FrameError) as error:
         table.close()
         raise NotDone(RefusalCode.BAD_FILTER, str(error)) from None
     except OutOfMemory:
         table.close()
-        raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a replay may take {TABLE_BYTES:,} bytes") from None
+        raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of {of} may take {TABLE_BYTES:,} bytes") from None
     return table

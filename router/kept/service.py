@@ -13,6 +13,7 @@ from tamis.router.kept.keeper import HeldKeep, KeepHost
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
+from tamis.router.kept.starts import Starts
 from tamis.router.kept.waiting import Look, look
 
 
@@ -30,6 +31,7 @@ class KeptService:
             self.log.close()
             raise
         self.replays = Replays(connections, self.log)
+        self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
@@ -45,6 +47,7 @@ class KeptService:
         return await self.replays.aside(lambda: look(self.log, held.number, after, limit, died))
 
     def close_replays(self) -> None:
+        self._starts.close()
         self.replays.close()
 
     def close_log(self) -> None:

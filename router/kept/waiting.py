@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.native.log import DEAD_LETTER, MESSAGE, Log, LogRecord
+from tamis.native.log import DEAD_LETTER, MESSAGE, SEED, Log, LogRecord
 
 RECORDS_A_LOOK: Final = 2_000
 BYTES_A_LOOK: Final = 4 << 20
@@ -64,7 +64,7 @@ def look(log: Log, number: int, after: int, limit: int, dead_of: int | None = No
 
 
 def _message(record: LogRecord) -> WaitingMessage | None:
-    if record.kind == MESSAGE:
+    if record.kind in (MESSAGE, SEED):
         return WaitingMessage(record.n, record.t_us // 1_000, record.body, None)
     if record.kind != DEAD_LETTER:
         return None

@@ -6,21 +6,27 @@ Law: an option is a term that routers take; what it may be is said here, before 
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 import click
 
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 from tamis.client.amounts import milliseconds_of, octets_of, short_milliseconds_of
-from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED
+from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import KEEP_UNACKED_MAX
+from tamis.protocol.messages import MessageId
 
 _EXAMPLE = """\b
 Examples:
   tamis keep jobs 'class = "job"'
+  tamis keep jobs 'class = "job"' --start 1h
   tamis keep jobs 'class = "job"' --bytes '64 MiB' --overflow refuse --ack-wait 5m --dead-letter dead
 """
 _NEVER: Final = "never"
@@ -50,8 +56,36 @@ _time = _checked(short_milliseconds_of, _TIMES)
 _time_or_never = _checked(milliseconds_of, f"{_NEVER}, or a time such as 30s, 15m, 12h and 7d", _NEVER)
 
 
+_STARTS: Final[dict[str, Start]] = {"new": "new", "earliest": "earliest"}
+_ID: Final = re.compile(r"([0-9a-f]{16})-([0-9]{1,20})")
+
+
+def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> Start:
+    """Returns where a keep begins, by the text of --start."""
+    if text in _STARTS:
+        return _STARTS[text]
+    if id_ := _ID.fullmatch(text):
+        return MessageId(int(id_[1], 16), int(id_[2]))
+    try:
+        return datetime.fromtimestamp(since_us(text, time.time()) / 1e6, UTC)
+    except click.UsageError:
+        raise click.BadParameter(
+            "it is new, earliest, a time such as 10m (ago) or 2026-01-31T09:00, or the id of a message as `tamis sub "
+            f"--json` prints it, not {text!r}"
+        ) from None
+
+
 @click.command("keep", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... NAME PREDICATE")
+@click.option(
+    "--start",
+    metavar="WHERE",
+    callback=_start_checked,
+    default="new",
+    show_default=True,
+    help="What of the router's log it begins with: new, earliest, `10m` ago, 2026-01-31T09:00, or behind the message "
+    "of this id.",
+)
 @click.option(
     "--until", type=click.Choice(["acked"]), default="acked", show_default=True, help="Until when a message is kept."
 )
@@ -121,6 +155,7 @@ _time_or_never = _checked(milliseconds_of, f"{_NEVER}, or a time such as 30s, 15
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     words: tuple[str, ...],
+    start: Start,
     until: Literal["acked"],
     size: str,
     count: int | None,
@@ -139,7 +174,8 @@ def command(
     ca: str | None,
     as_json: bool,
 ) -> int:
-    """Have the router keep on its disk, under NAME, what satisfies PREDICATE from now on.
+    """Have the router keep on its disk, under NAME, what satisfies PREDICATE: from now on and, with --start, of what
+    its log has already.
 
     The router keeps messages if its topology file says `kept`. `tamis sub --kept NAME` gets them, `tamis kept rm NAME`
     ends it. A keep of this name with these terms may be there already; one with others is an error. An ADDRESS is as
@@ -161,6 +197,7 @@ def command(
             client.keep(
                 keep,
                 wanted,
+                start=start,
                 until=until,
                 bytes=size,
                 count=count,

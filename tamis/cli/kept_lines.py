@@ -20,7 +20,7 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     waiting = f"{so_many(kept['depth'], 'message')} waiting"
     if kept["depth"]:
         waiting += f", the oldest for {duration(kept['lag_s'])} ({kept['unacked']:,} given out)"
-    lost = kept["expired"] + kept["dropped"] + kept["undeliverable"]
+    lost = lost_of(kept)
     said = [
         *(so_many(kept["keeps"], "keep"), waiting),
         *([f"{so_many(lost, 'message')} lost"] if lost else []),
@@ -33,4 +33,12 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     elif log["is_full"]:
         yield f"{who} has no room in its log: messages that are kept are refused until some are acknowledged"
     if log["missing"]:
-        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log, for which consumers get no Gap"
+        told = f"{so_many(kept.get('damaged', 0), 'message')} lost with them"
+        if kept.get("doubts"):
+            told += f", and {so_many(kept['doubts'], 'Gap')} without a count, as nobody knows for whom the rest was"
+        yield f"{who} cannot read {so_many(log['missing'], 'record')} of its log: {told}"
+
+
+def lost_of(form: Mapping[str, int]) -> int:
+    """Return how many messages were lost by their terms or by damage; `form` is of one keep, or of all of a router."""
+    return sum(form.get(how, 0) for how in ("expired", "dropped", "undeliverable", "damaged"))

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from tamis.cli.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
+from tamis.cli.kept_lines import lost_of
 from tamis.cli.tables import byte_count, columns, duration, so_many
 from tamis.protocol.message_text import format_attributes
 from tamis.protocol.shown import shown
@@ -57,7 +58,8 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
     """List the keeps of routers: how many messages wait, since when, and how many are given out.
 
     `waiting` is all that somebody has to acknowledge; of these `unacked` is given out, and `lag` is the age of the
-    oldest. `lost` is what has expired, was dropped past the bounds, or could not be delivered. TARGET is as for `tamis
+    oldest. `lost` is what has expired, was dropped past the bounds, could not be delivered, or was damaged
+    with the log. TARGET is as for `tamis
     status`. The exit code is 1 if a router does not answer.
     """
     code, rows = 0, []
@@ -83,7 +85,7 @@ def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
         *(router, form["keep"], form["state"], form["members"], form["depth"], form["unacked"]),
         duration(form["lag_s"]) if form["depth"] else "",
         byte_count(form["bytes"]),
-        *(form["redelivered"], form["dead"], form["expired"] + form["dropped"] + form["undeliverable"]),
+        *(form["redelivered"], form["dead"], lost_of(form)),
     )
 
 

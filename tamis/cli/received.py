@@ -47,14 +47,16 @@ def gap_form(gap: tamis.Gap) -> dict[str, object]:
     """`messages` and `bytes` are null where nobody can know, `span_s` where what is missing belongs exactly here."""
     form = {"reason": gap.reason.name.lower(), "messages": gap.count, "bytes": gap.bytes}
     in_all = {} if gap.in_all is None else {"in_all": gap.in_all}
-    return {"gap": form | {"span_s": gap.span_s, "goes_on": gap.goes_on} | in_all}
+    positions = {} if gap.positions is None else {"positions": gap.positions}
+    return {"gap": form | {"span_s": gap.span_s, "goes_on": gap.goes_on} | in_all | positions}
 
 
 def gap_in_words(gap: tamis.Gap) -> str:
     many = "messages may be missing" if gap.count is None else f"{so_many(gap.count, 'message')} missing"
     when = f" of the last {gap.span_s:.1f} s" if gap.span_s is not None else ""
+    where = f" at positions {gap.positions[0]} to {gap.positions[1]}" if gap.positions is not None else ""
     further = "; routers are out of reach, and what is published there goes on missing" if gap.goes_on else ""
-    return f"{many}{when}: {gap.reason}{further}"
+    return f"{many}{when}{where}: {gap.reason}{further}"
 
 
 def _json(message: tamis.Message, predicates: Mapping[int, str]) -> bytes:

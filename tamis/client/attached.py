@@ -81,6 +81,7 @@ class Attached:
         self._waiting: set[int] = set()  # positions in the inbox
         self._has_settled_again = False  # since `settled_again` was asked
         self._told: dict[GapReason, int] = {}
+        self._doubts = 0  # that were told
         self._replayed_before: set[int] = set()  # positions that a replay has brought
 
     @property
@@ -188,11 +189,13 @@ class Attached:
         """Return what `gap`, which counts since the keep was made, says that was not said before; None: nothing."""
         if gap.in_all is None:
             return gap if gap.reason in _OF_A_KEEP else None
-        more = gap.in_all - self._told.get(gap.reason, 0)
-        if more <= 0:
+        more, doubts = gap.in_all - self._told.get(gap.reason, 0), gap.doubts - self._doubts
+        if more <= 0 and doubts <= 0:
             return None
-        self._told[gap.reason] = gap.in_all
-        return Gap(gap.reason, more, None, in_all=gap.in_all)
+        self._told[gap.reason], self._doubts = gap.in_all, max(gap.doubts, self._doubts)
+        if doubts <= 0:
+            return Gap(gap.reason, more, None, in_all=gap.in_all)
+        return Gap(gap.reason, None, None, in_all=gap.in_all, positions=gap.positions, doubts=gap.doubts)
 
     # --- what the application says -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ class GapReason(enum.StrEnum):
     WAY_CHANGED = "the way between routers has changed, and what was on the old one may be lost"
     TOO_COSTLY = "matching took more steps than one message may"
     UNDELIVERABLE = "given out too often or rejected, and nowhere to go"
+    LOG_DAMAGED = "the router's log was damaged, and what stood there cannot be read"
     UNKNOWN = "for a reason that this version does not know"
 
 
@@ -34,6 +35,8 @@ class Gap:
     `span_s`: the missing messages were published within so many seconds before this Gap came; None: they belong exactly
     here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next Gap
     for WAY_CHANGED. `in_all`: of a kept subscription, how many it has lost for this reason since it was made.
+    `positions`, of a log that is damaged: the first and the last of those that cannot be read and of which nobody knows
+    what they were, so that `count` is None; there are `doubts` stretches of them since the keep was made.
     """
 
     reason: GapReason
@@ -42,6 +45,8 @@ class Gap:
     span_s: float | None = None
     goes_on: bool = False
     in_all: int | None = None
+    positions: tuple[int, int] | None = None
+    doubts: int = 0
     frame_bytes: ClassVar[int] = 0  # it takes no room among messages
 
 
@@ -49,4 +54,7 @@ def gap_of(lost: Lost) -> Gap:
     reason = _REASON_OF.get(lost.reason, GapReason.UNKNOWN)
     span_s = lost.span_ms / 1_000 if lost.span_ms else None
     in_all = lost.messages if lost.in_all else None
-    return Gap(reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on, in_all)
+    positions = (lost.first, lost.last) if lost.doubts else None
+    return Gap(
+        reason, lost.messages or None, lost.bytes_total or None, span_s, lost.goes_on, in_all, positions, lost.doubts
+    )

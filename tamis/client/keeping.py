@@ -78,7 +78,7 @@ class KeepingClient(ABC):
         long, a message is given out again, after the pauses of `backoff_s`, `max_deliveries` times; then it goes to the
         keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time. `order_by`: of
         this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values only the
-        newest is kept. The routers of this release refuse, in a sentence, other starts than "new".
+        newest is kept.
         """
         keep = keep_of(
             name,

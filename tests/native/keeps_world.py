@@ -83,8 +83,8 @@ class NativeWorld:
         self.switch.advance(self._ahead_ms)
         self.keeps.advance(self._wall_ms)
         self.kept = {name: (number, n) for n, (name, number) in made.items()}
-        for name, (number, _) in self.kept.items():
-            self.keeps.open(number, replace(TERMS[name], ack_wait_ms=ACK_WAIT_MS), is_recovered=True)
+        for name, (number, n) in self.kept.items():
+            self.keeps.open(number, replace(TERMS[name], ack_wait_ms=ACK_WAIT_MS), recovered_from=n)
         self._point_at_dead_letters()
         self.publishers = {origin: self._connect(origin) for origin in (1, 2)}
         self.connection: dict[int, int] = {}

@@ -194,6 +194,9 @@ def keep_frames() -> dict[str, Frame]:
         "ack, reject": client.Ack(of.DELIVER, 0, (client.Range(44, 44),), (), verdict.REJECT, 1, 0, "no such order"),
         "credit, of a keep": client.Credit(1_500, 0, 1),
         "lost, in all": client.Lost(3, 0, LossReason.UNDELIVERABLE, (1,), in_all=True),
+        "lost, log damaged": client.Lost(
+            2, 0, LossReason.LOG_DAMAGED, (1,), in_all=True, doubts=1, first=2**40 + 5, last=2**40 + 9
+        ),
     }
 
 

@@ -187,8 +187,6 @@ def test_the_last_value_stays_after_a_kill(tmp_path: Path) -> None:
 
 def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "consumer") as consumer:
-        with pytest.raises(KeepRefused, match="begins with new messages"):
-            consumer.keep("numbers", "n >= 0", start="earliest")
         consumer.keep("numbers", "n >= 0")
         with pytest.raises(KeepRefused, match="differs in count"):
             consumer.keep("numbers", "n >= 0", count=7)

@@ -1,0 +1,64 @@
+/* doubts.c - what damage may have taken from one claimant.
+ *
+ * Law: a stretch of missing numbers is a doubt for who has not done with it, as nobody knows for whom its records were.
+ * Who says that it has done with a stretch is asked about it no more, in this life or a later one.
+ */
+#include "log/log.h"
+
+typedef struct doubts {
+    tm_log_range *out; /* borrowed */
+    size_t capacity;
+    size_t count;
+} doubts;
+
+static void tell(doubts *d, uint64_t first, uint64_t last) {
+    if (d->count < d->capacity) {
+        d->out[d->count++] = (tm_log_range){first, last};
+    } else {
+        d->out[d->count - 1].last = last;
+    }
+}
+
+/* Tell what of a stretch is in none of the ranges that are done; `*at` is the first of these that may reach into it. */
+static void tell_open(doubts *d, const tm_ranges *done, uint32_t *at, uint64_t first, uint64_t last) {
+    while (*at < done->count && done->spans[*at].last < first) {
+        ++*at;
+    }
+    for (uint32_t i = *at; first <= last; i++) {
+        bool reaches_in = i < done->count && done->spans[i].first <= last;
+        uint64_t end = reaches_in ? done->spans[i].first : last + 1;
+        if (first < end) {
+            tell(d, first, end - 1);
+        }
+        first = reaches_in ? done->spans[i].last + 1 : last + 1;
+    }
+}
+
+size_t tm_log_doubts(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t since, tm_log_range *out,
+                     size_t capacity) {
+    tm_store *store = log->store;
+    tm_claim of = tm_claim_of(claimant, is_home);
+    doubts d = {.out = out, .capacity = capacity};
+    pthread_mutex_lock(&store->state);
+    const tm_claimant *known = tm_claimants_find(&store->claimants, of.claimant, of.role);
+    const tm_ranges none = {0};
+    uint64_t done = known != NULL && known->done > since ? known->done : since;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < store->doubtful.count; i++) {
+        tm_span span = store->doubtful.spans[i];
+        if (span.last > done) {
+            tell_open(&d, known != NULL ? &known->above : &none, &at, span.first > done ? span.first : done + 1,
+                      span.last);
+        }
+    }
+    pthread_mutex_unlock(&store->state);
+    return d.count;
+}
+
+bool tm_log_doubt(tm_log *log, uint64_t n) {
+    tm_store *store = log->store;
+    pthread_mutex_lock(&store->state);
+    bool is_noted = tm_ranges_add(&store->doubtful, &store->memory, n, n);
+    pthread_mutex_unlock(&store->state);
+    return is_noted;
+}

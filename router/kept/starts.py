@@ -1,0 +1,89 @@
+"""Keeps that begin with what is in the log: it is read beside the loop, and appended for them in small pieces.
+
+    book: begun ──> read, append, read, append ... ──> what came meanwhile, filters, book: made ──> the client is told
+
+Law: who has asked is answered once all of it is on disk. A keep that has begun and is not made is none: a start lets go
+of it, and the client, which has no answer, asks again. The loop appends at most a quarter of a megabyte at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from tamis.native import OutOfMemory
+from tamis.native.keep_start import KeepStart
+from tamis.native.log import LogFailed, LogFull
+from tamis.protocol.messages import MessageId
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.keep_bodies import Keep, StartAt
+from tamis.router.connections.connections import Connections
+from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.replays import Replays, table_of
+
+PAUSE_S: Final = 0.005
+"""Between two pieces of which the second found no room in the ring."""
+
+
+class Starts:
+    """The starts of keeps of one router. `close` them before the replays, whose thread reads for them."""
+
+    def __init__(self, connections: Connections, keeper: KeepHost, replays: Replays) -> None:
+        self._connections, self._keeper, self._replays = connections, keeper, replays
+        self._tasks: set[asyncio.Task[None]] = set()
+        keeper.begin = self.begin
+
+    def begin(self, held: HeldKeep, keep: Keep) -> None:
+        """Have `held` take over what `keep` says, and tell the keeper; NotDone says why not."""
+        since_us = keep.start_ns // 1_000 if keep.start is StartAt.TIME else 0
+        start = KeepStart(
+            self._keeper.keeps, self._keeper.log, held.number, table_of(keep.terms.filters, "a keep"), since_us
+        )
+        task = self._connections.loop.create_task(self._run(held, keep, start), name="tamis keep start")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        """End all of them; what they have begun is let go of by the next start of the router."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _run(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
+        try:
+            await self._take_over(held, keep, start)
+            if self._is_wanted(held):
+                self._keeper.filled(held, keep)
+        except NotDone as error:
+            await self._give_up(held, error)
+        except LogFull:
+            await self._give_up(held, NotDone(RefusalCode.LOG_FULL, "what is in the log has no room in the keep"))
+        except LogFailed:
+            await self._give_up(held, NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+        except OutOfMemory:
+            no_memory = "the router has no memory left for what is in the log"
+            await self._give_up(held, NotDone(RefusalCode.OUT_OF_MEMORY, no_memory))
+        finally:
+            start.close()
+
+    async def _take_over(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
+        """Return when `held` has everything up to now, or is not wanted any more."""
+        if keep.start is StartAt.AFTER:
+            after = MessageId(keep.after_origin, keep.after_counter)
+            while self._is_wanted(held) and not await self._replays.aside(lambda: start.find(after)):
+                pass
+        while self._is_wanted(held):
+            start.mark()
+            is_all = await self._replays.aside(start.read)
+            while self._is_wanted(held) and not start.put():
+                await asyncio.sleep(PAUSE_S)
+            if is_all and self._is_wanted(held) and start.join():
+                return
+            await asyncio.sleep(PAUSE_S if is_all else 0)
+
+    def _is_wanted(self, held: HeldKeep) -> bool:
+        return self._keeper.by_number.get(held.number) is held
+
+    async def _give_up(self, held: HeldKeep, error: NotDone) -> None:
+        while self._is_wanted(held) and not self._keeper.give_up(held, error):
+            await asyncio.sleep(PAUSE_S)

@@ -1,0 +1,154 @@
+"""A log that is damaged: consumers get what is sound, and a Gap for what is not, once for all lives of the router."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tamis import Gap, GapReason
+from tamis.client.blocking_attachment import Attachment
+from tamis.testing import blocking, free_port
+from tamis.testing.blocking import BlockingRouter
+from tests.router.kept.test_kill import KEPT, PATIENCE_S, client, publish, received
+
+pytestmark = pytest.mark.slow
+COUNT = 200
+QUIET_S = 1.0
+SECTOR = 512
+FIRST_BATCH = 4096
+
+
+@dataclass
+class Consumed:
+    numbers: list[int] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        """How many the Gaps say that are missing; those of which nobody knows how many are not among them."""
+        return sum(gap.count or 0 for gap in self.gaps)
+
+
+def consumed(one: BlockingRouter, keep: str) -> Consumed:
+    """Take and acknowledge all that a keep has."""
+    found = Consumed()
+    with client(one, "consumer") as consumer, consumer.attach(keep, credit=20) as work:
+        while True:
+            item = _next(work)
+            if item is None:
+                return found
+            if isinstance(item, Gap):
+                found.gaps.append(item)
+            else:
+                number = item["n"]
+                assert isinstance(number, int)
+                found.numbers.append(number)
+                item.ack(confirm=True)
+
+
+def _next(work: Attachment) -> Gap | object | None:
+    try:
+        return work.receive(QUIET_S)
+    except TimeoutError:
+        return None
+
+
+@contextlib.contextmanager
+def router(folder: Path, keys: str = KEPT) -> Iterator[BlockingRouter]:
+    file = folder / "one.yaml"
+    ports = f'clients: "127.0.0.1:{free_port()}", admin: "127.0.0.1:{free_port()}"'
+    file.write_text(f"{keys}\nrouters: {{a: {{{ports}, data: data}}}}\n")
+    with blocking.started(file, "a") as one:
+        yield one
+
+
+def segments(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("segment-*"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def overwrite(segment: Path, first: int, count: int) -> None:
+    with segment.open("r+b") as file:
+        file.seek(first * SECTOR)
+        file.write(b"\xff" * count * SECTOR)
+
+
+def test_what_a_sealed_segment_has_lost_is_counted_for_whom_it_was(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+            consumer.keep("others", "n < 0")
+        publish(one, range(COUNT))
+        one.leave()
+        [segment] = segments(tmp_path)
+        overwrite(segment, FIRST_BATCH // SECTOR + 40, 5)
+        one.start()
+        found = consumed(one, "numbers")
+        assert 1 <= found.lost == COUNT - len(found.numbers) <= 10
+        assert found.numbers == sorted(set(found.numbers))
+        assert {gap.reason for gap in found.gaps} == {GapReason.LOG_DAMAGED}
+        assert consumed(one, "others").gaps == [], "it had nothing there"
+        total = found.gaps[-1].in_all
+        one.kill()
+        one.start()
+        again = consumed(one, "numbers")
+        assert not again.numbers
+        assert [gap.in_all for gap in again.gaps] == [total], "a count since the keep was made, and no other"
+
+
+def test_where_nobody_knows_for_whom_it_was_the_gap_says_so(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+        publish(one, range(COUNT))
+        one.kill()  # the segment has no footer: nothing says which numbers were whose
+        [segment] = segments(tmp_path)
+        overwrite(segment, FIRST_BATCH // SECTOR + 40, 5)
+        one.start()
+        with client(one, "late") as late:
+            late.keep("late", "n >= 0")
+        found = consumed(one, "numbers")
+        [gap] = found.gaps
+        assert gap.reason is GapReason.LOG_DAMAGED
+        assert gap.count is None
+        assert gap.positions is not None
+        first, last = gap.positions
+        missing = COUNT - len(found.numbers)
+        assert 1 <= missing <= last - first + 1, "the positions are those that are missing"
+        assert consumed(one, "late").gaps == [], "the keep was made after that"
+        one.leave()
+        one.start()
+        again = consumed(one, "numbers")
+        assert [(each.positions, each.doubts) for each in again.gaps] == [(gap.positions, gap.doubts)]
+        form = one.ask("/kept?name=numbers")["kept"][0]
+        assert (form["doubts"], form["doubtful"]) == (1, [first, last])
+
+
+def test_damage_of_a_running_router_is_told_to_who_is_attached(tmp_path: Path) -> None:
+    keys = "kept: {bytes: 268435456, segment_bytes: 1048576, memory_bytes: 1048576}"
+    with router(tmp_path, keys) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+        with client(one, "publisher") as publisher:
+            for n in range(COUNT):
+                publisher.publish({"n": n}, bytes(60_000), confirm="kept")
+        with client(one, "consumer") as consumer, consumer.attach("numbers", credit=1) as work:
+            first = received(work)
+            segment = segments(tmp_path)[1]
+            assert segment.stat().st_size == 1048576
+            overwrite(segment, 200, 300)
+            numbers, gaps = [first["n"]], list[Gap]()
+            first.ack()
+            while len(numbers) + sum(gap.count or 0 for gap in gaps) < COUNT:
+                item = work.receive(PATIENCE_S)
+                if isinstance(item, Gap):
+                    gaps.append(item)
+                else:
+                    numbers.append(item["n"])
+                    item.ack()
+        assert sum(gap.count or 0 for gap in gaps) == COUNT - len(numbers) >= 2
+        assert {gap.reason for gap in gaps} == {GapReason.LOG_DAMAGED}
+        assert numbers == sorted(numbers)
