@@ -193,8 +193,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->lanes, tm_keep_lane, KEEP_LANES);
     TM_DELETE(memory, TM_COLD, keeps->frame, uint8_t, keeps->frame_capacity);
     TM_DELETE(memory, TM_COLD, keeps->done, tm_log_done, keeps->done_capacity);
-    TM_DELETE(memory, TM_COLD, keeps->tallies, tm_keep_tally, keeps->tally_capacity);
-    TM_DELETE(memory, TM_COLD, keeps->tally_ns, uint64_t, keeps->tally_n_capacity);
+    TM_DELETE(memory, TM_COLD, keeps->tallies, tm_book_tally, keeps->tally_capacity);
     tm_idset_free(&keeps->numbers, memory, TM_COLD);
     if (keeps->wakes >= 0) {
         close(keeps->wakes);

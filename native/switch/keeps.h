@@ -64,6 +64,12 @@ typedef struct tm_keep_tally {
     uint64_t bytes[LEFT_WAYS];
 } tm_keep_tally;
 
+/* One that was read from the book, where it is record `n`. */
+typedef struct tm_book_tally {
+    tm_keep_tally tally;
+    uint64_t n;
+} tm_book_tally;
+
 /* Behind the tm_log_done of other dead letters; then the reason, then the frame. */
 typedef struct tm_keep_letter {
     uint64_t at_ms; /* when the message came */
@@ -179,11 +185,10 @@ struct tm_keeps {
     uint32_t done_count;
     uint32_t done_capacity;
     uint32_t losses; /* of all keeps, not appended yet: a range of what is done may reach over them, so it waits */
-    tm_keep_tally *tallies; /* owned: from the book, for keeps that are to be opened */
-    uint64_t *tally_ns;
+    tm_book_tally *tallies; /* owned: from the book, for keeps that are to be opened */
     uint32_t tally_count;
     uint32_t tally_capacity;
-    uint32_t tally_n_capacity;
+    bool has_order;        /* they ascend by keep, and those of one keep by `n` */
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
     uint64_t last_n;
     uint64_t committed;
