@@ -5,6 +5,7 @@
  *     keep_fill.c     a keep is filled from the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
+ *     keep_hold.c     publishers wait while the disk is behind
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
  *     keep_frames.c   ACK and CREDIT frames of members
@@ -192,6 +193,7 @@ struct tm_keeps {
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
     uint64_t last_n;
     uint64_t committed;
+    uint32_t hold_at;       /* connection that goes on next */
     uint64_t place;         /* in the memory of the log: what is behind it was not looked at */
     uint64_t unwalked;      /* bytes appended since then, or a few more */
     uint64_t awaited_least; /* number that is to be told when it is on disk; 0: nobody waits */
@@ -258,6 +260,11 @@ int keep_fill(tm_switch *sw, uint32_t slot);
 
 /* Read the end of the log; TM_OK or TM_NO_MEMORY. */
 int keep_read_tail(tm_switch *sw);
+
+/* ---- keep_hold.c ---- */
+
+/* Something was appended: is the disk behind? */
+void keep_note_load(tm_switch *sw);
 
 /* ---- keep_turn.c ---- */
 
