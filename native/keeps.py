@@ -79,6 +79,8 @@ class KeepsFigures:
     is_failed: int
     keeps: int
     members: int
+    held: int
+    holds: int
 
 
 @dataclass(frozen=True, slots=True)

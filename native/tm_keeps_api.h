@@ -10,11 +10,12 @@
  *
  * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
  * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and
- * refused with LOG_FAILED or LOG_FULL; without tm_switch_keeps it is always refused with LOG_FAILED. Members get
- * DELIVER frames with SATISFIED (the id of their ATTACH), LOG_POSITION and DELIVERIES, within their credit and
- * unacked_max. ACK (of DELIVER) and CREDIT frames that name an attachment are taken in C and answered there; such
- * frames that name none, or are malformed, go up as TM_EVENT_FRAME as all control frames do. Redelivery, dead letters,
- * bounds, expiry and LOST (with `in_all`) are C's, too. A connection that ends leaves its keeps by itself.
+ * refused with LOG_FAILED or LOG_FULL; while the disk is behind it waits, and with it its connection. Without
+ * tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames with SATISFIED (the id of their
+ * ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of DELIVER) and CREDIT frames that
+ * name an attachment are taken in C and answered there; such frames that name none, or are malformed, go up as
+ * TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST (with `in_all`) are C's,
+ * too. A connection that ends leaves its keeps by itself.
  *
  * The start of a router:
  *
@@ -177,6 +178,8 @@ typedef struct tm_keeps_stats {
     uint64_t is_failed;
     uint64_t keeps;
     uint64_t members;
+    uint64_t held;  /* connections whose publishes wait, as the disk is behind */
+    uint64_t holds; /* times that it was */
 } tm_keeps_stats;
 
 /* TM_ABSENT: no such keep. */

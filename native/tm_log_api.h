@@ -150,6 +150,9 @@ void tm_log_close(tm_log *log);
 /* Give the next number to a record and put it into the open batch; `*n` is its number. TM_OK, TM_LOG_FULL,
  * TM_LOG_FAILED, TM_LOG_BUSY, or TM_TOO_MANY: longer than a record may be. */
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
+/* Is the disk behind, so that less than `bytes` are left for what waits for it? 0 as well where waiting is no use: the
+ * log is full, or has failed. */
+uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes);
 /* Append `count` entries, as far as there is room, and let the committer know; returns how many were, `*n` is the
  * number of the last one, `*result` says why not all. */
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result);

@@ -180,6 +180,13 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     return TM_OK;
 }
 
+uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes) {
+    uint64_t waits = atomic_load_explicit(&log->appended, memory_order_relaxed) -
+                     atomic_load_explicit(&log->committed, memory_order_acquire);
+    return waits > 0 && waits + bytes > log->ring_bytes && !atomic_load_explicit(&log->is_full, memory_order_relaxed) &&
+           !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
+}
+
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result) {
     size_t appended = 0;
     *result = TM_OK;

@@ -56,6 +56,7 @@ typedef enum {
 #define WIRE_FLAG_CONFIRM 0x01U
 #define WIRE_FLAG_RETRY 0x02U
 #define WIRE_FLAG_DURABLE 0x04U
+#define WIRE_KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm it when it is on disk */
 #define WIRE_FLAG_OWN 0x08U
 #define WIRE_FLAG_TRACED 0x10U
 #define WIRE_FLAGS_KNOWN 0x1fU

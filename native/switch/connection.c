@@ -188,6 +188,7 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     connection->is_deaf = true;
     switch_wait_no_more(sw, id);
     switch_follow_no_more(sw, id);
+    switch_hold_no_more(sw, id);
     if (switch_is_blocked(connection)) {
         connection->credit.blocker_count = 0;
         sw->blocked_count--;

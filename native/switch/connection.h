@@ -75,6 +75,8 @@ typedef struct tm_connection {
     bool is_deaf; /* after a fault, or closing: nothing more is read */
     bool is_paused;
     bool waits_for_step; /* a publish of it does, and with it all that came behind, in `partial` */
+    bool waits_for_log;  /* as for a step: what it publishes is kept, and the disk is behind */
+    bool is_keeping;     /* it has published what is kept, or asked for that */
     bool waits_for_way;  /* a link: a message of it does (order.c), and with it all that came behind */
     bool has_drained;    /* the peer has sent DRAIN */
     bool is_dirty;       /* has output that nobody tried to send yet */
@@ -99,7 +101,7 @@ static inline bool switch_is_link(const tm_connection *connection) {
     return connection->neighbour != NEIGHBOUR_NONE;
 }
 static inline bool switch_waits(const tm_connection *connection) {
-    return connection->waits_for_step || connection->waits_for_way;
+    return connection->waits_for_step || connection->waits_for_way || connection->waits_for_log;
 }
 static inline bool switch_is_blocked(const tm_connection *connection) {
     return connection->credit.blocker_count > 0;

@@ -1,7 +1,8 @@
 /* credit.c - how much a publisher may send: granted as it is used up, withheld for receivers that block.
  *
  * Law: credit is withheld from a publisher only for receivers whose policy is to block and whose queue is half full,
- * until it is a quarter full and for at most their block_ms.
+ * until it is a quarter full and for at most their block_ms; and from one of what is kept while the disk is behind
+ * (keep_hold.c).
  */
 #include "switch/switch.h"
 
@@ -18,7 +19,7 @@ void switch_grant(tm_switch *sw, uint32_t id) {
     const tm_admission *admission = &connection->admission;
     tm_credit *credit = &connection->credit;
     if (connection->state != CONNECTION_OPEN || sw->is_draining || admission->credit_bytes == 0 ||
-        switch_is_blocked(connection) ||
+        switch_is_blocked(connection) || (connection->is_keeping && (sw->holds & SWITCH_HOLD_LOG)) ||
         (credit->granted_frames - credit->used_frames > admission->credit_frames / 2 &&
          credit->granted_bytes - credit->used_bytes > admission->credit_bytes / 2)) {
         return;

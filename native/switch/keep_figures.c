@@ -116,6 +116,14 @@ static const char *check_members(const tm_switch *sw, const tm_keep *keep) {
                                        : NULL;
 }
 
+static uint64_t count_held(const tm_switch *sw) {
+    uint64_t held = 0;
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        held += switch_at(sw, id)->waits_for_log;
+    }
+    return held;
+}
+
 int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     *reason = NULL;
     if (sw == NULL || sw->keeps == NULL) {
@@ -136,6 +144,9 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     }
     if (*reason == NULL && losses != keeps->losses) {
         *reason = "losses that are not appended are counted wrongly";
+    }
+    if (*reason == NULL && count_held(sw) != keeps->stats.held) {
+        *reason = "publishers that wait for the disk are counted wrongly";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }

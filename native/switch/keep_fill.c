@@ -3,6 +3,8 @@
  * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
  * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves.
  */
+#include <stdlib.h>
+
 #include "base/grow.h"
 #include "switch/keeps.h"
 
@@ -11,31 +13,56 @@
 
 /* ---- losses ---- */
 
-/* A tally of the book, for a keep that is still to be opened: the newest one counts. */
+/* A tally of the book, for a keep that is still to be opened. */
 static bool note_tally(tm_switch *sw, const tm_log_record *record, const uint8_t *body) {
     tm_keeps *keeps = sw->keeps;
     if (!tm_grow(&keeps->memory, TM_COLD, &keeps->tallies, sizeof *keeps->tallies, &keeps->tally_capacity,
-                 keeps->tally_count + 1) ||
-        !tm_grow(&keeps->memory, TM_COLD, &keeps->tally_ns, sizeof *keeps->tally_ns, &keeps->tally_n_capacity,
                  keeps->tally_count + 1)) {
         return false;
     }
-    memcpy(&keeps->tallies[keeps->tally_count], body + sizeof(tm_log_done), sizeof(tm_keep_tally));
-    keeps->tally_ns[keeps->tally_count++] = record->n;
+    tm_book_tally *tally = &keeps->tallies[keeps->tally_count++];
+    memcpy(&tally->tally, body + sizeof(tm_log_done), sizeof tally->tally);
+    tally->n = record->n;
+    keeps->has_order = false;
     return true;
 }
 
+static int compare_tallies(const void *one, const void *other) {
+    const tm_book_tally *a = one;
+    const tm_book_tally *b = other;
+    int by_keep = (a->tally.keep > b->tally.keep) - (a->tally.keep < b->tally.keep);
+    return by_keep != 0 ? by_keep : (a->n > b->n) - (a->n < b->n);
+}
+
+/* The first tally of a keep, or of one behind it. */
+static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
+    if (!keeps->has_order && keeps->tally_count > 0) {
+        qsort(keeps->tallies, keeps->tally_count, sizeof *keeps->tallies, compare_tallies);
+    }
+    keeps->has_order = true;
+    uint32_t low = 0;
+    uint32_t high = keeps->tally_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (keeps->tallies[middle].tally.keep < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The newest one counts. */
 static void take_tallies(tm_switch *sw, tm_keep *keep) {
     tm_keeps *keeps = sw->keeps;
-    for (uint32_t i = 0; i < keeps->tally_count; i++) {
-        if (keeps->tallies[i].keep != keep->number) {
-            continue;
-        }
+    for (uint32_t i = first_tally(keeps, keep->number);
+         i < keeps->tally_count && keeps->tallies[i].tally.keep == keep->number; i++) {
         if (keep->tally_n != 0) {
             keep_retire_book(sw, keep->tally_n); /* a crash came between it and the one that replaced it */
         }
-        keep->tally = keeps->tallies[i];
-        keep->tally_n = keeps->tally_ns[i];
+        keep->tally = keeps->tallies[i].tally;
+        keep->tally_n = keeps->tallies[i].n;
     }
     memcpy(keep->told, keep->tally.left, sizeof keep->told);
     keep->told_doubts = keep->tally.doubts;

@@ -2,7 +2,8 @@
  *
  * Law: whether it is kept is known before anybody has a copy, so that a message that is refused goes to nobody, and may
  * come again. What it needs in memory is there before the record is appended. A confirmation that asks for the disk is
- * given when everything that was appended up to this message is on it.
+ * given when everything that was appended up to this message is on it. Who has a message kept waits for the disk from
+ * then on (keep_hold.c).
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -104,6 +105,8 @@ static int store(tm_switch *sw, const parts *message) {
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
         keep_put(sw, slot, &row);
     }
+    switch_at(sw, message->from)->is_keeping = true;
+    keep_note_load(sw);
     keeps->stats.kept += result == TM_OK;
     keeps->stats.refused += result != TM_OK;
     return result;

@@ -193,8 +193,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->lanes, tm_keep_lane, KEEP_LANES);
     TM_DELETE(memory, TM_COLD, keeps->frame, uint8_t, keeps->frame_capacity);
     TM_DELETE(memory, TM_COLD, keeps->done, tm_log_done, keeps->done_capacity);
-    TM_DELETE(memory, TM_COLD, keeps->tallies, tm_keep_tally, keeps->tally_capacity);
-    TM_DELETE(memory, TM_COLD, keeps->tally_ns, uint64_t, keeps->tally_n_capacity);
+    TM_DELETE(memory, TM_COLD, keeps->tallies, tm_book_tally, keeps->tally_capacity);
     tm_idset_free(&keeps->numbers, memory, TM_COLD);
     if (keeps->wakes >= 0) {
         close(keeps->wakes);
@@ -240,6 +239,10 @@ static int end_keeps(tm_switch *sw) {
             while (switch_forget_subscriber(sw, keep->subscriber, UINT32_MAX) > 0) {
             }
         }
+    }
+    sw->holds &= (uint8_t)~SWITCH_HOLD_LOG;
+    for (uint32_t id = 0; sw->keeps != NULL && id < sw->connection_count; id++) {
+        switch_hold_no_more(sw, id);
     }
     if (sw->keeps != NULL) {
         keep_flush_done(sw);

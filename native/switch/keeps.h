@@ -6,6 +6,7 @@
  *     keep_start.c    a new keep takes over what is in the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
+ *     keep_hold.c     publishers wait while the disk is behind
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
  *     keep_frames.c   ACK and CREDIT frames of members
@@ -69,6 +70,12 @@ typedef struct tm_keep_tally {
     uint64_t doubt_first; /* all of them are from here */
     uint64_t doubt_last;  /* to here */
 } tm_keep_tally;
+
+/* One that was read from the book, where it is record `n`. */
+typedef struct tm_book_tally {
+    tm_keep_tally tally;
+    uint64_t n;
+} tm_book_tally;
 
 /* Behind the tm_log_done of other dead letters; then the reason, then the frame. */
 typedef struct tm_keep_letter {
@@ -186,14 +193,14 @@ struct tm_keeps {
     uint32_t done_count;
     uint32_t done_capacity;
     uint32_t losses; /* of all keeps, not appended yet: a range of what is done may reach over them, so it waits */
-    tm_keep_tally *tallies; /* owned: from the book, for keeps that are to be opened */
-    uint64_t *tally_ns;
+    tm_book_tally *tallies; /* owned: from the book, for keeps that are to be opened */
     uint32_t tally_count;
     uint32_t tally_capacity;
-    uint32_t tally_n_capacity;
+    bool has_order;        /* they ascend by keep, and those of one keep by `n` */
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
     uint64_t last_n;
     uint64_t committed;
+    uint32_t hold_at;       /* connection that goes on next */
     uint64_t place;         /* in the memory of the log: what is behind it was not looked at */
     uint64_t unwalked;      /* bytes appended since then, or a few more */
     uint64_t awaited_least; /* number that is to be told when it is on disk; 0: nobody waits */
@@ -260,6 +267,11 @@ int keep_fill(tm_switch *sw, uint32_t slot);
 
 /* Read the end of the log; TM_OK or TM_NO_MEMORY. */
 int keep_read_tail(tm_switch *sw);
+
+/* ---- keep_hold.c ---- */
+
+/* Something was appended: is the disk behind? */
+void keep_note_load(tm_switch *sw);
 
 /* ---- keep_turn.c ---- */
 

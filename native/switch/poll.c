@@ -44,6 +44,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
 /* What was received has its effects on keeps before anything is sent. */
 static void settle_keeps(tm_switch *sw) {
     if (sw->keeps != NULL) {
+        switch_keeps_let_go(sw);
         switch_keeps_turn(sw);
     }
 }

@@ -5,8 +5,6 @@
  */
 #include "switch/forward.h"
 
-#define KEPT_FLAGS (WIRE_FLAG_CONFIRM | WIRE_FLAG_DURABLE) /* confirm it when it is on disk */
-
 static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,
                                        const char *text) {
     switch_turn_away(sw, message, reason);
@@ -116,7 +114,7 @@ static bool take_counter(tm_switch *sw, parts *message) {
     }
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (found == COUNTER_DUPLICATE && (message->frame[WIRE_FLAGS] & KEPT_FLAGS) == KEPT_FLAGS) {
+    } else if (found == COUNTER_DUPLICATE && (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         switch_confirm_kept(sw, message->from, counter, true); /* its first try is among what was appended */
     } else {
@@ -147,7 +145,8 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if ((message->frame[WIRE_FLAGS] & KEPT_FLAGS) == KEPT_FLAGS && sw->keeps == NULL && !message->is_dry) {
+    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->keeps == NULL &&
+               !message->is_dry) {
         tm_keep_refusal refusal = switch_keep_refusal(sw, TM_OK);
         drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {

@@ -112,10 +112,18 @@ static bool beginning_is_allowed(tm_switch *sw, uint32_t id, const uint8_t *byte
 
 /* ---- a chunk ---- */
 
-/* Is it a publish that may not be confirmed yet? */
-static inline bool must_wait(const tm_switch *sw, const tm_connection *connection, const uint8_t *frame) {
-    return sw->step == TM_STEP_WAIT && frame[WIRE_KIND] == WIRE_PUBLISH && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) &&
-           connection->state == CONNECTION_OPEN && !switch_is_link(connection) && !sw->is_draining;
+/* Is it a publish that may not be taken yet? Its connection waits then. */
+static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const uint8_t *frame) {
+    const tm_connection *connection = switch_at(sw, id);
+    if (frame[WIRE_KIND] != WIRE_PUBLISH || connection->state != CONNECTION_OPEN || switch_is_link(connection) ||
+        sw->is_draining) {
+        return false;
+    }
+    if ((sw->holds & SWITCH_HOLD_STEP) && (frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM)) {
+        switch_wait(sw, id);
+        return true;
+    }
+    return (sw->holds & SWITCH_HOLD_LOG) && switch_hold_for_log(sw, id, frame);
 }
 
 /* Take the whole frames; returns the bytes they had. */
@@ -129,8 +137,7 @@ static size_t walk(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
         if (length > size - at) {
             break;
         }
-        if (must_wait(sw, switch_at(sw, id), bytes + at)) {
-            switch_wait(sw, id);
+        if (sw->holds != 0 && waits(sw, id, bytes + at)) {
             break;
         }
         if (switch_must_follow(sw, id, bytes + at, length)) {

@@ -91,6 +91,7 @@ struct tm_switch {
     int epoll; /* owned */
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
+    uint8_t holds;          /* SWITCH_HOLD_*: why publishes may have to wait */
     uint32_t waiting_count; /* connections that wait for it */
     uint32_t ordered_count; /* links that wait for messages by another way */
 
@@ -290,6 +291,8 @@ void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
 
 /* ---- keep_turn.c, keep_members.c, keep_frames.c; where there are keeps ---- */
 
+#define SWITCH_HOLD_STEP 1U
+#define SWITCH_HOLD_LOG 2U
 #define KEEPS_EPOLL_ID UINT32_MAX /* in place of a connection, in the epoll set */
 
 /* The log has committed, or something asked for a turn. */
@@ -304,6 +307,12 @@ void switch_keeps_go_on(tm_switch *sw, uint32_t connection);
 bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 bool switch_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 void switch_free_keeps(tm_switch *sw);
+/* A publish that a client sends while the disk is behind waits, if it is to be kept; returns whether it does. */
+bool switch_hold_for_log(tm_switch *sw, uint32_t connection, const uint8_t *frame);
+/* End the wait for the disk. */
+void switch_hold_no_more(tm_switch *sw, uint32_t connection);
+/* Take what waited for the disk, if that is behind no more. */
+void switch_keeps_let_go(tm_switch *sw);
 
 /* ---- write.c ---- */
 

@@ -94,12 +94,24 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1e3, 3)
 
 
+def predicate_form(packed: tuple[bytes, ...]) -> dict[str, object]:
+    """Return the text of a predicate; of one that is longer than SHOWN_BYTES, the beginning, and that it is cut."""
+    texts: list[str] = []
+    left, at = SHOWN_BYTES, 0
+    while at < len(packed) and len(packed[at]) <= left:
+        texts.append(format_filter(decode_filter(packed[at])))
+        left, at = left - len(texts[-1]), at + 1
+    if at < len(packed):
+        return {"predicate": " or ".join([*texts, f"... ({len(packed) - at:,} more)"]), "predicate_cut": True}
+    return {"predicate": " or ".join(texts)}
+
+
 def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
     """Return how a keep stands, and its terms."""
     figures, terms = keeper.figures(held), held.terms
     return {
         "keep": held.made.name,
-        "predicate": " or ".join(format_filter(decode_filter(packed)) for packed in terms.filters),
+        **predicate_form(terms.filters),
         "owner": held.made.owner,
         "state": held.life.state.value,
         **_standing(figures),

@@ -152,7 +152,8 @@ class Keeps:
                 self._answer_at(found.number, asked.token)
             return
         made = [account.made for account in self.ledger.keeps.values()]
-        refusal = self.quotas.exceeded(made, asked.owner, asked.keep)
+        own = [each.terms.bytes for each in made if each.owner == asked.owner]
+        refusal = self.quotas.exceeded(len(made), len(own), sum(own), asked.keep)
         if refusal:
             self._refuse(asked.token, RefusalCode.OVER_QUOTA, refusal)
         elif self._stands.has_failed:

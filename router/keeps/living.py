@@ -6,14 +6,13 @@ goes by `KeepLife` and `KeepQuotas`; `LivingKeep` adds what C does there.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from tamis.protocol.wire.keep_bodies import Keep
 from tamis.router.keeps.dispatch import Dispatch
 from tamis.router.keeps.ledger import KeepAccount
 from tamis.router.keeps.life import KEEP_TABLE, KeepChange, KeepState
-from tamis.router.keeps.records import KeepMade, Leaving
+from tamis.router.keeps.records import Leaving
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +24,14 @@ class KeepQuotas:
     bytes_per_client: int = 10 * 2**30
     members_per_keep: int = 10_000
 
-    def exceeded(self, made: Collection[KeepMade], owner: str, keep: Keep) -> str:
-        """Return which quota one more keep of `owner` would exceed beside those that are `made`; empty: none."""
-        own = [each.terms.bytes for each in made if each.owner == owner]
-        if len(made) >= self.keeps:
+    def exceeded(self, made: int, own: int, own_bytes: int, keep: Keep) -> str:
+        """Return which quota one more keep would exceed where `made` are made, `own` of them with bounds of `own_bytes`
+        by the client that asks; empty: none."""
+        if made >= self.keeps:
             return f"this router keeps for {self.keeps:,} names"
-        if len(own) >= self.keeps_per_client:
+        if own >= self.keeps_per_client:
             return f"a client may make {self.keeps_per_client:,} keeps"
-        if sum(own) + keep.terms.bytes > self.bytes_per_client:
+        if own_bytes + keep.terms.bytes > self.bytes_per_client:
             return f"the keeps of a client may have {self.bytes_per_client:,} bytes in all"
         return ""
 
@@ -43,6 +42,8 @@ class KeepQuotas:
 
 class KeepLife:
     """Where a keep is in its life, and since when nobody is attached (steady clock)."""
+
+    __slots__ = ("idle_since_ms", "state")
 
     def __init__(self, state: KeepState, since_ms: int) -> None:
         self.state, self.idle_since_ms = state, since_ms

@@ -11,9 +11,10 @@ life and leases are those of `keeps/`. What is done for each message is C's, and
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from tamis.configs import RouterSettings
@@ -41,6 +42,7 @@ from tamis.router.kept.book import (
     written_numbers,
 )
 from tamis.router.kept.open_log import ring_bytes
+from tamis.router.kept.owners import Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 
 TOO_LONG: Final = (
@@ -55,14 +57,12 @@ Member = tuple[int, int]
 
 @dataclass(slots=True)
 class HeldKeep:
-    """One keep of this router. `n`: of its record in the book; `subscriber`: its interface of the table."""
+    """One keep of this router. `n`: of its record in the book."""
 
     number: int
     n: int
     made: KeepMade
-    subscriber: int
     life: KeepLife
-    members: set[Member] = field(default_factory=set)
     waiting: list[Callable[[NotDone | None], None]] | None = None
     """Who is to be told when the keep has what it is to begin with; None: it has it."""
 
@@ -86,7 +86,6 @@ class KeepHost:
         )
         self.by_number: dict[int, HeldKeep] = {}
         self.by_name: dict[str, HeldKeep] = {}
-        self.by_subscriber: dict[int, HeldKeep] = {}
         self.members: dict[Member, HeldKeep] = {}
         self.has_failed = False
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
@@ -94,6 +93,9 @@ class KeepHost:
         self.begin: Callable[[HeldKeep, Keep], None] = _no_start
         """Has a keep take over what is in the log: ends with `filled` or `give_up`. NotDone says why not."""
         self._wishes = wishes
+        self._owners = Owners()
+        self._members_of: defaultdict[int, set[Member]] = defaultdict(set)  # of those that have some
+        self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
         self._waiting: dict[int, Callable[[NotDone | None], None]] = {}
         self._token = NOBODY
         self._recover()
@@ -113,10 +115,10 @@ class KeepHost:
         for n in (*(keep.n for keep in found.begun), *found.overtaken):
             self.keeps.retire(n)
         for keep in found.keeps:
-            subscriber = self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
-            self._hold(HeldKeep(keep.number, keep.n, keep.made, subscriber, KeepLife(KeepState.IDLE, now_ms)))
-        for held in self.by_number.values():
-            self._join_dead_letters(held)
+            self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
+            self._hold(HeldKeep(keep.number, keep.n, keep.made, KeepLife(KeepState.IDLE, now_ms)))
+        for name in self._letters_from:
+            self._join_dead_letters(name)
         if found.keeps:
             filters = {held.number: held.terms.filters for held in self.by_number.values()}
             self.connections.work.add(self._wishes.add(lambda: filters, lambda: True))
@@ -149,7 +151,7 @@ class KeepHost:
         number = self._next_number()
         is_new = keep.start is StartAt.NEW
         try:
-            subscriber = self.keeps.open(number, keep.terms, has_filters=is_new)
+            self.keeps.open(number, keep.terms, has_filters=is_new)
         except (Refused, FrameError):
             raise NotDone(RefusalCode.BAD_FILTER, what_is_wrong(keep.terms)) from None
         except OutOfMemory:
@@ -160,9 +162,10 @@ class KeepHost:
             self.connections.work.add(self._let_go(number))
             raise
         made = KeepMade(keep.name, owner, keep.terms, ())
-        held = HeldKeep(number, n, made, subscriber, KeepLife(KeepState.MAKING, _steady_ms()))
+        held = HeldKeep(number, n, made, KeepLife(KeepState.MAKING, _steady_ms()))
         self._hold(held)
-        self._join_dead_letters(held)
+        for name in {keep.name, keep.terms.dead_letter}:
+            self._join_dead_letters(name)
         if is_new:
             self._is_made(held)
             return held
@@ -209,19 +212,17 @@ class KeepHost:
         """Raise NotDone if this router does not make such a keep."""
         settings = self.connections.settings
         assert settings.kept is not None  # noqa: S101 - see `__init__`
-        quotas = quotas_of(settings)
-        made = [held.made for held in self.by_number.values()]
+        quotas, own = quotas_of(settings), self._owners.of(owner)
         if self.connections.is_draining:
             raise NotDone(RefusalCode.DRAINING, "the router is draining")
         if keep.homes not in ((), (settings.id,)):
             raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
         if self.has_failed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
-        if exceeded := quotas.exceeded(made, owner, keep):
+        if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, keep):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
-        held = sum(_bytes_of(each.terms) for each in made if each.owner == owner)
         most = table_bytes_per_client(settings)
-        if held + _bytes_of(keep.terms) > most:
+        if own.filter_bytes + filter_bytes(keep.terms) > most:
             raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all")
 
     def _is_there(self, held: HeldKeep) -> None:
@@ -251,10 +252,9 @@ class KeepHost:
         self.keeps.retire(held.n)
         for answer in held.waiting or ():
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
-        for other in self.by_number.values():
-            if other.terms.dead_letter == held.made.name:
-                self.keeps.dead_letter(other.number, 0)
-        for member in list(held.members):
+        for number in self._letters_from.get(held.made.name, ()):
+            self.keeps.dead_letter(number, 0)
+        for member in self._members_of.pop(held.number, ()):
             del self.members[member]
             self.cut(held, member)
         self.connections.work.add(work)
@@ -272,7 +272,7 @@ class KeepHost:
         held = self.by_name.get(attach.name)
         if held is None or held.life.state is KeepState.MAKING:
             raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
-        if exceeded := quotas_of(self.connections.settings).too_many(len(held.members)):
+        if exceeded := quotas_of(self.connections.settings).too_many(self._member_count(held)):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
         member = connection, attach.id
         if member in self.members:
@@ -287,9 +287,9 @@ class KeepHost:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps") from None
         if not is_attached:
             raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
-        if not held.members:
+        if held.life.state is not KeepState.SERVED:
             held.life.change(KeepChange.FIRST_ATTACHED, _steady_ms())
-        held.members.add(member)
+        self._members_of[held.number].add(member)
         self.members[member] = held
 
     def detach(self, connection: int, id_: int) -> bool:
@@ -307,8 +307,9 @@ class KeepHost:
 
     def _left(self, held: HeldKeep, member: Member) -> None:
         del self.members[member]
-        held.members.discard(member)
-        if not held.members:
+        self._members_of[held.number].discard(member)
+        if not self._members_of[held.number]:
+            del self._members_of[held.number]
             held.life.change(KeepChange.LAST_DETACHED, _steady_ms())
 
     # --- what happens ----------------------------------------------------------------------------------------------
@@ -347,19 +348,29 @@ class KeepHost:
     # --- steps -----------------------------------------------------------------------------------------------------
 
     def _hold(self, held: HeldKeep) -> None:
-        self.by_number[held.number] = self.by_name[held.made.name] = self.by_subscriber[held.subscriber] = held
+        self.by_number[held.number] = self.by_name[held.made.name] = held
+        self._owners.add(held.made.owner, held.terms)
+        if held.terms.dead_letter:
+            self._letters_from[held.terms.dead_letter].add(held.number)
 
     def _unhold(self, held: HeldKeep) -> None:
-        del self.by_number[held.number], self.by_name[held.made.name], self.by_subscriber[held.subscriber]
+        del self.by_number[held.number], self.by_name[held.made.name]
+        self._owners.remove(held.made.owner, held.terms)
+        letters = self._letters_from.get(held.terms.dead_letter)
+        if letters is not None:
+            letters.discard(held.number)
+            if not letters:
+                del self._letters_from[held.terms.dead_letter]
 
-    def _join_dead_letters(self, held: HeldKeep) -> None:
-        """Join `held` with the keep that gets its dead letters, and with those whose dead letters it gets."""
-        to = self.by_name.get(held.terms.dead_letter)
+    def _member_count(self, held: HeldKeep) -> int:
+        return len(self._members_of.get(held.number, ()))
+
+    def _join_dead_letters(self, name: str) -> None:
+        """Join the keep `name`, if there is one, with those whose dead letters it gets."""
+        to = self.by_name.get(name)
         if to is not None:
-            self.keeps.dead_letter(held.number, to.number)
-        for other in self.by_number.values():
-            if other.terms.dead_letter == held.made.name:
-                self.keeps.dead_letter(other.number, held.number)
+            for number in self._letters_from.get(name, ()):
+                self.keeps.dead_letter(number, to.number)
 
     def _next_number(self) -> int:
         if self._taken >= self._reserved:
@@ -416,10 +427,6 @@ def what_is_wrong(terms: KeepTerms) -> str:
         except FrameError as error:
             return error.problem
     return "a filter is past a limit of this router"
-
-
-def _bytes_of(terms: KeepTerms) -> int:
-    return sum(map(len, terms.filters))
 
 
 def _steady_ms() -> int:

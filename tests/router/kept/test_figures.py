@@ -15,6 +15,10 @@ from tamis import Gap
 from tamis.blocking import connect
 from tamis.cli.main import main
 from tamis.native.keeps import COMMIT_BOUNDS_S, CommitTimes
+from tamis.protocol.language import parse
+from tamis.protocol.normal import normalize_predicate
+from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.router.admin.kept import SHOWN_BYTES, predicate_form
 from tamis.testing import blocking, free_port
 
 PATIENCE_S = 20.0
@@ -35,6 +39,22 @@ def test_a_quantile_lies_where_the_sorted_times_have_it(counts: list[int]) -> No
         at = buckets[max(0, -int(-part * len(buckets) // 1) - 1)]
         assert found is not None
         assert bounds[at] <= found <= (COMMIT_BOUNDS_S + COMMIT_BOUNDS_S[-1:])[at] + 1e-12
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=80))
+def test_a_long_predicate_is_shown_by_its_beginning_and_says_how_much_is_left_out(lengths: list[int]) -> None:
+    texts = [f'name = "{"x" * length * 10}"' for length in lengths]
+    packed = tuple(encode_filter(filter_) for text in texts for filter_ in normalize_predicate(parse(text)).filters)
+    form = predicate_form(packed)
+    text = str(form["predicate"])
+    assert len(text) <= SHOWN_BYTES + 4 * len(packed) + 32
+    if "predicate_cut" not in form:
+        assert text == " or ".join(texts)
+        return
+    shown, _, rest = text.rpartition("... (")
+    count = shown.count("name = ")
+    assert shown == "".join(f"{each} or " for each in texts[:count])
+    assert rest == f"{len(texts) - count} more)"
 
 
 def asked(file: Path, capsys: pytest.CaptureFixture[str], *argv: str) -> list[dict[str, Any]]:

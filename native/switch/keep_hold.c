@@ -1,0 +1,77 @@
+/* keep_hold.c - publishers of what is kept wait while the disk is behind.
+ *
+ * Law: a publish waits, and is not refused, where the disk will have room for it by and by; a full or failed log
+ * refuses it. Held are those connections that have published something that a keep wanted, and publishes that ask for
+ * the disk: they get no credit while half of the memory of the log waits for it, and what they had credit for is not
+ * read. Others are not concerned. What waits is one read for each connection (step.c has the same), and goes on in
+ * order, a piece a turn.
+ */
+#include "switch/keeps.h"
+
+#define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that go on */
+
+/* Does more than an n-th of what may wait for the disk do so, and will it be less? */
+static bool is_behind(const tm_keeps *keeps, uint32_t n) {
+    uint64_t room = keeps->options.ring_bytes - keeps->options.ring_bytes / n;
+    bool has_many_waits = tm_waits_count(&keeps->waits) > keeps->waits.rows_max / n;
+    return tm_log_is_behind(keeps->log, has_many_waits ? keeps->options.ring_bytes : room) != 0;
+}
+
+void keep_note_load(tm_switch *sw) {
+    if ((sw->holds & SWITCH_HOLD_LOG) == 0 && is_behind(sw->keeps, 2)) {
+        sw->holds |= SWITCH_HOLD_LOG;
+        sw->keeps->stats.holds++;
+    }
+}
+
+bool switch_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
+    tm_connection *connection = switch_at(sw, id);
+    if (!connection->is_keeping && (frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) != WIRE_KEPT_FLAGS) {
+        return false;
+    }
+    connection->is_keeping = true;
+    connection->waits_for_log = true;
+    sw->keeps->stats.held++;
+    switch_stop_reading(sw, id);
+    return true;
+}
+
+void switch_hold_no_more(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->waits_for_log) {
+        connection->waits_for_log = false;
+        sw->keeps->stats.held--;
+        switch_go_on_reading(sw, id);
+    }
+}
+
+/* All of them have credit again; those that wait go on from where the last turn has stopped. */
+static void let_go(tm_switch *sw) {
+    sw->holds &= (uint8_t)~SWITCH_HOLD_LOG;
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        if (switch_at(sw, id)->is_keeping && !switch_at(sw, id)->waits_for_log) {
+            switch_grant(sw, id);
+        }
+    }
+}
+
+void switch_keeps_let_go(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    if ((sw->holds & SWITCH_HOLD_LOG) && (sw->is_draining || !is_behind(keeps, 4))) {
+        let_go(sw);
+    }
+    uint64_t end_ns = keeps->stats.held > 0 ? tm_clock_ns() + PIECE_NS : 0;
+    for (uint32_t left = sw->connection_count; left > 0 && keeps->stats.held > 0 && (sw->holds & SWITCH_HOLD_LOG) == 0;
+         left--) {
+        uint32_t id = keeps->hold_at < sw->connection_count ? keeps->hold_at : 0;
+        keeps->hold_at = id + 1;
+        if (switch_at(sw, id)->waits_for_log) {
+            switch_hold_no_more(sw, id);
+            switch_take_kept(sw, id);
+            if (tm_clock_ns() >= end_ns) {
+                keep_wake(sw);
+                return;
+            }
+        }
+    }
+}
