@@ -26,8 +26,9 @@
     6                 /* terms of the one keep that it names; means nothing to the log. It stays until a later one     \
                        * of that keep is committed, or the keep is forgotten; acks do not touch it */
 #define TM_LOG_LOST 7 /* tm_log_read tells by it of a record that it cannot read: its number, and no more */
-#define TM_LOG_SEED 8 /* a message that was in the log before: what a new keep takes over; as a message, not replayed  \
-                       */
+#define TM_LOG_SEED                                                                                                    \
+    8 /* a message that was in the log before: what a new keep takes over; as a message, not replayed                  \
+       */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
 #define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
