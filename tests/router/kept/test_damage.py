@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from tamis import Gap, GapReason
@@ -19,7 +20,6 @@ pytestmark = pytest.mark.slow
 COUNT = 200
 QUIET_S = 1.0
 SECTOR = 512
-FIRST_BATCH = 4096
 
 
 @dataclass
@@ -70,6 +70,11 @@ def segments(folder: Path) -> list[Path]:
     return sorted(folder.rglob("segment-*"), key=lambda path: path.stat().st_mtime_ns)
 
 
+def sector_of(segment: Path, number: int) -> int:
+    """Return the sector in which the message with this `n` begins."""
+    return segment.read_bytes().index(msgpack.packb({"n": number})) // SECTOR
+
+
 def overwrite(segment: Path, first: int, count: int) -> None:
     with segment.open("r+b") as file:
         file.seek(first * SECTOR)
@@ -84,7 +89,7 @@ def test_what_a_sealed_segment_has_lost_is_counted_for_whom_it_was(tmp_path: Pat
         publish(one, range(COUNT))
         one.leave()
         [segment] = segments(tmp_path)
-        overwrite(segment, FIRST_BATCH // SECTOR + 40, 5)
+        overwrite(segment, sector_of(segment, 50), 5)
         one.start()
         found = consumed(one, "numbers")
         assert 1 <= found.lost == COUNT - len(found.numbers) <= 10
@@ -106,7 +111,7 @@ def test_where_nobody_knows_for_whom_it_was_the_gap_says_so(tmp_path: Path) -> N
         publish(one, range(COUNT))
         one.kill()  # the segment has no footer: nothing says which numbers were whose
         [segment] = segments(tmp_path)
-        overwrite(segment, FIRST_BATCH // SECTOR + 40, 5)
+        overwrite(segment, sector_of(segment, 50), 5)
         one.start()
         with client(one, "late") as late:
             late.keep("late", "n >= 0")
