@@ -191,9 +191,16 @@ static void give_up_segment(tm_store *store) {
     pthread_mutex_unlock(&store->state);
 }
 
+/* A segment has room for its footer behind the batch: without one a start would read all of it. A batch that leaves
+ * none in a new segment goes there all the same. */
 static bool fits(const tm_store *store, const tm_batch *batch) {
-    return store->open != NULL &&
-           store->open->used + tm_sectors(sizeof(tm_batch_head) + batch->bytes) <= store->open->bytes;
+    const tm_segment *open = store->open;
+    if (open == NULL) {
+        return false;
+    }
+    bool is_new = open->used == SEGMENT_HEAD_BYTES;
+    uint64_t footer = is_new ? 0 : tm_segment_footer_bytes(open) + tm_footer_share(batch->refs) + SECTOR_BYTES;
+    return open->used + tm_sectors(sizeof(tm_batch_head) + batch->bytes) + footer <= open->bytes;
 }
 
 static int try_once(tm_store *store, const tm_batch *batch) {

@@ -251,7 +251,8 @@ static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, 
             at += record->size & ~RING_FILLER;
             continue;
         }
-        if (batch.count > 0 && batch.bytes + record->size > room) {
+        uint64_t refs = batch.refs + record->keeps + record->homes;
+        if (batch.count > 0 && batch.bytes + record->size + tm_footer_share(refs) > room) {
             break;
         }
         struct iovec *part = batch.part_count > 0 ? &batch.parts[batch.part_count - 1] : NULL;
@@ -263,6 +264,7 @@ static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, 
         batch.first_n = batch.count == 0 ? record->n : batch.first_n;
         batch.last_n = record->n;
         batch.bytes += record->size;
+        batch.refs = refs;
         batch.count++;
         at += record->size;
     }

@@ -9,7 +9,7 @@
 
 #include "log/cursor.h"
 
-#define PINNED_MAX 64U            /* rows looked at in one call: a call that saw so many ends there */
+#define PINNED_MAX 16U            /* rows looked at in one call: a call that saw so many ends there */
 #define WINDOW_BYTES (256U << 10) /* read at once */
 #define GAP_BYTES 8192U           /* between records that one window spans */
 

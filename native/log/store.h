@@ -69,10 +69,16 @@ typedef struct tm_batch {
     int part_count;
     uint32_t bytes;
     uint32_t count;
+    uint64_t refs; /* for whom they are kept, added up */
     uint64_t first_n;
     uint64_t last_n;
     bool is_copies;
 } tm_batch;
+
+/* What so many claims take of a footer at most. */
+static inline uint64_t tm_footer_share(uint64_t refs) {
+    return refs * (sizeof(tm_posting) + sizeof(tm_row));
+}
 
 /* `disk` is the store's from here on, also when it fails. */
 int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made);
@@ -83,7 +89,8 @@ void tm_store_finish(tm_store *store);
 
 /* ---- append.c ---- */
 
-/* How many bytes of records a batch may have now: those that still fit the open segment, or a new one. */
+/* How many bytes a batch may have now, and its share of the footer with it: those that still fit the open segment, or a
+ * new one. */
 uint64_t tm_store_room(tm_store *store);
 /* Bring a batch to disk: TM_OK means that it is there. TM_LOG_FULL, TM_NO_MEMORY: again later, nothing has changed.
  * TM_LOG_FAILED: never. */

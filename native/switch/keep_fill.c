@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "switch/keeps.h"
 
-#define PIECE_BYTES (256U << 10)
+#define PIECE_BYTES (1U << 20)
 #define UNACKED_PIECE 512U
 
 /* ---- losses ---- */

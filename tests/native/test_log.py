@@ -222,3 +222,13 @@ def test_terms_stay_until_later_ones_come_or_the_keep_is_forgotten(tmp_path: Pat
         assert not list(log.read(7))
         assert log.done_with(7)[0] > 0
         assert log.done_with(9) == (0, [])
+
+
+def test_a_full_segment_has_a_footer_so_that_a_start_does_not_read_all_of_it(tmp_path: Path) -> None:
+    with Log(tmp_path, bytes_max=64 << 20, segment_bytes=1 << 20, ring_bytes=1 << 20) as log:
+        log.wait(log.append_blocks(b"x" * 100, [7, 8], 1024, 64))
+    segments = sorted(tmp_path.glob("segment-*"))
+    assert len(segments) > 8
+    assert all(segment.read_bytes()[-16:-12] == b"FOOT" for segment in segments)
+    with Log(tmp_path, bytes_max=64 << 20, segment_bytes=1 << 20, ring_bytes=1 << 20) as log:
+        assert log.recovery()["scanned_bytes"] == 0
