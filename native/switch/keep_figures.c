@@ -119,7 +119,7 @@ static const char *check_members(const tm_switch *sw, const tm_keep *keep) {
 static uint64_t count_held(const tm_switch *sw) {
     uint64_t held = 0;
     for (uint32_t id = 0; id < sw->connection_count; id++) {
-        held += switch_at(sw, id)->waits_for_log;
+        held += sw->connections[id].waits_for_log;
     }
     return held;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import EXTENSION_BYTES_MAX
@@ -42,8 +42,34 @@ _TIME: Final = struct.Struct("<Q")
 _LENGTHS: Final = struct.Struct("<H2xI")
 _ONE_SATISFIED: Final = struct.Struct("<II")
 _ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and length, read as one number
+_KEPT: Final = struct.Struct("<IIIQIIB")
+"""SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number: what a router
+puts before a message of a keep."""
+_KEPT_LEADS: Final = (_ONE_SATISFIED_LEAD, ExtensionType.LOG_POSITION | 8 << 16, ExtensionType.DELIVERIES | 5 << 16)
 _DATA_KINDS: Final = frozenset(int(kind) for kind in FrameKind if kind.is_data)
 _DELIVER: Final = int(FrameKind.DELIVER)
+
+
+class KeptArea(NamedTuple):
+    """What a DELIVER of a keep says before the message: the attachment, the position, and DELIVERIES."""
+
+    id: int
+    position: int
+    deliveries: int
+    replayed: bool
+    maybe_duplicate: bool
+    dead_letter: bool
+
+
+def kept_area(frame: bytes | memoryview) -> KeptArea | None:
+    """Return what a DELIVER of a keep says, where that is all of its extensions and in the order in which routers write
+    them; None: it is to be read as any other. The frame has a whole header."""
+    if len(frame) < HEADER_BYTES + _KEPT.size or _LENGTHS.unpack_from(frame, LENGTHS_OFFSET)[0] != _KEPT.size:
+        return None
+    first, id_, second, position, third, times, bits = _KEPT.unpack_from(frame, HEADER_BYTES)
+    if (first, second, third) != _KEPT_LEADS or bits > 7 or (bits & 1) != (times == 0):
+        return None
+    return KeptArea(id_, position, times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
 
 
 class MessageView:
@@ -135,6 +161,9 @@ class DeliverView(MessageView):
             lead, number = _ONE_SATISFIED.unpack_from(frame, HEADER_BYTES)
             if lead == _ONE_SATISFIED_LEAD:
                 return (number,)
+        kept = kept_area(frame) if is_plain else None
+        if kept is not None:
+            return (kept.id,)
         return cast("tuple[int, ...]", self.extensions.get(ExtensionType.SATISFIED, ()))
 
 

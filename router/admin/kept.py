@@ -57,6 +57,7 @@ def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
         "kept": all_.kept,
         "confirmed": all_.confirmed,
         "refused": all_.refused,
+        "held": all_.held,
         "memory_bytes": all_.memory_bytes,
         "commit_ms": {"p50": _ms(commits.quantile_s(0.5)), "p99": _ms(commits.quantile_s(0.99))},
         "log": {

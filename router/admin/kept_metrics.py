@@ -40,9 +40,11 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
     for name, meaning, value in (
         ("tamis_kept_messages", "Messages that were written to the log.", all_.kept),
         ("tamis_kept_confirmed", "Publishes that were confirmed from the disk.", all_.confirmed),
+        ("tamis_kept_disk_behind", "Times that publishers had to wait, as the disk was behind.", all_.holds),
         ("tamis_kept_refused", "Publishes that were refused: the log or a keep is full, or the disk is.", all_.refused),
     ):
         page.counter(name, meaning, value)
+    page.gauge("tamis_kept_held_publishers", "Connections that wait to publish, as the disk is behind.", all_.held)
     page.histogram(
         "tamis_kept_commit_duration_seconds",
         "How long confirmed publishes waited for the disk.",

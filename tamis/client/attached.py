@@ -17,11 +17,12 @@ from typing import Final
 
 from tamis.client.gap import Gap, GapReason
 from tamis.client.inbox import Inbox, InboxBounds
-from tamis.client.kept_message import Handed, KeptHead, kept_head
+from tamis.client.kept_message import Handed, kept_head
 from tamis.client.message import Message
 from tamis.client.seen import SeenId, SeenIds
 from tamis.client.waiter import Waiter
 from tamis.protocol.wire.client_bodies import Credit
+from tamis.protocol.wire.deliver_view import KeptArea
 from tamis.protocol.wire.keep_bodies import Attach, Replay
 
 CREDIT: Final = 500
@@ -40,7 +41,7 @@ class AttachedState(enum.Enum):
     ENDED = "over"
 
 
-Make = Callable[[bytes, KeptHead, "Attached"], Handed]
+Make = Callable[[bytes, KeptArea, "Attached"], Handed]
 """Makes a message as the shell hands it to the application."""
 
 
@@ -146,10 +147,11 @@ class Attached:
             if not isinstance(item, Handed):
                 return item
             self._waiting.discard(item.position)
-            if item.replayed or not self._is_seen(seen_id(item, item), item.position):
+            id_ = seen_id(item, item)
+            if item.replayed or not self._is_seen(id_, item.position):
                 self._taken += 1
                 if self._options.seen is not None and not item.replayed:
-                    self._options.seen.give(seen_id(item, item), self._connection, item.position)
+                    self._options.seen.give(id_, self._connection, item.position)
                 return item
             self._hide()
         return None
@@ -218,7 +220,7 @@ class Attached:
         self.hidden += 1
         self._taken += 1
 
-    def _replayed(self, message: Message, head: KeptHead) -> Handed | None:
+    def _replayed(self, message: Message, head: KeptArea) -> Handed | None:
         """Return a message of a replay, unless it was there before a cut: a replay begins anew then."""
         if head.position in self._replayed_before:
             self._hide()
@@ -227,7 +229,7 @@ class Attached:
         return self._make(message._frame, head, self)
 
 
-def seen_id(message: Message, head: KeptHead | Handed) -> SeenId:
+def seen_id(message: Message, head: KeptArea | Handed) -> SeenId:
     """Return by what a message of a keep is known: a dead letter by its position, too."""
     return (message.id, head.position) if head.dead_letter else message.id
 

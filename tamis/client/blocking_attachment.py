@@ -16,9 +16,10 @@ from tamis.client.amounts import Duration, short_milliseconds_of
 from tamis.client.attached import Attached, AttachOptions
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.kept_message import Handed, KeptHead
+from tamis.client.kept_message import Handed
 from tamis.client.waiter import fresh
 from tamis.protocol.wire.client_bodies import AckVerdict
+from tamis.protocol.wire.deliver_view import KeptArea
 
 if TYPE_CHECKING:
     from tamis.client.blocking_pump import BlockingPump
@@ -29,7 +30,7 @@ class KeptMessage(Handed):
 
     __slots__ = ("_attached", "_pump")
 
-    def __init__(self, frame: bytes, head: KeptHead, attached: Attached, pump: BlockingPump) -> None:
+    def __init__(self, frame: bytes, head: KeptArea, attached: Attached, pump: BlockingPump) -> None:
         super().__init__(frame, head)
         self._attached = attached
         self._pump = pump

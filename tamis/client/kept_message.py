@@ -5,41 +5,20 @@ Law: what a DELIVER of a keep says is read once, when it arrives; how often it w
 
 from __future__ import annotations
 
-import struct
-from typing import Final, NamedTuple, cast
+from typing import cast
 
 from tamis.client.message import Message
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
-from tamis.protocol.wire.deliver_view import DeliverView
+from tamis.protocol.wire.deliver_view import DeliverView, KeptArea, kept_area
 from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
-from tamis.protocol.wire.header import HEADER_BYTES, LENGTHS_OFFSET
-
-_AREA: Final = struct.Struct("<IIIQIIB")
-"""SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number."""
-_SATISFIED: Final = ExtensionType.SATISFIED | 4 << 16
-_POSITION: Final = ExtensionType.LOG_POSITION | 8 << 16
-_DELIVERIES: Final = ExtensionType.DELIVERIES | 5 << 16
-_EXTENSIONS: Final = struct.Struct("<H")
 
 
-class KeptHead(NamedTuple):
-    """What a DELIVER of a keep says: for which attachment or replay, and what of the message."""
-
-    id: int
-    position: int
-    deliveries: int
-    replayed: bool
-    maybe_duplicate: bool
-    dead_letter: bool
-
-
-def kept_head(frame: bytes) -> KeptHead:
+def kept_head(frame: bytes) -> KeptArea:
     """Return what the extensions of a DELIVER of a keep say; FrameError if one of them is not there."""
-    if _EXTENSIONS.unpack_from(frame, LENGTHS_OFFSET)[0] == _AREA.size:
-        first, id_, second, position, third, times, bits = _AREA.unpack_from(frame, HEADER_BYTES)
-        if first == _SATISFIED and second == _POSITION and third == _DELIVERIES and bits <= 7:
-            return KeptHead(id_, position, times, bool(bits & 1), bool(bits & 2), bool(bits & 4))
+    area = kept_area(frame)
+    if area is not None:
+        return area
     extensions = DeliverView(frame).extensions
     count = cast("DeliveryCount | None", extensions.get(ExtensionType.DELIVERIES))
     position = cast("int | None", extensions.get(ExtensionType.LOG_POSITION))
@@ -48,7 +27,7 @@ def kept_head(frame: bytes) -> KeptHead:
         raise FrameError(
             ErrorCode.BAD_EXTENSION, "a DELIVER of a keep has SATISFIED, LOG_POSITION and DELIVERIES, not all are there"
         )
-    return KeptHead(ids[0], position, *count)
+    return KeptArea(ids[0], position, *count)
 
 
 class Handed(Message):
@@ -68,6 +47,6 @@ class Handed(Message):
     maybe_duplicate: bool
     dead_letter: bool
 
-    def __init__(self, frame: bytes, head: KeptHead) -> None:
+    def __init__(self, frame: bytes, head: KeptArea) -> None:
         super().__init__(frame, (head.id,))
         _, self.position, self.deliveries, self.replayed, self.maybe_duplicate, self.dead_letter = head

@@ -13,7 +13,7 @@ from tamis.client.attach_options import attach_options, replay_options
 from tamis.client.attached import Attached
 from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused, PublishRefused
 from tamis.client.gap import Gap, GapReason
-from tamis.client.kept_message import Handed, KeptHead, kept_head
+from tamis.client.kept_message import Handed, kept_head
 from tamis.client.terms import keep_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.messages import Message, MessageId
@@ -21,6 +21,7 @@ from tamis.protocol.spaces import NO_SPACES
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
 from tamis.protocol.wire.codes import LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
+from tamis.protocol.wire.deliver_view import KeptArea
 from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import CONFIRM, DURABLE, Transit
@@ -78,7 +79,7 @@ def take(hand: Hand, attached: Attached) -> list[Any]:
     return items
 
 
-def without_verbs(frame: bytes, head: KeptHead, _attached: Attached) -> Handed:
+def without_verbs(frame: bytes, head: KeptArea, _attached: Attached) -> Handed:
     """A message as no shell makes it."""
     return Handed(frame, head)
 
@@ -427,4 +428,4 @@ def test_a_message_that_is_to_be_kept_says_so_and_a_router_of_before_does_not_ge
 def test_what_a_delivery_says_is_read_alike_by_both_ways(frame: DataFrame) -> None:
     with_more = replace(frame, extensions={ExtensionType.EXPIRY: 9, **frame.extensions})
     assert kept_head(encode(frame)) == kept_head(encode(with_more))
-    assert isinstance(kept_head(encode(frame)), KeptHead)
+    assert isinstance(kept_head(encode(frame)), KeptArea)

@@ -131,6 +131,26 @@ async def test_a_slow_disk(tmp_path: Path) -> None:
         (found.faults / "slow").unlink()
 
 
+async def test_a_slow_disk_slows_who_publishes_what_is_kept_and_refuses_nobody(tmp_path: Path) -> None:
+    """Three times as much as may wait for the disk (16 MiB) is published at once."""
+    async with beside(tmp_path) as found, tamis.connect(found.address, name="flood") as client:
+        await client.keep("all", "kept = true", bytes="200 MiB")
+        (found.faults / "slow").touch()
+        flood = asyncio.gather(*(client.publish({"kept": True}, PAYLOAD * 10, confirm="kept") for _ in range(2_500)))
+        most = 0
+        while not flood.done():
+            await found.rounds(0.2)
+            most = max(most, (await found.router.ask("/status"))["memory_bytes"])
+        await flood  # raises what a refusal raises
+        stall_ms = await found.stall_ms("flood on a slow disk")
+        print(f"memory of the router {most / 2**20:.0f} MiB at most")
+        assert stall_ms < STALL_MS
+        assert max(found.rounds_ms) < SLOW_S * 1e3 / 2, "the other client waited for the disk"
+        figures = await found.router.ask("/kept?name=all")
+        assert (figures["kept"][0]["depth"], figures["kept"][0]["refused"]) == (2_500, 0)
+        (found.faults / "slow").unlink()
+
+
 async def test_a_full_log(tmp_path: Path) -> None:
     async with beside(tmp_path) as found, keeping(found) as outcomes:
         (found.faults / "full").touch()
