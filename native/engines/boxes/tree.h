@@ -137,7 +137,7 @@ struct tm_box_query {
     tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
     int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: that of the value */
     uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
-    tm_work *work;                  /* borrowed: what the match costs */
+    tm_work work;
     tm_box_found found;
     void *owner; /* of `found` */
 };
