@@ -122,8 +122,7 @@ static bool contains(const tm_box *box, uint32_t names, const point *at) {
 
 static uint64_t ask(dice *d, bool settle) {
     point at;
-    tm_work work = {.steps_max = UINT64_MAX};
-    tm_box_query query = {.work = &work, .found = note_found, .owner = &w};
+    tm_box_query query = {.work = {.steps_max = UINT64_MAX}, .found = note_found, .owner = &w};
     for (uint32_t name = 0; name < w.tree.names; name++) {
         random_number(d, &at.is_real[name], &at.integers[name], &at.reals[name]);
         query.values[name] = tm_box_value_of(at.is_real[name], at.integers[name], at.reals[name]);
@@ -139,7 +138,7 @@ static uint64_t ask(dice *d, bool settle) {
         bool settled = track != TM_BOX_UNTRACKED && (query.settled[track / 64] >> (track % 64) & 1);
         CHECK(w.found[id] == in || (settled && w.found[id] == 0), "box %u: %u, not %u", id, w.found[id], in);
     }
-    return work.steps;
+    return query.work.steps;
 }
 
 /* ---- changing ---- */

@@ -48,7 +48,6 @@ typedef struct tm_box_scale {
     double least;
     double greatest;
     double weight; /* of a distance along the end: see tree_shape.c */
-    bool is_open;  /* some box has no bound there, or had none */
 } tm_box_scale;
 
 /* What a match reads comes first. */
@@ -62,6 +61,7 @@ typedef struct tm_boxes {
     tm_box_moved moved;
     void *owner;                               /* borrowed; of `moved` */
     uint32_t count;                            /* of boxes */
+    uint32_t open;                             /* a bit for each end at which some box has no bound, or had none */
     tm_box_scale scales[2 * TM_BOX_NAMES_MAX]; /* by end */
 } tm_boxes;
 
@@ -137,7 +137,7 @@ struct tm_box_query {
     tm_box_value values[TM_BOX_NAMES_MAX]; /* of a labelled name anything */
     int64_t labels[TM_BOX_NAMES_MAX];      /* of a labelled name: that of the value */
     uint64_t settled[TM_BOX_WORDS]; /* tracked interfaces from which there is nothing to gain; `found` may add some */
-    tm_work *work;                  /* borrowed: what the match costs */
+    tm_work work;
     tm_box_found found;
     void *owner; /* of `found` */
 };

@@ -187,7 +187,7 @@ static inline bool see_leaf(const tm_box_node *leaf, bool whole, bool exact, tm_
     }
     const uint32_t *ids = (const uint32_t *)(const void *)(leaf->columns + 2 * names_of(leaf, names) * leaf->capacity);
     uint32_t count = tm_bit_count(rows);
-    return tm_work_spend(query->work, count) && query->found(query, ids, ids + leaf->capacity, rows, count);
+    return tm_work_spend(&query->work, count) && query->found(query, ids, ids + leaf->capacity, rows, count);
 }
 
 static inline void see_below(const tm_box_node *root, bool exact, tm_box_query *query, uint32_t names) {
@@ -196,7 +196,7 @@ static inline void see_below(const tm_box_node *root, bool exact, tm_box_query *
     stack[depth++] = (visit){root, false};
     while (depth > 0) {
         visit at = stack[--depth];
-        if (!tm_work_spend(query->work, STEPS_OF_NODE + at.node->count / ROWS_A_STEP)) {
+        if (!tm_work_spend(&query->work, STEPS_OF_NODE + at.node->count / ROWS_A_STEP)) {
             return;
         }
         if (at.node->level > 0) {
@@ -226,7 +226,7 @@ void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query) {
     bool exact = query->values[0].below == query->values[0].above;
     if (root->level > 0) {
         see_one(root, exact, query);
-    } else if (tm_work_spend(query->work, STEPS_OF_NODE + root->count / ROWS_A_STEP)) {
+    } else if (tm_work_spend(&query->work, STEPS_OF_NODE + root->count / ROWS_A_STEP)) {
         see_leaf(root, false, exact, query, 1);
     }
 }

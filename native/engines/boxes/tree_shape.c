@@ -45,7 +45,7 @@ void tm_box_widen_scales(tm_boxes *tree, const tm_box *box) {
         tm_box_scale *scale = &tree->scales[end];
         double at = measure_of(tree, end, box->ends[end]);
         bool is_new = scale->least == 0 && scale->greatest == 0;
-        scale->is_open |= !isfinite(box->ends[end]);
+        tree->open |= (uint32_t)!isfinite(box->ends[end]) << end;
         if (isfinite(box->ends[end]) && (is_new || at < scale->least || at > scale->greatest)) {
             scale->least = is_new || at < scale->least ? at : scale->least;
             scale->greatest = is_new || at > scale->greatest ? at : scale->greatest;
@@ -96,7 +96,7 @@ uint32_t tm_box_closest(const tm_box_node *inner, const double *ends) {
         const double *leasts = column_of(inner, end);
         const double *greatests = greatest_of(inner, end);
         double clamped[2][INNER_ROWS];
-        if (inner->tree->scales[end].is_open || is_labelled(inner, end)) {
+        if ((inner->tree->open >> end & 1) || is_labelled(inner, end)) {
             clamp_rows(inner, end, leasts, clamped[0]);
             clamp_rows(inner, end, greatests, clamped[1]);
             leasts = clamped[0];

@@ -124,9 +124,11 @@ static void ask_rows(matching *m, const uint32_t *bodies, const uint32_t *interf
 /* Those that were not appended. */
 static __attribute__((noinline)) bool see_others(matching *m, tm_box_query *query, const uint32_t *bodies,
                                                  const uint32_t *interfaces, uint32_t rows) {
+    m->answer->work = query->work;
     rows = m->plain ? collect_rows(m, interfaces, rows) : rows;
     rows = m->wants_handles ? rows : emit_said(m, interfaces, rows);
     ask_rows(m, bodies, interfaces, rows);
+    query->work = m->answer->work;
     note_settled(m, query);
     return !is_full(m) && !tm_work_is_over(&m->answer->work);
 }
@@ -181,9 +183,11 @@ static inline void see_line(const matching *m, const tm_family *family, const kn
 
 /* A family, and those that are stricter as long as guards hold. */
 static void see_row(matching *m, const tm_family *family, tm_box_query *query) {
-    for (; family != NULL && !is_full(m) && tm_work_spend(query->work, 1); family = family->stricter) {
+    for (; family != NULL && !is_full(m) && tm_work_spend(&query->work, 1); family = family->stricter) {
+        m->answer->work = query->work;
         bool guard_holds = family->guard == TM_FAMILY_UNGUARDED || holds(m, family->guard);
         bool is_in_space = guard_holds && find_point(m, family, query);
+        query->work = m->answer->work;
         if (is_in_space) {
             tm_boxes_match(&family->tree, query);
         }
@@ -198,7 +202,7 @@ static inline void see_home(matching *m, const known *at, const tm_family *famil
     for (; family != NULL && !is_full(m); family = family->next) {
         if (family->sole != (at->name << 2 | TAMIS_NUMBER) || at->kind != TAMIS_NUMBER) {
             see_row(m, family, query);
-        } else if (tm_work_spend(query->work, 1)) {
+        } else if (tm_work_spend(&query->work, 1)) {
             see_line(m, family, at, query);
         }
     }
@@ -220,7 +224,7 @@ static void see_boxes(matching *m) {
         tm_boxes_ask_root(&homes[i]->tree);
     }
     tm_box_query query; /* its arrays are written before they are read: not cleared */
-    query.work = &m->answer->work;
+    query.work = m->answer->work;
     query.found = see_rows;
     query.owner = m;
     note_settled(m, &query);
@@ -228,6 +232,7 @@ static void see_boxes(matching *m) {
     for (uint32_t i = 0; i < count; i++) {
         see_home(m, &m->known[at[i]], homes[i], &query);
     }
+    m->answer->work = query.work;
 }
 
 #endif

@@ -287,7 +287,7 @@ static void match_families(const tm_engine *engine, uint32_t name, const tm_attr
                            tm_box_query *query) {
     const tm_answer *answer = query->owner;
     for (const tm_family *family = tm_families_at(&engine->families, name);
-         family != NULL && !tm_answer_is_full(answer) && tm_work_spend(query->work, 1); family = family->next) {
+         family != NULL && !tm_answer_is_full(answer) && tm_work_spend(&query->work, 1); family = family->next) {
         if (find_point(engine, attributes, family, query)) {
             tm_boxes_match(&family->tree, query);
         }
@@ -297,7 +297,7 @@ static void match_families(const tm_engine *engine, uint32_t name, const tm_attr
 static void match_boxes(const tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     uint32_t names[TM_ATTRIBUTES_MAX];
     uint32_t found = 0;
-    tm_box_query query = {.work = &answer->work, .found = emit_rows, .owner = answer};
+    tm_box_query query = {.work = answer->work, .found = emit_rows, .owner = answer};
     note_settled(answer, &query);
     for (size_t i = 0; i < count; i++) {
         bool is_number = attributes[i].kind == TM_KIND_INTEGER || attributes[i].kind == TM_KIND_FLOAT;
@@ -313,6 +313,7 @@ static void match_boxes(const tm_engine *engine, const tm_attribute *attributes,
     for (uint32_t i = 0; i < found; i++) {
         engine->present[names[i]] = 0;
     }
+    answer->work = query.work;
 }
 
 static void match_core(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
