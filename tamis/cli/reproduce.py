@@ -33,7 +33,7 @@ Examples:
     type=click.Choice(["small", "paper"]),
     default="small",
     show_default=True,
-    help="paper: with the sizes of the papers, which takes hours.",
+    help="paper: with the sizes of the papers, which takes an hour.",
 )
 @click.option(
     "--out",

@@ -14,6 +14,8 @@ from tamis.native import Table
 
 _NAMES: Final = 1_000
 _ROUNDS: Final = 10
+_EXAMPLE: Final = 200_000
+"""Filters of the paper's example, of whose 20 interfaces 18 match."""
 _PAPER_BYTES: Final = 48
 _PAPER_CONSTRAINTS: Final = 5_000_000
 
@@ -54,7 +56,8 @@ def _largest(rows: ResultRows) -> list[ResultRow]:
 
 
 def _eighteen(rows: ResultRows) -> Judgement:
-    row = chosen(_largest(rows), I=20)[0]
+    at = min(_EXAMPLE, int(number(_largest(rows)[0], "F")))
+    row = chosen(rows, F=at, I=20, spread="U[1, fh)")[0]
     matched = number(row, "matched")
     ours = (
         f"{matched:.1f} of 20 with {int(number(row, 'F')):,} filters, {int(number(row, 'constraints')):,} constraints"
