@@ -31,7 +31,8 @@ class Starts:
 
     def __init__(self, connections: Connections, keeper: KeepHost, replays: Replays) -> None:
         self._connections, self._keeper, self._replays = connections, keeper, replays
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()  # held, as a loop holds its tasks weakly
+        self._is_closed = False
         keeper.begin = self.begin
 
     def begin(self, held: HeldKeep, keep: Keep) -> None:
@@ -45,9 +46,9 @@ class Starts:
         task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
-        """End all of them; what they have begun is let go of by the next start of the router."""
-        for task in self._tasks:
-            task.cancel()
+        """Have them end once the thread has read what it reads; the next start of the router lets go of what they have
+        begun."""
+        self._is_closed = True
 
     async def _run(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
         try:
@@ -82,7 +83,7 @@ class Starts:
             await asyncio.sleep(PAUSE_S if is_all else 0)
 
     def _is_wanted(self, held: HeldKeep) -> bool:
-        return self._keeper.by_number.get(held.number) is held
+        return not self._is_closed and self._keeper.by_number.get(held.number) is held
 
     async def _give_up(self, held: HeldKeep, error: NotDone) -> None:
         while self._is_wanted(held) and not self._keeper.give_up(held, error):

@@ -151,3 +151,19 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(tmp_path: Path) -> None
                 assert isinstance(gap, Gap)
                 assert gap.count == 5
                 assert [received(work)["n"] for _ in range(5)] == [5, 6, 7, 8, 9]
+
+
+def test_a_router_that_stops_in_between_ends_in_order(tmp_path: Path) -> None:
+    with router(tmp_path) as one:
+        make(one, "all", "new")
+        with client(one, "publisher") as publisher:
+            for n in range(4_001):
+                publisher.publish({"n": n}, b"x" * 1000, confirm="kept" if n % 1000 == 0 else None)
+        asking = threading.Thread(target=make, args=(one, "earliest", "earliest"))
+        asking.start()
+        time.sleep(0.02)
+        assert one.leave() == 0
+        one.start()
+        asking.join(PATIENCE_S)
+        with client(one, "consumer") as consumer, consumer.attach("earliest") as work:
+            assert [received(work)["n"] for _ in range(500)] == list(range(500))
