@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Final
 
 import tamis
-from tamis import blocking
 from tamis.bench.scratch import scratch_folder
 from tamis.bench.tables import markdown, short
+from tamis.client.blocking import connect
+from tamis.client.blocking_attachment import KeptMessage as BlockingKeptMessage
 from tamis.testing import free_port, started
 
 MESSAGES: Final = 200_000
@@ -52,10 +53,10 @@ async def consume(address: str, count: int) -> None:
 
 def consume_blocking(address: str, count: int) -> None:
     """Acknowledge `count` messages one by one without an event loop."""
-    with blocking.connect(address, name="worker") as client, client.attach("jobs") as work:
+    with connect(address, name="worker") as client, client.attach("jobs") as work:
         left = count
         for message in work:
-            assert isinstance(message, blocking.KeptMessage)  # noqa: S101 - nothing is lost
+            assert isinstance(message, BlockingKeptMessage)  # noqa: S101 - nothing is lost
             left -= 1
             message.ack(confirm=left == 0)
             if left == 0:
