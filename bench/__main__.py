@@ -33,7 +33,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "networks": ("networks.growth", "networks.strategies", "networks.chaos"),
     "logs": ("logs.analysis", "logs.advice"),
-    "kept": ("kept", "kept.log", "kept.others"),
+    "kept": ("kept", "kept.log", "kept.others", "kept.start", "kept.many", "kept.consumer"),
 }
 """The modules that answer each, as `python -m tamis.bench.MODULE` runs them."""
 

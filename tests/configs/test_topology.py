@@ -92,6 +92,8 @@ def test_summary_is_plain_data():
         "admin_addresses": 0,
         "broadcast": "source-trees",
         "strategy": "advertise",
+        "reuse": "never",
+        "roots": [],
         "classes": 0,
         "spaces": 0,
         "engines": ["counting", "sff"],

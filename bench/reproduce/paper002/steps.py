@@ -181,23 +181,26 @@ def _line(rows: ResultRows, line: str, by: str = EACH) -> list[tuple[float, floa
 def _up_to_four_hops(rows: ResultRows) -> Judgement:
     central = dict(_line(rows, CENTRAL))
     four = {by: {count: steps for count, steps in _line(rows, "LM 4", by) if count >= 2_000} for by in (EACH, TOGETHER)}
-    told = "; ".join(
-        f"F = {count:,.0f}: {steps:.0f}, with {TOGETHER} {four[TOGETHER][count]:.0f}, centralized {central[count]:.0f}"
-        for count, steps in four[EACH].items()
-    )
+    sizes = ", ".join(f"{count:,.0f}" for count in four[EACH])
+    lines = [*(list(four[by].values()) for by in (EACH, TOGETHER)), [central[count] for count in four[EACH]]]
+    each, together, centre = (listed(line, 0) for line in lines)
+    told = f"{each} steps, with {TOGETHER} {together}, centralized {centre}, for F = {sizes}"
     holds = {by: all(steps <= central[count] for count, steps in line.items()) for by, line in four.items()}
-    together = "it holds with" if holds[TOGETHER] else "nor does it hold with"
-    why = f"a broker that finds out which of its ten clients want an event visits many nodes; {together} {TOGETHER}"
+    other = "it holds with" if holds[TOGETHER] else "nor does it hold with"
+    why = f"a broker that finds out which of its ten clients want an event visits many nodes; {other} {TOGETHER}"
     return ruled(holds[EACH], told, why)
 
 
 def _more_beyond(rows: ResultRows) -> Judgement:
     central = dict(_line(rows, CENTRAL))
-    over = [(hops, count) for hops in (5, 6) for count, steps in _line(rows, f"LM {hops}") if steps > central[count]]
-    told = ", ".join(f"LM {hops} at F = {count:,.0f}" for hops, count in over)
+    over = {
+        hops: [f"{count:,.0f}" for count, steps in _line(rows, f"LM {hops}") if steps > central[count]]
+        for hops in (5, 6)
+    }
+    told = "; ".join(f"LM {hops} at F = {', '.join(counts)}" for hops, counts in over.items() if counts)
     first = _line(rows, "LM 6")[0]
     ours = f"at F = {first[0]:,.0f} six hops take {first[1]:.0f}, centralized {central[first[0]]:.0f}; more at: {told}"
-    return ruled(bool(over), ours, "link matching takes fewer steps at any number of hops")
+    return ruled(any(over.values()), ours, "link matching takes fewer steps at any number of hops")
 
 
 def _central_overtakes(rows: ResultRows) -> Judgement:

@@ -48,6 +48,7 @@ async def named(*nodes: Node) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storing", ["optimistic", "preventive"])
 async def test_messages_of_each_class_go_by_its_root_to_who_wants_them(nodes, storing):
     made = await in_touch(nodes(linked(*RING) + CLASSES.replace("STORING", storing)))
@@ -60,6 +61,7 @@ async def test_messages_of_each_class_go_by_its_root_to_who_wants_them(nodes, st
     await each_gets_what_it_wants(clients)
 
 
+@pytest.mark.slow
 async def test_a_message_takes_the_way_to_the_root_and_to_who_wants_it_and_no_other(nodes):
     """On a line a - b - c - d with root b: what d publishes goes up to b, whoever wants it, and down to a for x > 1."""
     made = await in_touch(nodes(linked("ab", "bc", "cd") + "\nstrategy: {name: rendezvous, others: [b]}"))
@@ -74,6 +76,7 @@ async def test_a_message_takes_the_way_to_the_root_and_to_who_wants_it_and_no_ot
     assert [len(core_of(made[name]).held_edges) for name in "abcd"] == [0, 2, 1, 0]
 
 
+@pytest.mark.slow
 async def test_administration_says_which_edges_and_roots_there_are(nodes):
     """On a line a - b - c with roots a (odd) and c (others): b has an edge to each in both trees."""
     classes = "\nstrategy: {name: rendezvous, classes: {odd: 'x in {1, 3}'}, roots: {odd: [a]}, others: [c]}"
