@@ -73,7 +73,8 @@ def _check(result: int) -> None:
 
 class Log:
     """A log in `folder`. `bytes_max` bounds its segments, `ring_bytes` what waits for the disk and stays behind it in
-    memory; `memory_bytes_max` bounds indexes (0: no bound)."""
+    memory; `memory_bytes_max` bounds indexes (0: no bound). `is_held`: no segment is copied forward or set aside before
+    `release`, so that who reads all of the log first is told of each record that cannot be read."""
 
     def __init__(
         self,
@@ -86,6 +87,7 @@ class Log:
         checkpoint_ms: int = 2000,
         scrub_bytes_per_s: int = 5 * MIB,
         has_no_threads: bool = False,
+        is_held: bool = False,
     ) -> None:
         name = ffi.new("char[]", os.fsencode(folder))
         options = ffi.new(
@@ -100,6 +102,7 @@ class Log:
                 "scrub_bytes_per_s": scrub_bytes_per_s,
                 "hash_seed": int.from_bytes(os.urandom(8), "little"),
                 "has_no_threads": has_no_threads,
+                "is_held": is_held,
             },
         )
         made = ffi.new("tm_log **")
@@ -120,6 +123,10 @@ class Log:
         if self._c is None:
             raise ValueError("the log is closed")
         return self._c
+
+    def release(self) -> None:
+        """Let segments be copied forward and set aside from now on."""
+        lib.tm_log_release(self.c)
 
     def commit(self) -> bool:
         """Where there are no threads: write what was appended; False: there was nothing."""

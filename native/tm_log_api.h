@@ -101,6 +101,8 @@ typedef struct tm_log_options {
     uint32_t ring_bytes;    /* a power of two: what waits for the disk, and what is still in memory behind it */
     uint32_t checkpoint_ms;
     uint32_t has_no_threads; /* tests: tm_log_commit and tm_log_tend are called by hand */
+    uint32_t is_held;        /* segments stay as they are until tm_log_release: see there */
+    uint32_t reserved;
 } tm_log_options;
 
 typedef struct tm_log_state {
@@ -145,6 +147,10 @@ typedef struct tm_log_recovery {
 int tm_log_open(const tm_log_options *options, tm_log **made);
 /* Commit what is appended, end the threads, write a checkpoint, free all of it. NULL is allowed. */
 void tm_log_close(tm_log *log);
+
+/* Let segments be copied forward and set aside from now on. Who reads a log that `is_held` is told of each record that
+ * cannot be read; of one whose segment was set aside before, nothing says any more for whom it was. From any thread. */
+void tm_log_release(tm_log *log);
 
 /* ---- for the one thread that appends ---- */
 

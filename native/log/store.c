@@ -49,6 +49,7 @@ int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made)
     store->disk = disk;
     store->bytes_max = options->bytes_max;
     store->segment_bytes = options->segment_bytes;
+    store->is_held = options->is_held != 0;
     store->copy_bytes = options->segment_bytes / 4 < COPY_BYTES_MAX ? options->segment_bytes / 4 : COPY_BYTES_MAX;
     pthread_mutex_init(&store->writing, NULL);
     pthread_mutex_init(&store->state, NULL);

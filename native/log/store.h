@@ -56,6 +56,7 @@ typedef struct tm_store {
     bool is_full;              /* for messages */
     bool is_full_of_all;       /* for acks, too */
     bool is_failed;
+    bool is_held; /* nothing is copied forward or set aside */
     uint64_t syncs_failed;
     uint64_t batch_bytes; /* written */
     uint64_t copied_records;

@@ -175,11 +175,11 @@ static void begin_copy(tm_store *store, tm_segment *segment) {
     store->copied_to = 0;
 }
 
-/* A segment of which enough may have been done with since it was looked at; NULL: there is none. */
+/* A segment of which enough may have been done with since it was looked at; NULL: there is none, or the log is held. */
 static tm_segment *next_to_judge(tm_store *store) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&store->state);
-    for (uint32_t i = 0; i < store->segment_count; i++) {
+    for (uint32_t i = 0; i < store->segment_count && !store->is_held; i++) {
         tm_segment *segment = store->segments[i];
         bool is_asked = segment->judge_at <= store->done || segment->is_damaged || segment->is_failed;
         is_asked = is_asked && segment->state != SEGMENT_OPEN && !segment->is_leaving;

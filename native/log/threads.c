@@ -51,6 +51,14 @@ static void *commit_all(void *given) {
 
 /* ---- the one that tends ---- */
 
+void tm_log_release(tm_log *log) {
+    tm_store *store = log->store;
+    pthread_mutex_lock(&store->state);
+    store->is_held = false;
+    pthread_mutex_unlock(&store->state);
+    tm_log_wake(log, 1);
+}
+
 int tm_log_tend(tm_log *log, uint32_t *is_idle) {
     bool idle;
     int result = tm_store_tend(log->store, true, &idle);

@@ -20,7 +20,7 @@ from typing import Final
 from tamis.configs import RouterSettings
 from tamis.native import Gone, OutOfMemory
 from tamis.native.keeps import CommitTimes, KeepFigures, KeepsFigures, SwitchKeeps, book_records
-from tamis.native.log import Log, LogBusy, LogFailed, LogFull
+from tamis.native.log import Log
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
@@ -28,26 +28,15 @@ from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.settings import table_bytes_per_client
-from tamis.router.keeps.commits import NOBODY, Commits
 from tamis.router.keeps.life import KeepChange, KeepState
 from tamis.router.keeps.living import KeepLife, KeepQuotas
 from tamis.router.keeps.records import KeepMade
-from tamis.router.kept.book import (
-    KEEP_BEGUN,
-    KEEP_MADE,
-    NUMBERS_A_BLOCK,
-    NUMBERS_TAKEN,
-    read_book,
-    written_keep,
-    written_numbers,
-)
+from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
+from tamis.router.kept.book_writer import Answer, BookWriter
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.owners import Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 
-TOO_LONG: Final = (
-    "the keep is longer than a record of this router's log, which has at most a quarter of `kept.segment_bytes`"
-)
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
@@ -63,7 +52,7 @@ class HeldKeep:
     n: int
     made: KeepMade
     life: KeepLife
-    waiting: list[Callable[[NotDone | None], None]] | None = None
+    waiting: list[Answer] | None = None
     """Who is to be told when the keep has what it is to begin with; None: it has it."""
 
     @property
@@ -87,7 +76,6 @@ class KeepHost:
         self.by_number: dict[int, HeldKeep] = {}
         self.by_name: dict[str, HeldKeep] = {}
         self.members: dict[Member, HeldKeep] = {}
-        self.has_failed = False
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
         """Called with each member of a keep that is forgotten."""
         self.begin: Callable[[HeldKeep, Keep], None] = _no_start
@@ -96,18 +84,15 @@ class KeepHost:
         self._owners = Owners()
         self._members_of: defaultdict[int, set[Member]] = defaultdict(set)  # of those that have some
         self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
-        self._waiting: dict[int, Callable[[NotDone | None], None]] = {}
-        self._token = NOBODY
-        self._recover()
-        self._commits = Commits(self.keeps.all_figures().committed)
-        connections.on_committed = self.committed
+        found = read_book(book_records(log))
+        self._recover(found)
+        log.release()
+        self._writer = BookWriter(self.keeps, found.taken, found.taken_in)
+        connections.on_committed = self._writer.committed
 
     # --- the start -------------------------------------------------------------------------------------------------
 
-    def _recover(self) -> None:
-        found = read_book(book_records(self.log))
-        self._taken = self._reserved = found.taken
-        self._taken_in = found.taken_in
+    def _recover(self, found: BookFound) -> None:
         now_ms = _steady_ms()
         for keep in found.begun:
             self.keeps.open(keep.number, keep.made.terms, has_filters=False)
@@ -125,7 +110,7 @@ class KeepHost:
 
     # --- keeps -----------------------------------------------------------------------------------------------------
 
-    def make(self, owner: str, keep: Keep, answer: Callable[[NotDone | None], None]) -> None:
+    def make(self, owner: str, keep: Keep, answer: Answer) -> None:
         """Make a keep, or find it with the same terms; call `answer` when it is on disk, or cannot be."""
         found = self.by_name.get(keep.name)
         try:
@@ -140,15 +125,15 @@ class KeepHost:
         else:
             self._when_there(found, answer)
 
-    def _when_there(self, held: HeldKeep, answer: Callable[[NotDone | None], None]) -> None:
+    def _when_there(self, held: HeldKeep, answer: Answer) -> None:
         if held.waiting is None:
-            self._when_on_disk(held.n, answer)
+            self._writer.when_on_disk(held.n, answer)
         else:
             held.waiting.append(answer)
 
     def _made(self, owner: str, keep: Keep) -> HeldKeep:
         self._check(owner, keep)
-        number = self._next_number()
+        number = self._writer.next_number()
         is_new = keep.start is StartAt.NEW
         try:
             self.keeps.open(number, keep.terms, has_filters=is_new)
@@ -157,7 +142,7 @@ class KeepHost:
         except OutOfMemory:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         try:
-            n = self._append(KEEP_MADE if is_new else KEEP_BEGUN, written_keep(number, owner, keep))
+            n = self._writer.append(KEEP_MADE if is_new else KEEP_BEGUN, written_keep(number, owner, keep))
         except NotDone:
             self.connections.work.add(self._let_go(number))
             raise
@@ -179,7 +164,7 @@ class KeepHost:
 
     def _is_made(self, held: HeldKeep) -> None:
         """Go on with a keep whose record is appended, and which has its filters."""
-        self._when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
+        self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
         filters = {held.number: held.terms.filters}
         self.connections.work.add(self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held))
 
@@ -190,12 +175,12 @@ class KeepHost:
         except OutOfMemory:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         begun = held.n
-        held.n = self._append(KEEP_MADE, written_keep(held.number, held.made.owner, keep, begun))
+        held.n = self._writer.append(KEEP_MADE, written_keep(held.number, held.made.owner, keep, begun))
         self.keeps.retire(begun)
         answers, held.waiting = held.waiting or [], None
         self._is_made(held)
         for answer in answers:
-            self._when_on_disk(held.n, answer)
+            self._writer.when_on_disk(held.n, answer)
 
     def give_up(self, held: HeldKeep, error: NotDone) -> bool:
         """End a keep that cannot have what it was to begin with; False: the log does not take that now, again later."""
@@ -229,7 +214,7 @@ class KeepHost:
         if self.by_number.get(held.number) is held:
             held.life.change(KeepChange.COMMITTED, _steady_ms())
 
-    def forget(self, name: str, answer: Callable[[NotDone | None], None]) -> None:
+    def forget(self, name: str, answer: Answer) -> None:
         """End a keep; call `answer` when that is on disk, or cannot be."""
         held = self.by_name.get(name)
         if held is None:
@@ -240,7 +225,7 @@ class KeepHost:
         except NotDone as error:
             answer(error)
         else:
-            self._when_on_disk(0, answer)
+            self._writer.when_on_disk(0, answer)
 
     def _forget(self, held: HeldKeep) -> None:
         work = self._let_go(held.number)
@@ -262,7 +247,7 @@ class KeepHost:
 
     def _let_go(self, number: int) -> Generator[None, None, None]:
         """Drop a keep out of the switch, in slices; NotDone, and nothing has changed, where the log takes no more."""
-        while self._no_log(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
+        while self._writer.written(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
             yield
 
     # --- members ---------------------------------------------------------------------------------------------------
@@ -314,14 +299,6 @@ class KeepHost:
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
-    def committed(self, n: int, has_failed: bool) -> None:
-        """Take in that the log is on disk up to `n`, and whether anything will follow."""
-        self._commits.reach(n)
-        if has_failed:
-            self.has_failed = True
-            for token in self._commits.give_up():
-                self._waiting.pop(token)(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
-
     def end_leases(self) -> None:
         """Forget the keeps that nobody has attached to for as long as their terms say."""
         now_ms = _steady_ms()
@@ -332,6 +309,11 @@ class KeepHost:
                     self._forget(held)
 
     # --- figures ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the log takes nothing any more."""
+        return self._writer.has_failed
 
     def figures(self, held: HeldKeep) -> KeepFigures:
         return self.keeps.figures(held.number)
@@ -371,45 +353,6 @@ class KeepHost:
         if to is not None:
             for number in self._letters_from.get(name, ()):
                 self.keeps.dead_letter(number, to.number)
-
-    def _next_number(self) -> int:
-        if self._taken >= self._reserved:
-            reserved = self._taken + NUMBERS_A_BLOCK
-            n = self._append(NUMBERS_TAKEN, written_numbers(reserved))
-            for older in self._taken_in:
-                self.keeps.retire(older)
-            self._taken_in, self._reserved = [n], reserved
-        self._taken += 1
-        return self._taken
-
-    def _append(self, kind: int, body: bytes) -> int:
-        return self._no_log(lambda: self.keeps.append(kind, body))
-
-    def _no_log(self, do: Callable[[], int]) -> int:
-        """Return what `do` does, which writes to the log; NotDone where that takes no more."""
-        try:
-            return do()
-        except LogFull:
-            raise NotDone(RefusalCode.LOG_FULL, "the log has no room") from None
-        except LogBusy:
-            raise NotDone(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
-        except LogFailed:
-            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
-        except Refused:
-            raise NotDone(RefusalCode.OVER_QUOTA, TOO_LONG) from None
-
-    def _when_on_disk(self, n: int, answer: Callable[[NotDone | None], None]) -> None:
-        """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""
-        n = n or self.keeps.all_figures().appended
-        if n > self._commits.upto and self.has_failed:
-            answer(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
-            return
-        self._token += 1
-        token = self._token
-        self._waiting[token] = answer
-        self._commits.await_(n, lambda: self._waiting.pop(token)(None), token)
-        if token in self._waiting:
-            self.keeps.await_(n)
 
 
 def quotas_of(settings: RouterSettings) -> KeepQuotas:

@@ -32,7 +32,7 @@ def segment_bytes(settings: KeptSettings) -> int:
 
 
 def open_log(settings: KeptSettings) -> Log:
-    """Return the log of a router; CannotStartNow where there is none to be had."""
+    """Return the log of a router, held until its keeps are filled; CannotStartNow where there is none to be had."""
     folder = Path(settings.folder or "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +41,7 @@ def open_log(settings: KeptSettings) -> Log:
             bytes_max=settings.bytes,
             segment_bytes=segment_bytes(settings),
             ring_bytes=ring_bytes(settings),
+            is_held=True,
         )
     except OSError as error:
         raise CannotStartNow(

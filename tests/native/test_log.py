@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,32 @@ def test_a_full_segment_has_a_footer_so_that_a_start_does_not_read_all_of_it(tmp
     assert all(segment.read_bytes()[-16:-12] == b"FOOT" for segment in segments)
     with Log(tmp_path, bytes_max=64 << 20, segment_bytes=1 << 20, ring_bytes=1 << 20) as log:
         assert log.recovery()["scanned_bytes"] == 0
+
+
+@pytest.mark.slow
+def test_a_held_log_tells_of_what_cannot_be_read_however_long_it_is_looked_at(tmp_path: Path) -> None:
+    """The scrubber finds the damage first, and would have the segment set aside before anybody has read it."""
+    bodies = [b"%06d" % number * 100 for number in range(1000)]
+    with Log(tmp_path, segment_bytes=1 << 20) as log:
+        numbers = [log.append(body, keeps=[1]) for body in bodies]
+        log.wait(numbers[-1])
+    [segment] = tmp_path.glob("segment-*")
+    data = bytearray(segment.read_bytes())
+    data[data.index(bodies[500])] ^= 1
+    segment.write_bytes(data)
+    with Log(tmp_path, segment_bytes=1 << 20, scrub_bytes_per_s=1 << 30, is_held=True) as log:
+        until(lambda: log.state()["damaged"] == 1)
+        time.sleep(0.3)  # the thread that tends looks ten times a second
+        found = list(log.read(1))
+        assert [record.n for record in found] == numbers
+        assert [record.n for record in found if record.kind == lib.TM_LOG_LOST] == [numbers[500]]
+        assert log.state()["copied"] == 0
+        log.release()
+        until(lambda: log.state()["copied"] == 999)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
