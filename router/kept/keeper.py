@@ -33,6 +33,7 @@ from tamis.router.keeps.living import KeepLife, KeepQuotas
 from tamis.router.keeps.records import KeepMade
 from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
+from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.owners import Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
@@ -40,8 +41,6 @@ from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
-Member = tuple[int, int]
-"""A connection and the id of the ATTACH on it."""
 
 
 @dataclass(slots=True)
@@ -75,14 +74,13 @@ class KeepHost:
         )
         self.by_number: dict[int, HeldKeep] = {}
         self.by_name: dict[str, HeldKeep] = {}
-        self.members: dict[Member, HeldKeep] = {}
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
         """Called with each member of a keep that is forgotten."""
         self.begin: Callable[[HeldKeep, Keep], None] = _no_start
         """Has a keep take over what is in the log: ends with `filled` or `give_up`. NotDone says why not."""
         self._wishes = wishes
         self._owners = Owners()
-        self._members_of: defaultdict[int, set[Member]] = defaultdict(set)  # of those that have some
+        self._members = KeepMembers()
         self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
         found = read_book(book_records(log))
         self._recover(found)
@@ -239,8 +237,8 @@ class KeepHost:
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
         for number in self._letters_from.get(held.made.name, ()):
             self.keeps.dead_letter(number, 0)
-        for member in self._members_of.pop(held.number, ()):
-            del self.members[member]
+        for member in self._members.of_keep(held.number):
+            self._members.remove(member)
             self.cut(held, member)
         self.connections.work.add(work)
         self.connections.work.add(self._wishes.remove([held.number]))
@@ -257,10 +255,10 @@ class KeepHost:
         held = self.by_name.get(attach.name)
         if held is None or held.life.state is KeepState.MAKING:
             raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
-        if exceeded := quotas_of(self.connections.settings).too_many(self._member_count(held)):
+        if exceeded := quotas_of(self.connections.settings).too_many(self._members.count(held.number)):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
         member = connection, attach.id
-        if member in self.members:
+        if self._members.keep_of(member) is not None:
             raise NotDone(RefusalCode.ID_IN_USE, f"attachment {attach.id} is there already")
         try:
             is_attached = self.keeps.attach(
@@ -274,28 +272,27 @@ class KeepHost:
             raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
         if held.life.state is not KeepState.SERVED:
             held.life.change(KeepChange.FIRST_ATTACHED, _steady_ms())
-        self._members_of[held.number].add(member)
-        self.members[member] = held
+        self._members.add(member, held.number)
 
     def detach(self, connection: int, id_: int) -> bool:
         """End an attachment; False: there is none of this id."""
-        held = self.members.get((connection, id_))
-        if held is not None:
-            self.keeps.detach(connection, id_)
-            self._left(held, (connection, id_))
-        return held is not None
+        member = connection, id_
+        if self._members.keep_of(member) is None:
+            return False
+        self.keeps.detach(connection, id_)
+        self._left(member)
+        return True
 
     def gone(self, connection: int) -> None:
         """Take in that a connection has ended; C has let go of its attachments."""
-        for member in [member for member in self.members if member[0] == connection]:
-            self._left(self.members[member], member)
+        for member in self._members.of_connection(connection):
+            self._left(member)
 
-    def _left(self, held: HeldKeep, member: Member) -> None:
-        del self.members[member]
-        self._members_of[held.number].discard(member)
-        if not self._members_of[held.number]:
-            del self._members_of[held.number]
-            held.life.change(KeepChange.LAST_DETACHED, _steady_ms())
+    def _left(self, member: Member) -> None:
+        number = self._members.keep_of(member)
+        self._members.remove(member)
+        if number is not None and self._members.count(number) == 0:
+            self.by_number[number].life.change(KeepChange.LAST_DETACHED, _steady_ms())
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
@@ -343,9 +340,6 @@ class KeepHost:
             letters.discard(held.number)
             if not letters:
                 del self._letters_from[held.terms.dead_letter]
-
-    def _member_count(self, held: HeldKeep) -> int:
-        return len(self._members_of.get(held.number, ()))
 
     def _join_dead_letters(self, name: str) -> None:
         """Join the keep `name`, if there is one, with those whose dead letters it gets."""

@@ -16,7 +16,8 @@ from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Re
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
-from tamis.router.kept.keeper import HeldKeep, KeepHost, Member
+from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.members import Member
 from tamis.router.kept.refusals import NotDone
 from tamis.router.kept.replays import Replays
 
