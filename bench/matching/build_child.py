@@ -15,6 +15,7 @@ import time
 from array import array
 from collections.abc import Sequence
 
+from tamis import native
 from tamis.native import Batch, Table
 
 Job = tuple[Sequence[bytes], "array[int]", Sequence[bytes]]
@@ -32,7 +33,11 @@ def main() -> None:
     with Table() as table:
         start = time.perf_counter()
         table.add_many(added, interfaces)
-        _tell(build_s=time.perf_counter() - start, bytes_per_constraint=table.stats().bytes_per_constraint)
+        _tell(
+            build_s=time.perf_counter() - start,
+            bytes_per_constraint=table.stats().bytes_per_constraint,
+            extension=native.__file__,
+        )
         while sys.stdin.buffer.readline():
             measured = table.measure(asked)
             _tell(ns=list(measured.nanoseconds), matched=measured.matched, checksum=measured.checksum)

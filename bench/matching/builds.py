@@ -79,6 +79,8 @@ def compared(workload: str, filters: int, interfaces: int | None, other: Path | 
         builds = [_started(stack, name, folder) for name, folder in folders.items()]
         for build in builds:
             build.built = build.ask(job)
+        if other is not None and builds[0].built["extension"] == builds[1].built["extension"]:
+            raise click.ClickException(f"--other {other}: no tamis is built there; this one was measured twice")
         for _ in range(passes):
             for build in builds:
                 build.take_pass()

@@ -67,3 +67,11 @@ def test_a_build_that_ends_is_named(other: Path) -> None:
     result = run("--other", str(other))
     assert result.exit_code == 1
     assert "the process of build other ended with exit code 1" in result.output
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_build_is_named(tmp_path: Path) -> None:
+    """Python would take the build that is installed."""
+    result = run("--other", str(tmp_path))
+    assert result.exit_code == 1
+    assert f"--other {tmp_path}: no tamis is built there" in result.output
