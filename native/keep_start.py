@@ -77,7 +77,7 @@ class KeepStart:
         return bool(self._put == self._size[0])
 
     def join(self) -> bool:
-        """Append what came since `mark`; False: that is too much for now. The keep gets its filters at once if True.
+        """Append what came since `mark`, and give the keep its filters; False: too much came, so nothing is appended.
         Raises what `put` raises."""
         try:
             check_log(lib.tm_keep_join(self._keeps.c, self._number, self._c, self._wanted.c))

@@ -76,8 +76,8 @@ class KeepHost:
         self.by_name: dict[str, HeldKeep] = {}
         self.cut: Callable[[HeldKeep, Member], None] = lambda _keep, _member: None
         """Called with each member of a keep that is forgotten."""
-        self.begin: Callable[[HeldKeep, Keep], None] = _no_start
-        """Has a keep take over what is in the log: ends with `filled` or `give_up`. NotDone says why not."""
+        self.begin: Callable[[HeldKeep, Keep], None]
+        """Has a keep take over what is in the log, ending with `filled` or `give_up`. Set before anybody is served."""
         self._wishes = wishes
         self._owners = Owners()
         self._members = KeepMembers()
@@ -153,11 +153,7 @@ class KeepHost:
             self._is_made(held)
             return held
         held.waiting = []
-        try:
-            self.begin(held, keep)
-        except NotDone:
-            self._forget(held)
-            raise
+        self.begin(held, keep)
         return held
 
     def _is_made(self, held: HeldKeep) -> None:
@@ -368,10 +364,6 @@ def what_is_wrong(terms: KeepTerms) -> str:
 
 def _steady_ms() -> int:
     return time.monotonic_ns() // 1_000_000
-
-
-def _no_start(_held: HeldKeep, _keep: Keep) -> None:
-    raise NotDone(RefusalCode.NOT_ALLOWED, "the router does not serve yet")
 
 
 def _nothing() -> Generator[None, None, None]:

@@ -9,6 +9,7 @@ of it, and the client, which has no answer, asks again. The loop appends at most
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from typing import Final
 
 from tamis.native import OutOfMemory
@@ -36,12 +37,8 @@ class Starts:
         keeper.begin = self.begin
 
     def begin(self, held: HeldKeep, keep: Keep) -> None:
-        """Have `held` take over what `keep` says, and tell the keeper; NotDone says why not."""
-        since_us = keep.start_ns // 1_000 if keep.start is StartAt.TIME else 0
-        start = KeepStart(
-            self._keeper.keeps, self._keeper.log, held.number, table_of(keep.terms.filters, "a keep"), since_us
-        )
-        task = self._connections.loop.create_task(self._run(held, keep, start), name="tamis keep start")
+        """Have `held` take over what `keep` says, and tell the keeper."""
+        task = self._connections.loop.create_task(self._run(held, keep), name="tamis keep start")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -50,9 +47,13 @@ class Starts:
         begun."""
         self._is_closed = True
 
-    async def _run(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
+    async def _run(self, held: HeldKeep, keep: Keep) -> None:
+        since_us = keep.start_ns // 1_000 if keep.start is StartAt.TIME else 0
         try:
-            await self._take_over(held, keep, start)
+            wanted = table_of(keep.terms.filters, "a keep")
+            start = KeepStart(self._keeper.keeps, self._keeper.log, held.number, wanted, since_us)
+            with closing(start):
+                await self._take_over(held, keep, start)
             if self._is_wanted(held):
                 self._keeper.filled(held, keep)
         except NotDone as error:
@@ -64,8 +65,6 @@ class Starts:
         except OutOfMemory:
             no_memory = "the router has no memory left for what is in the log"
             await self._give_up(held, NotDone(RefusalCode.OUT_OF_MEMORY, no_memory))
-        finally:
-            start.close()
 
     async def _take_over(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
         """Return when `held` has everything up to now, or is not wanted any more."""

@@ -61,7 +61,7 @@ _ID: Final = re.compile(r"([0-9a-f]{16})-([0-9]{1,20})")
 
 
 def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> Start:
-    """Returns where a keep begins, by the text of --start."""
+    """Return where a keep begins, by the text of --start."""
     if text in _STARTS:
         return _STARTS[text]
     if id_ := _ID.fullmatch(text):
