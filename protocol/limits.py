@@ -107,8 +107,9 @@ predicate that would pass it is dropped with an alarm, and asked for again like 
 
 EDGES_BYTES_MAX = 536_870_912
 """Filters that neighbours have said of edges, of all edges together, counted as in STATEMENT_BYTES_MAX, with those of
-earlier trees and of wholes that are being said again. The edge that would pass it is forgotten with an alarm, counts as
-everything, and is asked for again after a while."""
+earlier trees and of wholes that are being said again, and FILTER_OVERHEAD_BYTES for each filter in what is said of each
+edge. The edge that would pass it is forgotten with an alarm, counts as everything, and is asked for again after a
+while."""
 
 PENDING_BYTES_MAX = 67_108_864
 """Changes of predicates that wait for their base, of all issuers together, counted alike. A further one is dropped, and

@@ -79,6 +79,11 @@ class OwnPredicate:
         return next(iter(self._fresh), self._next_id)
 
     @property
+    def wanted_count(self) -> int:
+        """How many filters are wanted, those that others cover included."""
+        return len(self._wanted)
+
+    @property
     def has_work(self) -> bool:
         return self.cover.has_work
 
@@ -89,7 +94,7 @@ class OwnPredicate:
 
     def figures(self) -> dict[str, int]:
         return {
-            "wanted": len(self._wanted),
+            "wanted": self.wanted_count,
             "advertised": len(self.issued),
             "covered": len(self.cover),
             "leaving": len(self._leaving),

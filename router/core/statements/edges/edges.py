@@ -250,7 +250,7 @@ class Edges:
     ) -> None:
         before = held.is_complete
         try:
-            changes = take(body, self._room)
+            changes = take(body, self._room_for(held))
         except Missed:
             self._miss(held)
         except TooMuch:
@@ -261,12 +261,12 @@ class Edges:
             if changes is not None:
                 self._took(held, changes, body, before != held.is_complete)
 
-    @property
-    def _room(self) -> int:
-        """The bytes that edges may still take, those of earlier trees included."""
+    def _room_for(self, held: HeldEdge) -> int:
+        """Return the bytes that a statement about `held` may take. What it brings is held, and said to others."""
         feeds: set[EdgeFeed] = {*self.held.values(), *(past.held for past in self.past.values())}
         feeds.update(*(said.former for said in self.said.values()))
-        return EDGES_BYTES_MAX - sum(feed.size for feed in feeds)
+        taken = sum(feed.size for feed in feeds) + sum(said.size for said in self.said.values())
+        return (EDGES_BYTES_MAX - taken) // (1 + sum(said.is_fed_by(held) for said in self.said.values()))
 
     def _miss(self, held: HeldEdge) -> None:
         """Ask for the whole of an edge of which something was missed, unless it is asked for already."""

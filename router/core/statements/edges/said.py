@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, Protocol
 
+from tamis.protocol.limits import FILTER_OVERHEAD_BYTES
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeSaid, EdgeStatement
 from tamis.router.core.statements.core_state import CoreState
@@ -109,6 +110,11 @@ class SaidEdge:
     def former(self) -> Collection[EdgeFeed]:
         """What fed this before and feeds it still."""
         return self._former
+
+    @property
+    def size(self) -> int:
+        """The bytes that count for EDGES_BYTES_MAX. The filters themselves count where they are held."""
+        return FILTER_OVERHEAD_BYTES * self.wanted.wanted_count
 
     def is_fed_by(self, feed: EdgeFeed) -> bool:
         return feed in self.feeds or feed in self._former

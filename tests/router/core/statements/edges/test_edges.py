@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.protocol.filters import Constraint, Filter, Op
+from tamis.protocol.limits import FILTER_OVERHEAD_BYTES
 from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
@@ -346,7 +347,7 @@ def room_for(filters: int) -> int:
 
 def test_of_all_edges_together_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch):
     """a has neither room for what is said of one more edge, nor may it tell b that it knows what c wants."""
-    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(15))
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(30))
     world = world_of("abc", "ab", "ac")
     world.want("b", *map(is_, range(10)))
     run(world)
@@ -379,7 +380,7 @@ def test_a_last_word_beside_which_its_whole_has_no_room_is_forgotten(monkeypatch
     wanted = set(map(is_, range(10)))
     world.want("c", *wanted)
     run(world)
-    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(15))
+    monkeypatch.setattr(edges_module, "EDGES_BYTES_MAX", room_for(25))
     world.cut("b", "c")
     world.connect("b", "c")
     world.run(1 * S)
@@ -399,9 +400,23 @@ def test_edges_of_earlier_trees_take_room_as_long_as_they_are_kept():
     world.cut("b", "c")
     world.run(1 * S)
     assert filters(world, "a", "b") == set()
-    assert core._edges._room == edges_module.EDGES_BYTES_MAX - room_for(1)
+    assert core._edges._room_for(held(world, "a", "b")) == edges_module.EDGES_BYTES_MAX - room_for(1)
     run(world)
-    assert core._edges._room == edges_module.EDGES_BYTES_MAX
+    assert core._edges._room_for(held(world, "a", "b")) == edges_module.EDGES_BYTES_MAX
+
+
+def test_what_is_said_of_edges_takes_room_as_well():
+    """a holds what b wants, and says it to c and to d."""
+    world = world_of("abcd", "ab", "ac", "ad")
+    core = world.cores["a"]
+    assert isinstance(core, EdgeCore)
+    from_c = held(world, "a", "c")
+    before = core._edges._room_for(from_c)
+    world.want("b", is_(0))
+    run(world)
+    taken = room_for(1) + 2 * FILTER_OVERHEAD_BYTES
+    assert core._edges._room_for(from_c) == (edges_module.EDGES_BYTES_MAX - taken) // 3
+    assert before == edges_module.EDGES_BYTES_MAX // 3
 
 
 def test_what_a_neighbour_asks_for_and_is_not_there_is_bounded():
