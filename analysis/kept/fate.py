@@ -59,6 +59,8 @@ class Judged:
     kept: KeptEvent | None = None
     left: KeptEvent | None = None
     given: list[KeptEvent] = field(default_factory=list)
+    undone: set[int] = field(default_factory=set)
+    """Lives in which it had left, which a crash has taken back."""
 
 
 def judged(
@@ -93,6 +95,7 @@ def _given(book: KeepBook, router: str, number: int, keep: KnownKeep, found: Jud
         yield "stray"
     if found.left is not None:
         if _is_undone(book, router, found.left, event):
+            found.undone.add(found.left.epoch)
             found.left = None
         else:
             yield "late"
@@ -178,13 +181,15 @@ def _end(
     if is_unsure or keep.has_doubts:
         found.fate = "unknown"
         return
-    had_in = {each.epoch for each in found.given}
+    had_in = {each.epoch for each in found.given} | found.undone
+    may_have_left = False  # and the record that says so was lost in a crash
     for epoch in later if not keep.order_by else ():
         life = book.lives[router, epoch]
-        passed = book.given_to.get((router, epoch, number), 0) > position
-        if passed and epoch not in had_in:
-            if book.has_hole(router, life.first_us, life.last_us):
+        may_have_left &= epoch not in had_in
+        if epoch not in had_in and book.given_to.get((router, epoch, number), 0) > position:
+            if may_have_left or book.has_hole(router, life.first_us, life.last_us):
                 found.fate = "unknown"
             else:
                 found.faults.append(("passed over", last.t_us))
             return
+        may_have_left |= life.is_broken
