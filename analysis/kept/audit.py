@@ -1,8 +1,8 @@
 """Records of kept messages, gathered by keep and position and judged where they lie.
 
-Law: `fate.py` judges a position; what concerns many positions at a time (what was due and never came, order, losses that
-nobody was told of) is found here. A message is due to a keep of the router where it entered, if it satisfies the keep's
-predicate and the keep was in force well before and after.
+Law: `fate.py` judges a position; what concerns many positions at a time (what was due and never came, order, losses
+that nobody was told of) is found here. A message is due to a keep of the router where it entered, if it satisfies the
+keep's predicate and the keep was in force well before and after.
 """
 
 from __future__ import annotations
@@ -136,9 +136,10 @@ def missing(
     gone = due.join(found.select(*PLACE, *ID), [*PLACE, *ID], "left_anti")
     rows = [(router, [span._asdict() for span in spans]) for router, spans in book.holes.items()]
     holes = parts.sent(parts.of_rows(spark, rows, HOLES))
+    at, settle_us = F.col("at_us"), book.settle_us
     is_dark = F.exists(
         F.coalesce("holes", F.array()),
-        lambda hole: (hole.from_us - book.settle_us <= F.col("at_us")) & (F.col("at_us") <= hole.to_us + book.settle_us),
+        lambda hole: (hole.from_us - settle_us <= at) & (at <= hole.to_us + settle_us),
     )
     return _faults(gone.join(holes, "router", "left").where(~is_dark), "missing")
 
@@ -149,7 +150,9 @@ def twice(found: DataFrame, kept: DataFrame) -> DataFrame:
         (F.col("what") == "kept") & (F.col("source") == "publisher") & ~F.coalesce("maybe_duplicate", F.lit(False))
     )
     ids = plain.groupBy(*PLACE, *ID).agg(
-        F.countDistinct("position").alias("positions"), F.max("position").alias("position"), F.max("t_us").alias("at_us")
+        F.countDistinct("position").alias("positions"),
+        F.max("position").alias("position"),
+        F.max("t_us").alias("at_us"),
     )
     again = ids.where(F.col("positions") > 1).drop("positions")
     return _faults(again.join(found.select(*PLACE, "position"), [*PLACE, "position"], "left_semi"), "twice")
@@ -199,5 +202,3 @@ def _faults(rows: DataFrame, fault: Any) -> DataFrame:  # noqa: ANN401 - a name,
     return rows.select(
         named.alias("fault"), *PLACE, position.alias("position"), *ID, "at_us", F.lit(1).cast("long").alias("messages")
     )
-
-

@@ -9,9 +9,9 @@ a crash came before that was on disk. Nothing is a fault that a missing record w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tamis.analysis.kept.book import TURN_US, KeepBook, KnownKeep
 
@@ -63,87 +63,107 @@ class Judged:
     """Lives in which it had left, which a crash has taken back."""
 
 
+class Case(NamedTuple):
+    """A keep of a router, and what is known of both."""
+
+    book: KeepBook
+    router: str
+    number: int
+    keep: KnownKeep
+
+    def is_dark_before(self, at_us: int) -> bool:
+        """Return whether a record from before that time may be missing."""
+        return self.book.is_dark(self.router, 0, at_us)
+
+    def is_undone(self, left: KeptEvent, later: KeptEvent) -> bool:
+        """Return whether a crash between the two may have taken back that it left."""
+        return later.epoch > left.epoch and self.book.may_be_undone(self.router, left.epoch, left.t_us)
+
+    def is_member(self, event: KeptEvent) -> bool:
+        """Return whether who is named was attached then, or may have been."""
+        settle_us, place = self.book.settle_us, (self.router, event.epoch, self.number)
+        if event.connection is not None and self.book.was_member(*place, event.connection, event.t_us):
+            return True
+        return self.book.is_dark(self.router, event.t_us - settle_us, event.t_us + settle_us)
+
+
 def judged(
     book: KeepBook, router: str, number: int, position: int, events: Sequence[KeptEvent], filters: Sequence[int] | None
 ) -> Judged:
     """Judge the message at `position` of a keep by its records, in order. `filters`: those that it satisfies; None: not
     known."""
-    keep = book.keeps.get((router, number)) or KnownKeep()
-    found = Judged()
+    case = Case(book, router, number, book.keeps.get((router, number)) or KnownKeep())
+    found, wanted = Judged(), case.keep.filters
     for event in events:
         step = _STEPS.get(event.what)
         if step is not None:
-            found.faults += [(fault, event.t_us) for fault in step(book, router, number, keep, found, event)]
-    if found.kept is not None and found.kept.source != "letter" and keep.filters and filters is not None:
-        found.faults += [] if keep.filters & set(filters) else [("stray", found.kept.t_us)]
-    _end(book, router, number, position, keep, found, events[-1])
+            found.faults += [(fault, event.t_us) for fault in step(case, found, event)]
+    if found.kept is not None and found.kept.source != "letter" and wanted and filters is not None:
+        found.faults += [] if wanted & set(filters) else [("stray", found.kept.t_us)]
+    found.fate = _fate(case, found, events[-1])
+    if found.fate == "waiting":
+        _look_whether_passed(case, position, found, events[-1])
     return found
 
 
 Faults = Iterator[str]
 
 
-def _kept(_: KeepBook, __: str, ___: int, ____: KnownKeep, found: Judged, event: KeptEvent) -> Faults:
+def _kept(_: Case, found: Judged, event: KeptEvent) -> Faults:
     if found.kept is not None:
         yield "twice"
     else:
         found.kept = event
 
 
-def _given(book: KeepBook, router: str, number: int, keep: KnownKeep, found: Judged, event: KeptEvent) -> Faults:
-    if found.kept is None and not found.given and not book.is_dark(router, 0, event.t_us):
+def _given(case: Case, found: Judged, event: KeptEvent) -> Faults:
+    before = found.given[-1] if found.given else None
+    if found.kept is None and before is None and not case.is_dark_before(event.t_us):
         yield "stray"
     if found.left is not None:
-        if _is_undone(book, router, found.left, event):
+        if case.is_undone(found.left, event):
             found.undone.add(found.left.epoch)
             found.left = None
         else:
             yield "late"
-    before = found.given[-1] if found.given else None
     tries = event.deliveries or 0
-    if before is not None:
-        is_again = tries > (before.deliveries or 0) if before.epoch == event.epoch else bool(event.maybe_duplicate)
-        if not is_again:
-            yield "uncounted"
-    elif tries > 1 and not book.is_dark(router, 0, event.t_us):
+    if before is None:
+        is_counted = tries <= 1 or case.is_dark_before(event.t_us)
+    else:
+        is_counted = tries > (before.deliveries or 0) if before.epoch == event.epoch else bool(event.maybe_duplicate)
+    if not is_counted:
         yield "uncounted"
     found.given.append(event)
-    if not _is_member(book, router, number, event):
+    if not case.is_member(event):
         yield "stranger"
 
 
-def _replayed(book: KeepBook, router: str, number: int, keep: KnownKeep, found: Judged, event: KeptEvent) -> Faults:
-    if not keep.keeps_past or (found.left is None and not book.is_dark(router, 0, event.t_us)):
+def _replayed(case: Case, found: Judged, event: KeptEvent) -> Faults:
+    if not case.keep.keeps_past or (found.left is None and not case.is_dark_before(event.t_us)):
         yield "late"
-    if not _is_member(book, router, number, event):
+    if not case.is_member(event):
         yield "stranger"
 
 
-def _left(book: KeepBook, router: str, number: int, keep: KnownKeep, found: Judged, event: KeptEvent) -> Faults:
-    if found.left is not None and not _is_undone(book, router, found.left, event):
+def _left(case: Case, found: Judged, event: KeptEvent) -> Faults:
+    if found.left is not None and not case.is_undone(found.left, event):
         yield "left twice"
     found.left = event
     if event.what == "acked" and event.connection is not None:
         had = {(each.epoch, each.connection) for each in found.given}
-        if (event.epoch, event.connection) not in had and not book.is_dark(router, 0, event.t_us):
+        if (event.epoch, event.connection) not in had and not case.is_dark_before(event.t_us):
             yield "stranger"
-    elif keep.terms and not _is_allowed(keep, found, event):
+    elif case.keep.terms and not _is_allowed(case.keep, found, event):
         yield "against terms"
 
 
-_STEPS: Final[dict[str, Any]] = {"kept": _kept, "given": _given, "replayed": _replayed, **dict.fromkeys(LEAVING, _left)}
-
-
-def _is_undone(book: KeepBook, router: str, left: KeptEvent, later: KeptEvent) -> bool:
-    """Return whether a crash between the two may have taken back that it left."""
-    return later.epoch > left.epoch and book.may_be_undone(router, left.epoch, left.t_us)
-
-
-def _is_member(book: KeepBook, router: str, number: int, event: KeptEvent) -> bool:
-    connection = event.connection
-    if connection is not None and book.was_member(router, event.epoch, number, connection, event.t_us):
-        return True
-    return book.is_dark(router, event.t_us - book.settle_us, event.t_us + book.settle_us)
+Step = Callable[[Case, Judged, KeptEvent], Faults]
+_STEPS: Final[dict[str, Step]] = {
+    "kept": _kept,
+    "given": _given,
+    "replayed": _replayed,
+    **dict.fromkeys(LEAVING, _left),
+}
 
 
 def _is_allowed(keep: KnownKeep, found: Judged, event: KeptEvent) -> bool:
@@ -164,29 +184,29 @@ def _is_allowed(keep: KnownKeep, found: Judged, event: KeptEvent) -> bool:
             return True
 
 
-def _end(
-    book: KeepBook, router: str, number: int, position: int, keep: KnownKeep, found: Judged, last: KeptEvent
-) -> None:
-    """Say what became of it in the end."""
+def _fate(case: Case, found: Judged, last: KeptEvent) -> str:
+    """Return what became of it in the end."""
     if found.left is not None:
-        found.fate = found.left.what
-        return
-    first = found.kept or last
+        return found.left.what
+    keep, book, first = case.keep, case.book, found.kept or last
     if keep.forgotten_us is not None and keep.forgotten_us >= last.t_us - TURN_US:
-        found.fate = "forgotten"
-        return
-    later = list(book.later_lives(router, first.epoch))
+        return "forgotten"
+    later = list(book.later_lives(case.router, first.epoch))
     may_be_gone = not found.given and last.epoch == first.epoch and len(later) > 1  # what is given out is on disk
-    is_unsure = may_be_gone and book.may_be_undone(router, first.epoch, first.t_us)
-    if is_unsure or keep.has_doubts:
-        found.fate = "unknown"
-        return
+    is_unsure = may_be_gone and book.may_be_undone(case.router, first.epoch, first.t_us)
+    return "unknown" if is_unsure or keep.has_doubts else "waiting"
+
+
+def _look_whether_passed(case: Case, position: int, found: Judged, last: KeptEvent) -> None:
+    """Find whether later messages were handed out in a life in which this one was not: unknown, if it may have left
+    before."""
+    book, router = case.book, case.router
     had_in = {each.epoch for each in found.given} | found.undone
     may_have_left = False  # and the record that says so was lost in a crash
-    for epoch in later if not keep.order_by else ():
+    for epoch in book.later_lives(router, (found.kept or last).epoch) if not case.keep.order_by else ():
         life = book.lives[router, epoch]
         may_have_left &= epoch not in had_in
-        if epoch not in had_in and book.given_to.get((router, epoch, number), 0) > position:
+        if epoch not in had_in and book.given_to.get((router, epoch, case.number), 0) > position:
             if may_have_left or book.has_hole(router, life.first_us, life.last_us):
                 found.fate = "unknown"
             else:

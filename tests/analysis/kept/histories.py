@@ -1,4 +1,4 @@
-"""Histories of one keep, as a router would record them: messages come, are handed out and leave, and crashes come between.
+"""Histories of one keep, as a router would record them: messages come, are handed out and leave; crashes come between.
 
 Law: what became of each message is known here as it happens, and from no record. A crash takes back what left within
 SETTLE_US before it, or does not, as chance has it, and takes records from the end of the life's.
@@ -75,9 +75,7 @@ class KeepHistory:
         last_us = max((event.t_us for _, event in self.events[begin:]), default=first_us)
         end = "broke off" if is_broken else "stopped"
         ends_us = last_us if is_broken else self.now_us
-        self.lives.append(
-            {"router": ROUTER, "epoch": self.epoch, "first_us": first_us, "last_us": ends_us, "end": end}
-        )
+        self.lives.append({"router": ROUTER, "epoch": self.epoch, "first_us": first_us, "last_us": ends_us, "end": end})
         self.now_us += SECOND_US
 
     def _publish(self) -> None:

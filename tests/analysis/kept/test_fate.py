@@ -1,4 +1,4 @@
-"""A message's fate is what happened, whatever crashed meanwhile; and each fault that is planted in the records is found."""
+"""A message's fate is what happened, whatever crashed meanwhile; and each fault planted in the records is found."""
 
 from __future__ import annotations
 
