@@ -16,11 +16,14 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from tamis.analysis import content, control_plane, covers, delivery, health, latency, parts, traffic
+from tamis.analysis.kept import figures
 from tamis.analysis.study import Findings
 
 Answer = Callable[[Findings], DataFrame]
 HEALTH: Final = "logs"
-LONG: Final = frozenset({("delivery", "faults")})
+KEPT: Final = "kept"
+"""Is answered where a router has written of a keep, or when it is asked by name."""
+LONG: Final = frozenset({("delivery", "faults"), (KEPT, "faults")})
 """Tables that may have many rows of few records; Spark writes them, the others only where there are many records."""
 PLANNERS: Final = 2
 """Tables of few records that are made at once: what takes time is Spark's planning, on one core for each table."""
@@ -52,6 +55,12 @@ QUESTIONS: Final[dict[str, dict[str, Answer]]] = {
         "undecidable": lambda study: delivery.undecidable(study.restless_spans, study.unsteady),
         "in_vain": lambda study: delivery.in_vain(study.logs.messages),
     },
+    KEPT: {
+        "fates": lambda study: figures.fates(study.kept, study.keep_names),
+        "faults": lambda study: figures.faults(study.kept_faults, study.keep_names, study.published),
+        "keeps": lambda study: figures.keeps(study.kept, study.logs.kind("depth"), study.keep_names),
+        "over_time": lambda study: figures.over_time(study.logs.kind("depth"), study.keep_names, study.bucket_us),
+    },
     "control": {
         "frames": lambda study: control_plane.frames(study.logs.kind("control")),
         "statements": lambda study: control_plane.statements(study.events("control")),
@@ -76,7 +85,8 @@ def asked(only: Collection[str]) -> list[str]:
 
 def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
-    names = [(question, table) for question in asked(only) for table in QUESTIONS[question]]
+    questions = [each for each in asked(only) if each != KEPT or each in only or study.logs.has_keeps]
+    names = [(question, table) for question in questions for table in QUESTIONS[question]]
     are_few = parts.are_few(study.logs.kept_bytes)
     if are_few:
         names.sort(key=_turn)

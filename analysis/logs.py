@@ -38,9 +38,11 @@ class Logs:
     messages: DataFrame
     kinds: Mapping[str, DataFrame]
     kept_bytes: int
+    has_keeps: bool
+    """Whether a router has written of a keep."""
 
     def kind(self, kind: str) -> DataFrame:
-        """Return the events of one kind, with the columns of that kind."""
+        """Return the records of one kind, with the columns of that kind."""
         return self.kinds[kind]
 
 
@@ -81,13 +83,14 @@ def kept(spark: SparkSession, stores: Sequence[Path], since_us: int | None = Non
 
     messages = rows("messages", _MESSAGES)
     is_asked = _is_whole("message") if since_us is None else _is_whole("message") & (F.col("t_us") >= since_us)
-    kinds = {kind: few(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.EVENT_KINDS}
+    kinds = {kind: few(f"kinds/{kind}", schemas.of_kind(kind)) for kind in reading.KINDS_APART}
     return Logs(
         few("tallies", schemas.of_tallies()),
         {"messages": messages.select(*schemas.of_head().names), "events": rows("events", schemas.of_head())},
         messages.where(is_asked).drop(reading.CORRUPT),
         kinds,
         kept_bytes,
+        any(any((store / "kinds" / kind).glob("*.parquet")) for store in stores for kind in ("keep", reading.KEPT)),
     )
 
 

@@ -44,7 +44,10 @@ def read(spark: SparkSession, folders: Sequence[Path], schema: StructType) -> Da
     if _count(spark) > 1:
         return spark.read.schema(schema).parquet(*map(str, folders))
     files = sorted(str(path) for folder in folders for path in folder.glob("*.parquet"))
-    found = dataset.dataset(files, to_arrow_schema(schema), "parquet").to_table()
+    wanted = to_arrow_schema(schema)
+    found = dataset.dataset(files, wanted, "parquet").to_table()
+    if not found.num_rows:
+        found = wanted.empty_table()  # a column without any array in it is none to Spark, if it holds maps
     return together(spark.createDataFrame(found, schema))
 
 

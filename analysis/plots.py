@@ -60,6 +60,30 @@ def _rates(title: str, what: str, shown: Shown, tables: Tables) -> str:
     )
 
 
+def _depths(what: str, title: str, shown: Shown, tables: Tables) -> str:
+    rows = tables["kept/over_time"]
+    most: dict[tuple[str, str], int] = {}
+    for row in rows:
+        keep = row["router"], row["name"] or str(row["keep"])
+        most[keep] = max(most.get(keep, 0), row[what] or 0)
+    deepest = sorted(most, key=lambda keep: (-most[keep], keep))[:LINES_MAX]
+    lines = [
+        ChartLine(
+            f"{name} at {router}",
+            [
+                (row["from_us"] / SECOND_US, row[what] or 0)
+                for row in rows
+                if (row["router"], row["name"] or str(row["keep"])) == (router, name)
+            ],
+        )
+        for router, name in deepest
+    ]
+    moments = [at for line in lines for at, _ in line.points]
+    if len(set(moments)) < 2:
+        return ""
+    return _drawn(f"kept-{what}", title, TimeAxis(min(moments), max(moments)), lines, shown, marks(tables))
+
+
 def _lengths(tables: Tables) -> str:
     rows = tables["latency/by_length"]
     lines = [ChartLine(name, [(row["hop"], row[f"{name}_us"]) for row in rows]) for name in ("p50", "p90", "p99")]
@@ -118,6 +142,10 @@ _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {
         partial(_rates, "bytes written per second, control included", "bytes_out", humane.volume),
     ),
     "latency": (_lengths, _matching),
+    "kept": (
+        partial(_depths, "depth", "messages that wait, by keep", humane.count),
+        partial(_depths, "oldest_us", "age of the oldest message that waits, by keep", humane.duration),
+    ),
     "control": (_spread,),
     "content": (_selectivity,),
 }

@@ -2,7 +2,7 @@
 
     <store>/messages/       the messages with all their columns, and `corrupt`
     <store>/events/         of each event what every record has, and `corrupt`
-    <store>/kinds/<kind>/   the events of one kind with the columns of that kind
+    <store>/kinds/<kind>/   the events of one kind with the columns of that kind; of messages' files those of `kept`
     <store>/tallies/        of each block, what its lines come to: a row for each life of a router
 
 Law: a line that is no JSON object, or a message with a field of another type than `protocol/records.py` says, is kept
@@ -46,6 +46,8 @@ Write = Callable[[str, pa.Table], None]
 """Called with a folder of the store and rows for it."""
 
 MESSAGE: Final = (*COMMON, *KINDS["message"].fields)
+KEPT: Final = "kept"
+"""The kind of records that lies among those of messages, and is read apart from them."""
 EVENT_KINDS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "events")
 TALLIED: Final[Mapping[str, pa.DataType]] = {
     "family": pa.string(),
@@ -55,7 +57,8 @@ TALLIED: Final[Mapping[str, pa.DataType]] = {
     **dict.fromkeys(("lines", "broken", "numbered", "n_max", "n_sum", "first_us", "last_us"), pa.int64()),
 }
 """Columns of a tally. `broken` lines are no records or have no number or router; `numbered` are those with a number."""
-FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in EVENT_KINDS))
+KINDS_APART: Final = (*EVENT_KINDS, KEPT)
+FOLDERS: Final = ("messages", "events", "tallies", *(f"kinds/{kind}" for kind in KINDS_APART))
 
 
 def parse(path: str, family: str, store: str, name: str) -> None:
@@ -111,6 +114,10 @@ def _messages(block: bytes, write: Write) -> None:
         rows = rows.append_column(CORRUPT, pa.nulls(count, pa.string()))
     write("messages", rows)
     write("tallies", _tally(rows, "messages"))
+    is_kept = pc.fill_null(pc.equal(rows.column("kind"), KEPT), fill_value=False)
+    if pc.any(is_kept).as_py():
+        lines = zip(_split(block), is_kept.to_pylist(), strict=True)
+        write(f"kinds/{KEPT}", _of_kind([line for line, mine in lines if mine], (*COMMON, *KINDS[KEPT].fields)))
 
 
 def _events(block: bytes, write: Write) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from tamis.analysis.kept.fate import KEPT_FAULTS
+
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
 WHYS_MAX: Final = 6
@@ -20,12 +22,18 @@ _WRONG: Final = {
     "stray": "went to clients that had not asked",
     "undecided": "cannot be decided",
 }
+_FATES: Final = {
+    "acked": "acknowledged",
+    "dead": "moved to dead letters",
+    "replaced": "replaced by later values",
+    "forgotten": "forgotten with their keep",
+}
 BEHIND_US: Final = 60_000_000
 """If a log ends so long before the others, its router never came back."""
 
 
 def remarks(tables: Tables) -> list[str]:
-    return [*_deliveries(tables), *_changes(tables), *_logs(tables)]
+    return [*_deliveries(tables), *_kept(tables), *_changes(tables), *_logs(tables)]
 
 
 def _deliveries(tables: Tables) -> Iterator[str]:
@@ -42,6 +50,22 @@ def _deliveries(tables: Tables) -> Iterator[str]:
     vain = sum(row["in_vain"] for row in tables["delivery/in_vain"])
     if frames:
         yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
+
+
+def _kept(tables: Tables) -> Iterator[str]:
+    if "kept/fates" not in tables:
+        return
+    counts: dict[str, int] = {}
+    for row in tables["kept/fates"]:
+        counts[row["fate"]] = counts.get(row["fate"], 0) + row["messages"]
+    keeps = len(tables["kept/keeps"])
+    fates = ", ".join(f"{count:,} {_FATES.get(fate, fate)}" for fate, count in sorted(counts.items()))
+    yield f"{sum(counts.values()):,} messages of {keeps:,} {'keep' if keeps == 1 else 'keeps'} were recorded: {fates}."
+    wrong: dict[str, int] = {}
+    for row in tables["kept/faults"]:
+        wrong[row["fault"]] = wrong.get(row["fault"], 0) + (row["messages"] or 1)
+    for fault, count in sorted(wrong.items()):
+        yield f"{fault} ({count:,}): {KEPT_FAULTS[fault]}."
 
 
 def undelivered(tables: Tables) -> Iterator[str]:

@@ -6,6 +6,7 @@ Law: nothing here answers anything; each table is made by the file that knows ho
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from threading import RLock
 from typing import Final, Generic, TypeVar
 
@@ -14,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from tamis.analysis import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
+from tamis.analysis.kept import audit, book, figures
+from tamis.analysis.kept.book import KeepBook
 from tamis.analysis.logs import Logs
 from tamis.analysis.parts import are_few, gathered
 
@@ -85,7 +88,7 @@ class Findings:
 
     @once
     def forms(self) -> list[str]:
-        return subscriptions.forms(self.logs.kind("subscription"))
+        return subscriptions.forms(self.logs.kind("subscription"), self.logs.kind("keep"))
 
     @once
     def filters(self) -> DataFrame:
@@ -128,6 +131,39 @@ class Findings:
             *(self.events("topology"), self.restless, self.unsteady, self.settle_us),
         )
         return self._keep(delivery.judged(evidence))
+
+    @once
+    def keep_book(self) -> KeepBook:
+        places = {form: place for place, form in enumerate(self.forms)}
+        events = (row.asDict() for row in self.logs.kind("keep").collect())
+        lives, holes = ([row.asDict() for row in rows.collect()] for rows in (self.lives, self.holes))
+        made = book.made_of(events, lives, holes, places, self.settle_us)
+        for row in audit.highest_given(self.logs.kind("kept")).collect():
+            made.given_to[row.router, row.epoch, row.keep] = row.position
+        return made
+
+    @once
+    def keep_names(self) -> DataFrame:
+        return figures.names(self.spark, self.keep_book)
+
+    @once
+    def kept(self) -> DataFrame:
+        """What became of each position of each keep."""
+        return self._keep(audit.verdicts(self.logs.kind("kept"), self.published, self.keep_book))
+
+    @once
+    def kept_faults(self) -> DataFrame:
+        records, made = self.logs.kind("kept"), self.keep_book
+        entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
+        entered = entered.groupBy(*delivery.ID).agg(F.min("t_us").alias("entered_us"))
+        found = (
+            audit.of_positions(self.kept),
+            audit.missing(self.spark, self.published, entered, self.kept, made),
+            audit.twice(self.kept, records),
+            audit.disorder(records, figures.in_order(self.spark, made)),
+            audit.of_keeps(self.spark, made, audit.losses(records)),
+        )
+        return self._keep(reduce(DataFrame.unionByName, found))
 
     @once
     def bucket_us(self) -> int:

@@ -18,9 +18,10 @@ from tamis.analysis import parts
 FILTERS: Final = pa.schema([("filter", pa.int32()), ("form", pa.string())])
 
 
-def forms(subscription: DataFrame) -> list[str]:
-    """Return each filter that any client asked for, once; its place in the list is its number."""
-    asked = subscription.select(F.explode("filters").alias("form")).distinct()
+def forms(subscription: DataFrame, keep: DataFrame) -> list[str]:
+    """Return each filter that any client asked for, or a keep has, once; its place in the list is its number."""
+    asked = subscription.select(F.explode("filters").alias("form"))
+    asked = asked.union(keep.select(F.explode("filters").alias("form"))).distinct()
     return sorted(row.form for row in asked.collect())
 
 

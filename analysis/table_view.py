@@ -19,7 +19,7 @@ OPEN_ROWS_MAX: Final = 24
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
 _NAMES: Final = frozenset(
-    {"epoch", "number", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"}
+    {"epoch", "number", "position", "keep", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"}
 )
 _SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
 _BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
@@ -40,6 +40,15 @@ _HEADINGS: Final = {
     "filters_from": "filters from",
     "messages_in": "messages in",
     "queued_bytes_max": "most queued",
+    "again": "handed out again",
+    "given": "handed out",
+    "open": "depth now",
+    "depth_max": "greatest depth",
+    "oldest_us_max": "greatest age",
+    "oldest_us": "age of the oldest",
+    "lag_p50_us": "until acknowledged, p50",
+    "lag_p90_us": "p90",
+    "lag_p99_us": "p99",
     "pe": "wanted by anybody (pe)",
     "pp": "subscriptions a message (pp)",
     "sigma": "subscriptions a wanted message (sigma)",
@@ -58,6 +67,10 @@ TITLES: Final = {
     "latency/by_link": "Over each link",
     "latency/by_length": "From source to router, by the links between them",
     "latency/matching": "Matching, by filters in the table",
+    "kept/faults": "What went wrong with kept messages, one by one",
+    "kept/fates": "What became of kept messages",
+    "kept/keeps": "Keeps",
+    "kept/over_time": "Depth over time",
     "control/frames": "Frames between routers",
     "control/statements": "Statements, and how far they spread",
     "control/convergence": "How long the network took to settle",

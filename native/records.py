@@ -24,13 +24,16 @@ _Cdata = Any  # cffi's types exist only at run time
 
 class RecordRing:
     """A ring of records. `prefix` is how each line begins, up to the value of `t_us`. Messages that `wanted` matches
-    are recorded (a table of the switch's thread), or without it those whose id is sampled below `threshold`."""
+    are recorded (a table of the switch's thread), or without it those whose id is sampled below `threshold`.
+    `kept_prefix`: how each line begins that says what became of a kept message; without it none does."""
 
-    def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None) -> None:
+    def __init__(self, prefix: bytes, threshold: int, wanted: Table | None = None, kept_prefix: bytes = b"") -> None:
         self._wanted = wanted
         options = {
             "prefix": ffi.from_buffer(prefix),
             "prefix_size": len(prefix),
+            "kept_prefix": ffi.from_buffer(kept_prefix),
+            "kept_prefix_size": len(kept_prefix),
             "wanted": wanted.c if wanted is not None else ffi.NULL,
             "share": threshold,
             "hash_seed": random_seed(),

@@ -556,14 +556,17 @@ uint64_t tm_switch_unmatched(const tm_switch *sw, uint64_t after, tm_unmatched *
 
 /* ---- records of messages ---- */
 
-/* What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kind
- * `message` of protocol/records.py. The switch never waits: what the ring has no room for is counted and lost. */
+/* What happened to a message, noted by the switch in a ring and taken out as lines of JSON by another thread: the kinds
+ * `message` and `kept` of protocol/records.py. The switch never waits: what the ring has no room for is counted and
+ * lost. */
 
 typedef struct tm_records tm_records;
 
 typedef struct tm_records_options {
     const uint8_t *prefix; /* how each line begins, up to the value of t_us; copied */
     size_t prefix_size;
+    const uint8_t *kept_prefix; /* the same, of lines that say what became of a kept message; copied */
+    size_t kept_prefix_size;    /* 0: nothing is noted of kept messages */
     tm_table *wanted;    /* messages that match it are noted, of whatever id; borrowed, and the switch's; NULL: by id */
     uint64_t share;      /* without `wanted`: ids whose mix (records.h) is below it; UINT64_MAX: all */
     uint64_t hash_seed;  /* as in tm_options */

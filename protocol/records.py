@@ -44,6 +44,8 @@ COMMON: Final = (
     RecordField("n", "integer", "number of the record in its file family and life, without gaps: a gap is a loss"),
 )
 
+_KEEP = RecordField("keep", "integer", "number of the keep at this router, which no other keep ever has")
+
 _LINK = RecordField("neighbour", "text", "the router at the other end")
 _ISSUER = (
     RecordField("issuer", "text", "whose statement it is"),
@@ -208,6 +210,84 @@ KINDS: Final = {
                     "why it went no further: `transit` (came before), `parent` (not from there), `hops` (none left), "
                     "`expired`, `draining` and others as in `interface`; `duplicate` keeps it from clients alone",
                 ),
+            ),
+        ),
+        RecordKind(
+            "kept",
+            "what became of a message that a keep has; of a sampled message all of it is recorded, of others nothing",
+            "messages",
+            (
+                _KEEP,
+                RecordField(
+                    "what",
+                    "text",
+                    "`kept`; `given` to a member; `acked`, `expired`, `dropped`, `replaced` (by a later value), `dead` "
+                    "(moved to the keep of dead letters), `undeliverable`, `damaged` (its record cannot be read): it "
+                    "left; `replayed`: given after it had left; `told`: a member was told of losses, of any messages",
+                ),
+                RecordField("position", "integer", "number of the record of the log by which the keep has it"),
+                RecordField("origin", "text", "of `kept`, `given`, `replayed`: first half of its id, 16 hex digits"),
+                RecordField("number", "integer", "the same: second half of its id"),
+                RecordField("maybe_duplicate", "boolean", "the same: it may have been given before a crash or copy"),
+                RecordField(
+                    "source",
+                    "text",
+                    "of `kept`: `publisher`, `start` (the keep began with it) or `letter` (a dead letter)",
+                ),
+                RecordField("expires_us", "integer", "of `kept`: when its publisher lets go of it"),
+                RecordField("connection", "integer", "whom it was given to or told, or who had it when it left"),
+                RecordField(
+                    "deliveries", "integer", "how often it was given out in this life of the router, with this"
+                ),
+                RecordField("lost", "text", "of `told`: which way of leaving it is about"),
+                RecordField("total", "integer", "of losses and `told`: lost so since the keep was made"),
+            ),
+        ),
+        RecordKind(
+            "keep",
+            "a keep was made or has ended, or somebody attached to it or left it",
+            "events",
+            (
+                _KEEP,
+                RecordField(
+                    "what",
+                    "text",
+                    "`made`; `found` in the log at a start; `attached`, `detached`; `forgotten`, as somebody asked or "
+                    "its lease was over",
+                ),
+                RecordField("name", "text", "its name"),
+                RecordField("client", "text", "who made it, or attached"),
+                RecordField("connection", "integer", "of who attached or left: its number in this life"),
+                RecordField("attachment", "integer", "the client's own number for it"),
+                RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
+                RecordField("keys", "texts", "of the filters, as in `subscription`"),
+                RecordField("terms", "counts", "its bounds as numbers, by their names in a KEEP frame; 0: none"),
+                RecordField("overflow", "text", "`drop-oldest` or `refuse`"),
+                RecordField("order_by", "text", "messages of one value of this attribute go in order"),
+                RecordField("latest_by", "text", "of each value of this attribute only the last message stays"),
+                RecordField("dead_letter", "text", "the keep that gets what is dead"),
+                RecordField("doubts", "integer", "of `found`: stretches of positions that damage has taken"),
+                RecordField("cause", "text", "of `forgotten`: `asked` or `lease`"),
+            ),
+        ),
+        RecordKind(
+            "depth",
+            "how a keep stands, each second in which that changed; counts since the keep was made, whatever is sampled",
+            "events",
+            (
+                _KEEP,
+                RecordField("open", "integer", "messages that wait or are out"),
+                RecordField("out", "integer", "of them, at members"),
+                RecordField("past", "integer", "acknowledged, and kept on"),
+                RecordField("bytes", "integer", "of frames, open and past"),
+                RecordField("oldest_us", "integer", "age of the first that is open"),
+                RecordField("acked", "integer", "acknowledged"),
+                RecordField("lost", "counts", "what left otherwise, by the way of leaving"),
+                RecordField("doubts", "integer", "stretches of positions that damage has taken"),
+                RecordField("refused", "integer", "messages that found it full, in this life of the router"),
+                RecordField("delivered", "integer", "given out, in this life"),
+                RecordField("redelivered", "integer", "of those, again"),
+                RecordField("members", "integer", "who is attached"),
             ),
         ),
         RecordKind(

@@ -12,6 +12,15 @@ OPTIONAL = {
     "message": {
         *("transit", "hop", "from_neighbour", "from_connection", "published_us", "attributes", "refused"),
     },
+    "kept": {
+        *("position", "origin", "number", "maybe_duplicate", "source", "expires_us", "connection", "deliveries"),
+        *("lost", "total"),
+    },
+    "keep": {
+        *("client", "connection", "attachment", "filters", "keys", "terms", "overflow", "order_by", "latest_by"),
+        *("dead_letter", "doubts", "cause"),
+    },
+    "depth": {"oldest_us"},
 }
 """Fields that do not apply to every record of the kind."""
 

@@ -28,7 +28,8 @@ typedef struct tm_kept {
     uint32_t tried;
     uint8_t state;
     bool maybe_duplicate;
-    bool is_letter; /* it came from another keep, as a dead letter */
+    bool is_letter;   /* it came from another keep, as a dead letter */
+    bool is_recorded; /* what becomes of it is noted in the records */
 } tm_kept;
 
 typedef struct tm_index {

@@ -1,4 +1,4 @@
-/* record_lines.c - a record as a line of JSON: the kind `message` of protocol/records.py.
+/* record_lines.c - a record as a line of JSON: the kinds `message` and `kept` of protocol/records.py.
  *
  * Law: a line has exactly the fields of its kind, without those that do not apply; a test compares them. Attributes are
  * JSON inside a JSON string. A float is spelled so that it reads back as that float, an exact one with its point.
@@ -21,6 +21,11 @@ static const char *const REASONS[TM_DROP_REASONS] = {
     "memory",      "hops",      "parent",  "transit",   "no_route", "no_link",   "too_old",   "too_far_ahead",
     "not_in_step", "costly",    "epoch",   "no_member", "space",    "not_kept",
 };
+
+static const char *const WHATS[KEPT_WHATS] = {
+    "acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "kept", "given", "replayed", "told",
+};
+static const char *const SOURCES[KEPT_SOURCES] = {"publisher", "start", "letter"};
 
 /* ---- pieces ---- */
 
@@ -188,14 +193,14 @@ static uint8_t *put_outcome(const tm_records *records, tm_record *record, uint8_
     return put_number(PUT(at, "],\"bytes\":"), record->bytes);
 }
 
-size_t tm_record_line_bytes(const tm_records *records, const tm_record *record) {
+static size_t message_bytes(const tm_records *records, const tm_record *record) {
     size_t names = (size_t)(records->name_bytes_max < 18 ? 18 : records->name_bytes_max) + 1;
     return FIXED_BYTES + records->prefix_size + names * ((size_t)record->links + 2) +
            BYTES_OF_CONNECTION * ((size_t)record->clients + record->dropped) +
            BYTES_OF_BYTE * (size_t)record->attribute_bytes + BYTES_OF_ATTRIBUTE * TM_ATTRIBUTES_MAX;
 }
 
-uint8_t *tm_record_line(const tm_records *records, tm_record *record, uint8_t *at) {
+static uint8_t *put_message(const tm_records *records, tm_record *record, uint8_t *at) {
     at = put_outcome(records, record, put_arrival(records, record, put_identity(records, record, at)));
     if (record->entered) {
         at = put_attributes(PUT(at, ",\"attributes\":\""), tm_record_attributes(record), record->attribute_bytes);
@@ -207,4 +212,48 @@ uint8_t *tm_record_line(const tm_records *records, tm_record *record, uint8_t *a
         *at++ = '"';
     }
     return PUT(at, "}\n");
+}
+
+/* ---- kept messages ---- */
+
+static uint8_t *put_word(uint8_t *at, const char *word) {
+    *at++ = '"';
+    at = put(at, word, strlen(word));
+    *at++ = '"';
+    return at;
+}
+
+static uint8_t *put_kept(const tm_records *records, const tm_kept_record *record, uint8_t *at) {
+    bool has_id = record->what == KEPT_KEPT || record->what == KEPT_GIVEN || record->what == KEPT_REPLAYED;
+    at = put_number(put(at, records->kept_prefix, records->kept_prefix_size), record->t_us);
+    at = put_number(PUT(at, ",\"n\":"), record->n);
+    at = put_number(PUT(at, ",\"keep\":"), record->keep);
+    at = put_word(PUT(at, ",\"what\":"), WHATS[record->what]);
+    at = record->position != 0 ? put_signed(PUT(at, ",\"position\":"), record->position) : at;
+    if (has_id) {
+        at = put_hex(PUT(at, ",\"origin\":"), record->origin);
+        at = put_signed(PUT(at, ",\"number\":"), record->number);
+        at = record->maybe_duplicate ? PUT(at, ",\"maybe_duplicate\":true") : at;
+    }
+    if (record->what == KEPT_KEPT) {
+        at = put_word(PUT(at, ",\"source\":"), SOURCES[record->source]);
+        at = record->expires_ms != 0 ? put_signed(PUT(at, ",\"expires_us\":"), record->expires_ms * 1000) : at;
+    }
+    at = record->connection != UINT32_MAX ? put_number(PUT(at, ",\"connection\":"), record->connection) : at;
+    at = record->deliveries != 0 ? put_number(PUT(at, ",\"deliveries\":"), record->deliveries) : at;
+    at = record->what == KEPT_TOLD ? put_word(PUT(at, ",\"lost\":"), WHATS[record->lost]) : at;
+    at = record->total != 0 ? put_signed(PUT(at, ",\"total\":"), record->total) : at;
+    return PUT(at, "}\n");
+}
+
+/* ---- any ---- */
+
+size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry) {
+    return entry->kind == RECORD_OF_KEPT ? FIXED_BYTES + records->kept_prefix_size
+                                         : message_bytes(records, (const tm_record *)entry);
+}
+
+uint8_t *tm_record_line(const tm_records *records, tm_record_head *entry, uint8_t *at) {
+    return entry->kind == RECORD_OF_KEPT ? put_kept(records, (const tm_kept_record *)entry, at)
+                                         : put_message(records, (tm_record *)entry, at);
 }

@@ -37,11 +37,17 @@ int tm_records_new(const tm_records_options *options, tm_records **made) {
     records->prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->prefix_size);
     records->ring = TM_NEW(&records->memory, TM_COLD, uint8_t, options->ring_bytes);
     records->called = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (records->prefix == NULL || records->ring == NULL || records->called < 0) {
+    records->kept_prefix_size = options->kept_prefix_size;
+    records->kept_prefix = TM_NEW(&records->memory, TM_COLD, uint8_t, options->kept_prefix_size);
+    bool has_kept = records->kept_prefix != NULL || options->kept_prefix_size == 0;
+    if (records->prefix == NULL || !has_kept || records->ring == NULL || records->called < 0) {
         tm_records_free(records);
         return TM_NO_MEMORY;
     }
     memcpy(records->prefix, options->prefix, options->prefix_size);
+    if (options->kept_prefix_size > 0) {
+        memcpy(records->kept_prefix, options->kept_prefix, options->kept_prefix_size);
+    }
     *made = records;
     return TM_OK;
 }
@@ -57,6 +63,7 @@ void tm_records_free(tm_records *records) {
     TM_DELETE(&memory, TM_COLD, records->names, tm_record_name, records->name_capacity);
     tm_idset_free(&records->name_set, &memory, TM_COLD);
     TM_DELETE(&memory, TM_COLD, records->prefix, uint8_t, records->prefix_size);
+    TM_DELETE(&memory, TM_COLD, records->kept_prefix, uint8_t, records->kept_prefix_size);
     TM_DELETE(&memory, TM_COLD, records->ring, uint8_t, records->ring_bytes);
     if (records->called >= 0) {
         close(records->called);
@@ -84,10 +91,10 @@ void tm_records_lose(tm_records *records) {
     atomic_fetch_add_explicit(&records->lost, 1, memory_order_relaxed);
 }
 
-/* An entry that does not fit in front of the end of the ring begins at its start; a filler stands between. */
-tm_record *tm_records_begin(tm_records *records, const tm_record *shape) {
+/* Room for an entry of `size` bytes; NULL: none, which is counted. One that does not fit in front of the end of the
+ * ring begins at its start; a filler stands between. */
+static void *begin(tm_records *records, uint32_t size) {
     uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed);
-    uint32_t size = entry_bytes(shape);
     uint32_t at = (uint32_t)noted & (records->ring_bytes - 1);
     uint32_t skipped = size > records->ring_bytes - at ? records->ring_bytes - at : 0;
     if (!has_room(records, noted, (uint64_t)size + skipped)) {
@@ -95,25 +102,49 @@ tm_record *tm_records_begin(tm_records *records, const tm_record *shape) {
         return NULL;
     }
     if (skipped > 0) {
-        tm_record *filler = (tm_record *)(records->ring + at);
+        tm_record_head *filler = (tm_record_head *)(records->ring + at);
         filler->size = skipped; /* eight bytes at least, which is as far as a filler is looked at */
-        filler->is_filler = true;
+        filler->kind = RECORD_FILLER;
         atomic_store_explicit(&records->noted, noted + skipped, memory_order_release);
         at = 0;
     }
-    tm_record *record = (tm_record *)(records->ring + at);
-    *record = *shape;
-    record->size = size;
-    record->n = records->n++;
-    return record;
+    return records->ring + at;
 }
 
-void tm_records_commit(tm_records *records, const tm_record *record) {
-    uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed) + record->size;
+static void commit(tm_records *records, uint32_t size) {
+    uint64_t noted = atomic_load_explicit(&records->noted, memory_order_relaxed) + size;
     atomic_store_explicit(&records->noted, noted, memory_order_release);
     if (noted - records->taken_then > records->ring_bytes / 2 && !has_room(records, noted, records->ring_bytes / 2) &&
         !atomic_load_explicit(&records->is_called, memory_order_relaxed)) {
         tm_records_call(records);
+    }
+}
+
+tm_record *tm_records_begin(tm_records *records, const tm_record *shape) {
+    uint32_t size = entry_bytes(shape);
+    tm_record *record = begin(records, size);
+    if (record != NULL) {
+        *record = *shape;
+        record->size = size;
+        record->kind = RECORD_OF_MESSAGE;
+        record->n = records->n++;
+    }
+    return record;
+}
+
+void tm_records_commit(tm_records *records, const tm_record *record) {
+    commit(records, record->size);
+}
+
+void tm_records_note_kept(tm_records *records, const tm_kept_record *shape) {
+    _Static_assert(sizeof *shape % ENTRY_ALIGN == 0, "entries follow one another");
+    tm_kept_record *record = begin(records, sizeof *shape);
+    if (record != NULL) {
+        *record = *shape;
+        record->size = sizeof *shape;
+        record->kind = RECORD_OF_KEPT;
+        record->n = records->n++;
+        commit(records, sizeof *shape);
     }
 }
 
@@ -145,9 +176,9 @@ int tm_records_take(tm_records *records, uint64_t end, uint8_t *out, size_t capa
     *size = 0;
     *count = 0;
     while (taken != end) {
-        tm_record *record = (tm_record *)(records->ring + (taken & (records->ring_bytes - 1)));
+        tm_record_head *record = (tm_record_head *)(records->ring + (taken & (records->ring_bytes - 1)));
         uint32_t bytes = record->size;
-        if (!record->is_filler) {
+        if (record->kind != RECORD_FILLER) {
             size_t wanted = tm_record_line_bytes(records, record);
             if (wanted > capacity - *size) {
                 *size = *count == 0 ? wanted : *size;
@@ -225,12 +256,15 @@ static const char *fault_of(const tm_records *records) {
     }
     while (at != noted) {
         uint64_t place = at & (records->ring_bytes - 1);
-        const tm_record *record = (const tm_record *)(records->ring + place);
+        const tm_record_head *record = (const tm_record_head *)(records->ring + place);
         if (record->size == 0 || record->size % ENTRY_ALIGN != 0 || record->size > records->ring_bytes - place ||
             record->size > noted - at) {
             return "an entry is not in one piece";
         }
-        if (!record->is_filler && record->size != entry_bytes(record)) {
+        bool is_whole = record->kind == RECORD_FILLER ||
+                        record->size == (record->kind == RECORD_OF_KEPT ? sizeof(tm_kept_record)
+                                                                        : entry_bytes((const tm_record *)record));
+        if (!is_whole) {
             return "an entry is not as long as what is in it";
         }
         at += record->size;

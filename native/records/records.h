@@ -2,6 +2,7 @@
  *
  *     taken ──[entry][entry][filler]│[entry]──> noted          a ring; each entry is in one piece, a multiple of 8
  * bytes entry   tm_record, then the neighbours' numbers, then connections it went to, dropped ones, packed attributes
+ *       entry   or tm_kept_record: what became of a message that a keep has
  *
  * Law: one thread notes, the switch's; one other takes. Neither waits for the other, and they share `noted`, `taken`,
  * `lost` and the call alone. Records are numbered whether or not there is room for them, so that a gap is a loss.
@@ -15,9 +16,17 @@
 
 #define RECORD_NOT_REFUSED UINT8_MAX
 
-typedef struct tm_record {
+typedef enum { RECORD_OF_MESSAGE, RECORD_OF_KEPT, RECORD_FILLER } tm_record_kind;
+
+/* How every entry begins. */
+typedef struct tm_record_head {
     uint32_t size; /* of the entry */
-    uint8_t is_filler;
+    uint8_t kind;  /* tm_record_kind */
+} tm_record_head;
+
+typedef struct tm_record {
+    uint32_t size; /* this and what follows: as in tm_record_head */
+    uint8_t kind;
     uint8_t refused; /* TM_DROP_*, or RECORD_NOT_REFUSED */
     uint8_t entered; /* here: its attributes follow */
     uint8_t reserved;
@@ -41,6 +50,45 @@ typedef struct tm_record {
     uint32_t reserved_32;
 } tm_record;
 
+/* What a record of a kept message says; the names are in record_lines.c. */
+typedef enum {
+    KEPT_ACKED, /* the ways to leave a keep, in the order of tm_leaving */
+    KEPT_EXPIRED,
+    KEPT_DROPPED,
+    KEPT_REPLACED,
+    KEPT_DEAD,
+    KEPT_UNDELIVERABLE,
+    KEPT_DAMAGED,
+    KEPT_KEPT,
+    KEPT_GIVEN,
+    KEPT_REPLAYED, /* given, though it has left: it is kept on */
+    KEPT_TOLD,     /* a loss was told to a member */
+    KEPT_WHATS
+} tm_kept_what;
+
+/* How a keep came by a message. */
+typedef enum { KEPT_BY_PUBLISHER, KEPT_AT_START, KEPT_AS_LETTER, KEPT_SOURCES } tm_kept_source;
+
+typedef struct tm_kept_record {
+    uint32_t size; /* this and what follows: as in tm_record_head */
+    uint8_t kind;
+    uint8_t what;   /* tm_kept_what */
+    uint8_t source; /* of KEPT_KEPT: tm_kept_source */
+    uint8_t maybe_duplicate;
+    uint64_t n;
+    uint64_t t_us;
+    uint64_t position; /* 0: it is about no single message */
+    uint64_t origin;   /* of KEPT_KEPT, KEPT_GIVEN and KEPT_REPLAYED: the id */
+    uint64_t number;
+    uint64_t expires_ms; /* of KEPT_KEPT; 0: never */
+    uint64_t total;      /* of losses and KEPT_TOLD: lost so since the keep was made */
+    uint32_t keep;
+    uint32_t connection; /* UINT32_MAX: nobody's */
+    uint32_t deliveries;
+    uint8_t lost; /* of KEPT_TOLD: by which way */
+    uint8_t reserved[3];
+} tm_kept_record;
+
 /* A router as lines call it. */
 typedef struct tm_record_name {
     uint64_t number;
@@ -53,6 +101,8 @@ struct tm_records {
     tm_memory memory; /* of the thread that takes, after tm_records_new */
     uint8_t *prefix;  /* owned */
     size_t prefix_size;
+    uint8_t *kept_prefix; /* owned; NULL: nothing is noted of kept messages */
+    size_t kept_prefix_size;
     tm_table *wanted; /* borrowed; NULL: by share */
     uint64_t share;
     uint8_t *ring; /* owned */
@@ -105,6 +155,8 @@ static inline uint8_t *tm_record_attributes(tm_record *record) {
  * counted. It is there for the other side after tm_records_commit. */
 tm_record *tm_records_begin(tm_records *records, const tm_record *shape);
 void tm_records_commit(tm_records *records, const tm_record *record);
+/* Note what became of a kept message, all of `shape` but its size, kind and n; lost and counted without room. */
+void tm_records_note_kept(tm_records *records, const tm_kept_record *shape);
 /* One that cannot be noted whole. */
 void tm_records_lose(tm_records *records);
 
@@ -113,9 +165,9 @@ const tm_record_name *tm_records_named(const tm_records *records, uint64_t numbe
 
 /* ---- record_lines.c ---- */
 
-/* At least as many bytes as its line has. */
-size_t tm_record_line_bytes(const tm_records *records, const tm_record *record);
+/* At least as many bytes as the line of an entry has; it is no filler. */
+size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry);
 /* Write the line; returns its end. */
-uint8_t *tm_record_line(const tm_records *records, tm_record *record, uint8_t *out);
+uint8_t *tm_record_line(const tm_records *records, tm_record_head *entry, uint8_t *out);
 
 #endif

@@ -116,7 +116,11 @@ static void fill_book(tm_switch *sw, const tm_log_record *record) {
 
 /* What cannot be read is lost when it is to be given out. */
 static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
-    return (tm_kept){.n = n, .place = KEPT_NO_PLACE, .at_ms = keep_wall_ms(sw), .tried = KEPT_NO_TRY};
+    return (tm_kept){.n = n,
+                     .place = KEPT_NO_PLACE,
+                     .at_ms = keep_wall_ms(sw),
+                     .tried = KEPT_NO_TRY,
+                     .is_recorded = keep_are_all_recorded(sw)};
 }
 
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {

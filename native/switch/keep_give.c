@@ -157,6 +157,7 @@ static bool send(tm_switch *sw, uint32_t id, const tm_body *body, const tm_kept 
     wire_store32(at + 24, deliveries);
     at[28] = bits_of(sw, row);
     memcpy(at + KEEP_DELIVER_BYTES, body->frame + WIRE_HEADER_BYTES, body->size - WIRE_HEADER_BYTES);
+    keep_record_given(sw, member, row, keep_id_of(body->frame), deliveries, (at[28] & WIRE_MAYBE_DUPLICATE) != 0);
     member->sent++;
     connection->traffic.deliveries++;
     sw->stats.deliveries++;

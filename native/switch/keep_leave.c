@@ -75,6 +75,9 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
     tm_kept *row = &keep->index.rows[at];
     uint64_t n = row->n;
     bool was_open = row->state == KEPT_OPEN;
+    if (was_open) {
+        keep_record_left(sw, keep, row, how);
+    }
     if (row->tried != KEPT_NO_TRY) {
         end_try(sw, keep, row);
     }
@@ -97,6 +100,7 @@ static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
     const tm_kept *before = row > &keep->index.rows[keep->index.first] ? row - 1 : NULL;
     uint64_t first = before == NULL ? 0 : before->n + (before->state == KEPT_OPEN);
     keep_note_done(sw, keep->number | KEEP_UNACKED, first, row->n);
+    keep_record_left(sw, keep, row, LEFT_ACKED);
     if (row->tried != KEPT_NO_TRY) {
         end_try(sw, keep, row);
     }
@@ -241,12 +245,14 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
                           .body_size = size,
                           .kind = TM_LOG_DEAD_LETTER,
                           .t_us = keep_wall_ms(sw) * 1000};
+    tm_kept_id id = keep_id_of(body->frame); /* which the append may overwrite */
     moved.maybe_duplicate = row->maybe_duplicate;
     moved.is_letter = true;
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
         return false;
     }
     take_out(sw, slot, at, LEFT_DEAD, &done.first);
+    keep_record_kept(sw, keep_at(sw, to), &moved, id, KEPT_AS_LETTER);
     keep_put(sw, to, &moved);
     return true;
 }

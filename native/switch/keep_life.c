@@ -50,7 +50,8 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
                    .at_ms = at_ms,
                    .expires_ms = expiry_ms_of(frame),
                    .size = size,
-                   .tried = KEPT_NO_TRY};
+                   .tried = KEPT_NO_TRY,
+                   .is_recorded = keep_is_recorded(sw, frame)};
     if (terms->order_by_size + terms->latest_by_size > 0) {
         tm_attribute attributes[TM_ATTRIBUTES_MAX];
         size_t count = 0;

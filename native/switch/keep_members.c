@@ -55,6 +55,7 @@ void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
         wire_unsigned(&sw->writer, is_doubtful ? keep->tally.doubt_last : 0);
     }
     wire_end(&sw->writer);
+    keep_record_told(sw, keep, how, member->connection);
     switch_queue_control(sw, member->connection, TM_LANE_ORDERED); /* without room the next total says it as well */
 }
 

@@ -42,10 +42,12 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
                           .body_size = body.size,
                           .kind = TM_LOG_SEED,
                           .t_us = record->t_us};
+    tm_kept_id id = keep_id_of(body.frame);
     uint64_t original = record->n; /* `record` may be in the memory that is written into */
     int result = keep_append(sw, &entry, &row.n);
     if (result == TM_OK) {
         start->last = original > start->last ? original : start->last;
+        keep_record_kept(sw, keep, &row, id, KEPT_AT_START);
         keep_put(sw, slot, &row);
     }
     return result;

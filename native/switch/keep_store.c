@@ -103,6 +103,7 @@ static int store(tm_switch *sw, const parts *message) {
         uint32_t slot = keeps->wanted_slots[i];
         tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size);
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
+        keep_record_kept(sw, keep_at(sw, slot), &row, keep_id_of(frame), KEPT_BY_PUBLISHER);
         keep_put(sw, slot, &row);
     }
     switch_at(sw, message->from)->is_keeping = true;

@@ -15,6 +15,7 @@
  *     keep_leave.c    a message leaves: acknowledged, lost, dead
  *     keep_damage.c   what the damage of a log may have taken
  *     keep_bounds.c   what has to leave by the terms of a keep
+ *     keep_record.c   what becomes of a message, into the records
  *     keep_figures.c  counters for people, and every invariant
  *
  * Law: what a client is told waits until the record that says it is on disk. Places in arrays (`slot`, `member`, a try)
@@ -343,6 +344,32 @@ int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
 /* Is there room for a frame of `size` bytes in a keep that refuses? */
 bool keep_has_room(const tm_keep *keep, uint32_t size);
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_record.c ---- */
+
+/* Is what becomes of the message of a frame noted? */
+bool keep_is_recorded(const tm_switch *sw, const uint8_t *frame);
+/* ... and of every message, so that of one whose frame cannot be read, too? */
+bool keep_are_all_recorded(const tm_switch *sw);
+typedef struct tm_kept_id {
+    uint64_t origin;
+    uint64_t number;
+} tm_kept_id;
+
+/* Who published the message of a frame, and its number; to be read before a record is appended. */
+static inline tm_kept_id keep_id_of(const uint8_t *frame) {
+    return (tm_kept_id){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
+}
+
+/* A keep has a message; the row has its position. */
+void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm_kept_id id, tm_kept_source source);
+/* It was written to a member; `deliveries` 0: replayed. */
+void keep_record_given(tm_switch *sw, const tm_member *member, const tm_kept *row, tm_kept_id id, uint32_t deliveries,
+                       bool maybe_duplicate);
+/* It is about to leave; its try and the tally are those from before. */
+void keep_record_left(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm_leaving how);
+/* A member is told what its keep has lost in all, by one way. */
+void keep_record_told(tm_switch *sw, const tm_keep *keep, tm_leaving how, uint32_t connection);
 
 /* ---- keep_totals.c ---- */
 

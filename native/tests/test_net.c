@@ -104,8 +104,8 @@ static void check_records(router *at) {
     CHECK(tm_records_validate(at->records, &reason) == TM_OK, "%s", reason);
     for (uint64_t noted = at->records->taken; noted != at->records->noted;) {
         const tm_record *record = (tm_record *)(at->records->ring + (noted & (at->records->ring_bytes - 1)));
-        at->recorded_clients += record->is_filler ? 0 : record->clients;
-        at->recorded_links += record->is_filler ? 0 : record->links;
+        at->recorded_clients += record->kind == RECORD_OF_MESSAGE ? record->clients : 0;
+        at->recorded_links += record->kind == RECORD_OF_MESSAGE ? record->links : 0;
         noted += record->size;
     }
     size_t size;

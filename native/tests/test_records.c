@@ -17,8 +17,12 @@ static const char PREFIX[] = "{\"t_us\":";
 static uint8_t lines[LINES_BYTES];
 
 static tm_records *new_records(uint64_t share) {
-    tm_records_options options = {
-        .prefix = (const uint8_t *)PREFIX, .prefix_size = sizeof PREFIX - 1, .share = share, .ring_bytes = RING_BYTES};
+    tm_records_options options = {.prefix = (const uint8_t *)PREFIX,
+                                  .prefix_size = sizeof PREFIX - 1,
+                                  .kept_prefix = (const uint8_t *)PREFIX,
+                                  .kept_prefix_size = sizeof PREFIX - 1,
+                                  .share = share,
+                                  .ring_bytes = RING_BYTES};
     tm_records *records = NULL;
     CHECK(tm_records_new(&options, &records) == TM_OK, "no records");
     return records;
@@ -61,6 +65,22 @@ static bool note(tm_records *records, uint64_t number, uint32_t links, uint32_t 
     return true;
 }
 
+/* The same of a kept message, with a field more or less; false: it was lost. */
+static bool note_kept(tm_records *records, uint64_t number, uint32_t what) {
+    tm_kept_record shape = {.what = (uint8_t)(what % KEPT_WHATS),
+                            .source = (uint8_t)(what % KEPT_SOURCES),
+                            .t_us = number,
+                            .position = what % 2 ? UINT64_MAX : 0,
+                            .number = UINT64_MAX,
+                            .expires_ms = what % 3,
+                            .total = what % 5,
+                            .connection = what % 7 ? UINT32_MAX : what,
+                            .lost = KEPT_DAMAGED};
+    uint64_t lost = tm_records_lost(records);
+    tm_records_note_kept(records, &shape);
+    return tm_records_lost(records) == lost;
+}
+
 /* The number that a line begins with; `*at` moves behind the line. */
 static uint64_t read_line(const uint8_t **at, const uint8_t *end) {
     CHECK((size_t)(end - *at) > sizeof PREFIX && memcmp(*at, PREFIX, sizeof PREFIX - 1) == 0, "another beginning");
@@ -89,7 +109,9 @@ static void note_some(walk *w) {
     attribute_bytes =
         attribute_bytes > 0 && attribute_bytes < 300 ? 300 : attribute_bytes; /* str 16 is for long ones */
     uint64_t number = w->next++;
-    if (note(w->records, number, below(&w->dice, LIST_MAX), below(&w->dice, LIST_MAX), attribute_bytes)) {
+    if (below(&w->dice, 3) == 0
+            ? note_kept(w->records, number, below(&w->dice, 1000))
+            : note(w->records, number, below(&w->dice, LIST_MAX), below(&w->dice, LIST_MAX), attribute_bytes)) {
         w->noted[w->noted_count++] = number;
     } else {
         w->lost++;

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from tamis.configs import RouterSettings
 from tamis.native import Gone, OutOfMemory
@@ -27,6 +27,7 @@ from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.connections import Connections
+from tamis.router.daemon.happenings import KeepAttended, KeepChanged
 from tamis.router.daemon.settings import table_bytes_per_client
 from tamis.router.keeps.life import KeepChange, KeepState
 from tamis.router.keeps.living import KeepLife, KeepQuotas
@@ -99,7 +100,10 @@ class KeepHost:
             self.keeps.retire(n)
         for keep in found.keeps:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
-            self._hold(HeldKeep(keep.number, keep.n, keep.made, KeepLife(KeepState.IDLE, now_ms)))
+            held = HeldKeep(keep.number, keep.n, keep.made, KeepLife(KeepState.IDLE, now_ms))
+            self._hold(held)
+            if self.connections.happenings.is_heard(KeepChanged):
+                self._tell("found", held, doubts=self.figures(held).doubts)
         for name in self._letters_from:
             self._join_dead_letters(name)
         if found.keeps:
@@ -159,6 +163,7 @@ class KeepHost:
     def _is_made(self, held: HeldKeep) -> None:
         """Go on with a keep whose record is appended, and which has its filters."""
         self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
+        self._tell("made", held)
         filters = {held.number: held.terms.filters}
         self.connections.work.add(self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held))
 
@@ -221,7 +226,7 @@ class KeepHost:
         else:
             self._writer.when_on_disk(0, answer)
 
-    def _forget(self, held: HeldKeep) -> None:
+    def _forget(self, held: HeldKeep, cause: str = "asked") -> None:
         work = self._let_go(held.number)
         try:
             next(work)
@@ -229,6 +234,7 @@ class KeepHost:
             work = _nothing()
         self._unhold(held)
         self.keeps.retire(held.n)
+        self._tell("forgotten", held, cause=cause)
         for answer in held.waiting or ():
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
         for number in self._letters_from.get(held.made.name, ()):
@@ -246,8 +252,8 @@ class KeepHost:
 
     # --- members ---------------------------------------------------------------------------------------------------
 
-    def attach(self, connection: int, attach: Attach) -> None:
-        """Attach a connection; NotDone says why not."""
+    def attach(self, client: str, connection: int, attach: Attach) -> None:
+        """Attach a connection of `client`; NotDone says why not."""
         held = self.by_name.get(attach.name)
         if held is None or held.life.state is KeepState.MAKING:
             raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
@@ -268,7 +274,8 @@ class KeepHost:
             raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
         if held.life.state is not KeepState.SERVED:
             held.life.change(KeepChange.FIRST_ATTACHED, _steady_ms())
-        self._members.add(member, held.number)
+        self._members.add(member, held.number, client)
+        self._tell_member("attached", held, client, member)
 
     def detach(self, connection: int, id_: int) -> bool:
         """End an attachment; False: there is none of this id."""
@@ -286,9 +293,12 @@ class KeepHost:
 
     def _left(self, member: Member) -> None:
         number = self._members.keep_of(member)
-        self._members.remove(member)
-        if number is not None and self._members.count(number) == 0:
-            self.by_number[number].life.change(KeepChange.LAST_DETACHED, _steady_ms())
+        client = self._members.remove(member)
+        if number is not None:
+            held = self.by_number[number]
+            self._tell_member("detached", held, client, member)
+            if self._members.count(number) == 0:
+                held.life.change(KeepChange.LAST_DETACHED, _steady_ms())
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
@@ -299,7 +309,7 @@ class KeepHost:
             ends_ms = held.life.lease_ends_ms(held.terms.idle_ms)
             if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
                 with suppress(NotDone):  # the ring is full: again in a second
-                    self._forget(held)
+                    self._forget(held, "lease")
 
     # --- figures ---------------------------------------------------------------------------------------------------
 
@@ -319,6 +329,18 @@ class KeepHost:
 
     def commits(self) -> CommitTimes:
         return self.keeps.commits()
+
+    # --- what is told ----------------------------------------------------------------------------------------------
+
+    def _tell(
+        self, what: Literal["made", "found", "forgotten"], held: HeldKeep, doubts: int = 0, cause: str = ""
+    ) -> None:
+        made = held.made
+        told = held.number, made.name, made.owner, made.terms, doubts, cause
+        self.connections.happenings.tell(KeepChanged, what, *told)
+
+    def _tell_member(self, what: Literal["attached", "detached"], held: HeldKeep, client: str, member: Member) -> None:
+        self.connections.happenings.tell(KeepAttended, what, held.number, held.made.name, client, *member)
 
     # --- steps -----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ class KeepMembers:
     def __init__(self) -> None:
         self._keeps: defaultdict[int, dict[int, int]] = defaultdict(dict)
         """Of each connection: keeps by the ids of its attachments."""
-        self._members: defaultdict[int, set[Member]] = defaultdict(set)
+        self._members: defaultdict[int, dict[Member, str]] = defaultdict(dict)
 
     def keep_of(self, member: Member) -> int | None:
         """Return the number of the keep that it is attached to; None: there is no such member."""
@@ -34,16 +34,19 @@ class KeepMembers:
         """How many a keep has."""
         return len(self._members.get(number, ()))
 
-    def add(self, member: Member, number: int) -> None:
+    def add(self, member: Member, number: int, client: str) -> None:
+        """Note that `client` has attached."""
         connection, id_ = member
         self._keeps[connection][id_] = number
-        self._members[number].add(member)
+        self._members[number][member] = client
 
-    def remove(self, member: Member) -> None:
+    def remove(self, member: Member) -> str:
+        """Let go of a member; return which client it is."""
         connection, id_ = member
         number = self._keeps[connection].pop(id_)
-        self._members[number].remove(member)
+        client = self._members[number].pop(member)
         if not self._keeps[connection]:
             del self._keeps[connection]
         if not self._members[number]:
             del self._members[number]
+        return client

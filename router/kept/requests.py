@@ -64,7 +64,7 @@ class KeepRequests:
 
     def _attach(self, client: KeepAsker, attach: Attach) -> None:
         try:
-            self._keeper.attach(client.connection, attach)
+            self._keeper.attach(client.name, client.connection, attach)
         except NotDone as error:
             _answer(client, AckOf.ATTACH, attach.request, attach.id, error)
         else:

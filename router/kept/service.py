@@ -9,6 +9,7 @@ from __future__ import annotations
 from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
+from tamis.router.kept.counting import KeepCounts
 from tamis.router.kept.keeper import HeldKeep, KeepHost
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
@@ -33,6 +34,7 @@ class KeptService:
         self.replays = Replays(connections, self.log)
         self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
+        self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
 
@@ -54,6 +56,7 @@ class KeptService:
         """Commit what was appended, and close the log; the switch is closed."""
         self.log.close()
 
-    def _each_second(self, _: SecondPassed) -> None:
+    def _each_second(self, second: SecondPassed) -> None:
         self.keeper.end_leases()
         self._alarms.look()
+        self._counts.each_second(second)

@@ -41,6 +41,7 @@ from tamis.router.daemon.happenings import (
 )
 from tamis.router.records.control import said_of
 from tamis.router.records.files import Bounds
+from tamis.router.records.keeps import KeepRecords
 from tamis.router.records.lines import RecordLines
 from tamis.router.records.writer import Writer
 
@@ -80,6 +81,7 @@ class Recorder:
         happenings.listen(SubscriptionsAdded, self._subscribed)
         happenings.listen(SubscriptionRemoved, self._unsubscribed)
         happenings.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
+        KeepRecords(self._writer.note, _with_filters).listen(happenings)
 
     def start(self) -> None:
         self._name(stable_number(self._settings.id), self._settings.id, 0)
@@ -229,9 +231,10 @@ def _with_filters(head: dict[str, object], packed: tuple[bytes, ...]) -> Callabl
 
 def _messages(chosen: RecordSettings, lines: RecordLines) -> RecordRing:
     where = chosen.messages.where
+    kept = lines.prefix("kept")
     if where is None:
-        return RecordRing(lines.prefix("message"), threshold_of(chosen.messages.share))
+        return RecordRing(lines.prefix("message"), threshold_of(chosen.messages.share), kept_prefix=kept)
     wanted = Table()
     for one in parse(where).filters:
         wanted.add(one, 0)
-    return RecordRing(lines.prefix("message"), 0, wanted)
+    return RecordRing(lines.prefix("message"), 0, wanted, kept)

@@ -31,7 +31,7 @@ Examples:
   tamis analyze logs --out answers --advise network.yaml
   tamis analyze /srv/tamis/logs --out answers --follow --master spark://10.0.0.5:7077
 """
-_FAULTS = ("missing", "duplicate", "stray", "dropped")
+_FAULTS = ("missing", "duplicate", "stray", "dropped", "kept")
 _MASTER = r"local(\[(\*|[1-9]\d*)\])?|spark://[^/]+:\d+|yarn|k8s://.+"
 
 
@@ -86,7 +86,7 @@ def _faults(_context: click.Context, _option: click.Parameter, text: str | None)
     "--fail-on",
     metavar="VERDICT,...",
     callback=_faults,
-    help="Exit with 1 if a delivery is missing, duplicate, stray or dropped.",
+    help="Exit with 1 if a delivery is missing, duplicate, stray or dropped, or kept: anything is wrong with keeps.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(
@@ -106,7 +106,7 @@ def command(
     """Answer from the event logs of routers where traffic goes, how long it takes, and what was not delivered.
 
     LOGS has a folder for each router, or is a topology file whose routers keep records. The questions are delivery,
-    traffic, latency, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together as
+    traffic, latency, kept, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together as
     OUT/report.html.
 
     With --advise the topology file is held against this traffic: what to change and what that is promised to bring, or
@@ -129,8 +129,9 @@ def command(
         raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
     if planned and advise is None:
         raise click.UsageError("--planned adds to the advice: give --advise, too")
-    if fail_on and only and "delivery" not in only:
-        raise click.UsageError("--fail-on counts deliveries: add --only delivery")
+    for question, verdicts in (("delivery", set(fail_on) - {"kept"}), ("kept", set(fail_on) & {"kept"})):
+        if verdicts and only and question not in only:
+            raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
     logs = _folder(logs, follow)
     try:
         asked = None if advise is None else wanted(advise, logs, planned)
@@ -208,19 +209,21 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
     """Return the exit code, and say which faults there were of those that are not to be."""
-    from tamis.analysis.verdict_counts import verdict_counts
+    from tamis.analysis.verdict_counts import kept_counts, verdict_counts
 
-    counts = verdict_counts(job.out) or {}
+    kept = kept_counts(job.out)
+    counts = (verdict_counts(job.out) or {}) | ({} if kept is None else {"kept": sum(kept["faults"].values())})
     found = {name: counts.get(name, 0) for name in fail_on if counts.get(name)}
     if found:
-        click.echo(f"deliveries: {', '.join(f'{count:,} {name}' for name, count in found.items())}", err=True)
+        said = (f"{count:,} {'faults of keeps' if name == 'kept' else name}" for name, count in found.items())
+        click.echo(f"deliveries: {', '.join(said)}", err=True)
     return int(bool(found))
 
 
 def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
     from tamis.analysis.advice.job import ADVISED, PATCH
     from tamis.analysis.job import REPORT
-    from tamis.analysis.verdict_counts import verdict_counts
+    from tamis.analysis.verdict_counts import kept_counts, verdict_counts
 
     files = {"report": job.out / REPORT}
     if job.advise is not None:
@@ -229,6 +232,8 @@ def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
         told: dict[str, object] = {name: str(path) for name, path in files.items()}
         counts = verdict_counts(job.out)
         told |= {} if counts is None else {"deliveries": counts}
+        kept = kept_counts(job.out)
+        told |= {} if kept is None else {"kept": kept}
         told |= {} if job.advise is None else {"advice": [each.row for each in found]}
         click.echo(json.dumps(told))
         return

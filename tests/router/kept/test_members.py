@@ -16,10 +16,10 @@ def test_they_are_what_a_plain_table_has(steps: list[tuple[int, int, int]]) -> N
     for connection, id_, number in steps:
         member = connection, id_
         if member in plain:
-            members.remove(member)
+            assert members.remove(member) == f"client{connection}"
             del plain[member]
         else:
-            members.add(member, number)
+            members.add(member, number, f"client{connection}")
             plain[member] = number
         for each in (1, 2, 3):
             assert sorted(members.of_connection(each)) == sorted(one for one in plain if one[0] == each)

@@ -1,0 +1,187 @@
+"""What a kept message is judged by: keeps and their terms, who was attached when, lives and holes of routers.
+
+Law: it is made of events alone and never changes; it travels whole to where messages are judged. Spans are by the clock
+of the router that wrote. A keep is in force from the record that says it was made, or found at a start, to the one that
+says it is forgotten, or to the end of that life.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+TURN_US: Final = 50_000
+"""Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
+Row = Mapping[str, Any]
+Place = tuple[str, int]
+"""A router and a number: of a keep, or of a life."""
+
+
+class RouterLife(NamedTuple):
+    epoch: int
+    first_us: int
+    last_us: int
+    is_broken: bool
+    """It did not say that it stopped: its last records may be missing, and what was not on disk is undone."""
+
+
+class Span(NamedTuple):
+    from_us: int
+    to_us: int
+
+    def meets(self, from_us: int, to_us: int) -> bool:
+        return self.from_us <= to_us and self.to_us >= from_us
+
+
+@dataclass(slots=True)
+class KnownKeep:
+    """A keep of a router. `terms` as in its record, or empty where that is missing."""
+
+    name: str = ""
+    terms: Mapping[str, int] = field(default_factory=dict)
+    overflow: str = ""
+    order_by: str = ""
+    latest_by: str = ""
+    dead_letter: str = ""
+    filters: frozenset[int] = frozenset()
+    made_us: int | None = None
+    forgotten_us: int | None = None
+    lives: dict[int, Span] = field(default_factory=dict)
+    """When it was in force, by life."""
+    has_doubts: bool = False
+
+    @property
+    def for_us(self) -> int:
+        return self.terms.get("for_ms", 0) * 1_000
+
+    @property
+    def keeps_past(self) -> bool:
+        return bool(self.for_us or self.latest_by)
+
+
+@dataclass(slots=True)
+class KeepBook:
+    settle_us: int
+    """What happened so shortly before a crash may not have been on disk, or not in the records."""
+    keeps: dict[Place, KnownKeep] = field(default_factory=dict)
+    lives: dict[Place, RouterLife] = field(default_factory=dict)
+    members: dict[tuple[str, int, int, int], list[Span]] = field(default_factory=dict)
+    """(router, epoch, keep, connection) -> when it was attached."""
+    holes: dict[str, list[Span]] = field(default_factory=dict)
+    """When records are missing, of messages or of events, by router."""
+    breaks: dict[str, list[Span]] = field(default_factory=dict)
+    """From the last record of a life that broke off to the next life, by router."""
+    given_to: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    """(router, epoch, keep) -> the highest position that was handed out for the first time then."""
+
+    def is_dark(self, router: str, from_us: int, to_us: int) -> bool:
+        """Return whether records of the router may be missing about then: a hole, or the end of a life that broke
+        off."""
+        breaks = any(span.meets(from_us, to_us) for span in self.breaks.get(router, ()))
+        return breaks or self.has_hole(router, from_us, to_us)
+
+    def has_hole(self, router: str, from_us: int, to_us: int) -> bool:
+        return any(hole.meets(from_us, to_us) for hole in self.holes.get(router, ()))
+
+    def may_be_undone(self, router: str, epoch: int, at_us: int) -> bool:
+        """Return whether what happened then may not have been on disk when its life broke off."""
+        life = self.lives.get((router, epoch))
+        return life is None or (life.is_broken and at_us > life.last_us - self.settle_us)
+
+    def was_member(self, router: str, epoch: int, keep: int, connection: int, at_us: int) -> bool:
+        spans = self.members.get((router, epoch, keep, connection), ())
+        return any(span.meets(at_us - TURN_US, at_us + TURN_US) for span in spans)
+
+    def had_members(self, router: str, keep: int, from_us: int) -> bool:
+        """Return whether anybody was attached at that time or later, long enough to be told something."""
+        return any(
+            span.to_us - self.settle_us >= max(span.from_us, from_us)
+            for (where, _, number, _), spans in self.members.items()
+            if (where, number) == (router, keep)
+            for span in spans
+        )
+
+    def later_lives(self, router: str, epoch: int) -> Iterator[int]:
+        """Yield the lives of a router from this one on, in order."""
+        yield from sorted(each for where, each in self.lives if where == router and each >= epoch)
+
+
+def made_of(
+    events: Iterable[Row], lives: Iterable[Row], holes: Iterable[Row], forms: Mapping[str, int], settle_us: int
+) -> KeepBook:
+    """Return the book that records of kind `keep`, lives and holes make. `forms`: the numbers of filters."""
+    book = KeepBook(settle_us)
+    _take_lives(book, list(lives), holes)
+    for event in sorted(events, key=lambda each: (each["router"], each["epoch"], each["n"])):
+        _take(book, event, forms)
+    return book
+
+
+def _take_lives(book: KeepBook, lives: list[Row], holes: Iterable[Row]) -> None:
+    breaks: defaultdict[str, list[Span]] = defaultdict(list)
+    spans: defaultdict[str, list[Span]] = defaultdict(list)
+    for row in lives:
+        is_broken = row["end"] != "stopped"
+        life = RouterLife(row["epoch"], row["first_us"], row["last_us"], is_broken)
+        book.lives[row["router"], row["epoch"]] = life
+        if is_broken:
+            following = [each["first_us"] for each in lives if each["router"] == row["router"]]
+            end_us = min((at for at in following if at > life.first_us), default=1 << 62)
+            breaks[row["router"]].append(Span(life.last_us, end_us))
+    for hole in holes:
+        spans[hole["router"]].append(Span(hole["from_us"], hole["to_us"]))
+    book.breaks, book.holes = dict(breaks), dict(spans)
+
+
+def _take(book: KeepBook, event: Row, forms: Mapping[str, int]) -> None:
+    router, epoch, at_us = event["router"], event["epoch"], event["t_us"]
+    keep = book.keeps.setdefault((router, event["keep"]), KnownKeep())
+    life_end_us = book.lives[router, epoch].last_us if (router, epoch) in book.lives else at_us
+    match event["what"]:
+        case "made" | "found":
+            _take_terms(keep, event, forms)
+            keep.made_us = at_us if event["what"] == "made" else keep.made_us
+            keep.forgotten_us = None
+            keep.lives[epoch] = Span(at_us, life_end_us)
+        case "forgotten":
+            keep.forgotten_us = at_us
+            keep.lives[epoch] = keep.lives.get(epoch, Span(at_us, at_us))._replace(to_us=at_us)
+            for (where, life, number, _), spans in book.members.items():
+                if (where, life, number) == (router, epoch, event["keep"]):
+                    spans[-1] = spans[-1]._replace(to_us=min(spans[-1].to_us, at_us))
+        case "attached":
+            place = router, epoch, event["keep"], event["connection"]
+            book.members.setdefault(place, []).append(Span(at_us, life_end_us))
+        case "detached":
+            spans = book.members.setdefault((router, epoch, event["keep"], event["connection"]), [])
+            if spans:
+                spans[-1] = spans[-1]._replace(to_us=at_us)
+
+
+def _take_terms(keep: KnownKeep, event: Row, forms: Mapping[str, int]) -> None:
+    keep.name = event["name"] or ""
+    keep.terms = dict(event["terms"] or {})
+    keep.overflow = event["overflow"] or ""
+    keep.order_by, keep.latest_by = event["order_by"] or "", event["latest_by"] or ""
+    keep.dead_letter = event["dead_letter"] or ""
+    keep.filters = frozenset(forms[form] for form in event["filters"] or () if form in forms)
+    keep.has_doubts |= bool(event["doubts"])
+
+
+def vanished(book: KeepBook) -> Iterator[tuple[str, int, int]]:
+    """Yield (router, keep, when) of keeps that were there at the end of a life and not in the next, though nobody has
+    forgotten them."""
+    for (router, number), keep in sorted(book.keeps.items()):
+        for epoch, span in keep.lives.items():
+            following = [each for each in book.later_lives(router, epoch) if each > epoch][:1]
+            life = book.lives.get((router, epoch))
+            if not following or life is None or following[0] in keep.lives or keep.forgotten_us is not None:
+                continue
+            after = book.lives[router, following[0]]
+            is_unsure = book.may_be_undone(router, epoch, span.from_us)
+            dark_end_us = min(after.last_us, after.first_us + book.settle_us)
+            is_brief = after.is_broken and after.last_us - after.first_us < book.settle_us
+            if not is_unsure and not is_brief and not book.has_hole(router, after.first_us, dark_end_us):
+                yield router, number, after.first_us

@@ -1,0 +1,48 @@
+"""How keeps stand, told each second to whoever writes it down.
+
+Law: a keep is told of in a second in which it has changed, and each COUNTED_S while something waits in it, since that
+becomes older. Nothing is counted without a listener; with one, the keeps are looked at a few in a turn of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Final
+
+from tamis.native.keeps import KeepFigures
+from tamis.router.daemon.happenings import KeepCounted, SecondPassed
+from tamis.router.kept.keeper import KeepHost
+
+COUNTED_S: Final = 60
+KEEPS_PER_SLICE: Final = 64
+
+
+class KeepCounts:
+    """Tells how the keeps of `keeper` stand."""
+
+    def __init__(self, keeper: KeepHost) -> None:
+        self._keeper = keeper
+        self._told: dict[int, KeepFigures] = {}
+        self._is_counting = False
+
+    def each_second(self, second: SecondPassed) -> None:
+        connections = self._keeper.connections
+        if connections.happenings.is_heard(KeepCounted) and not self._is_counting:
+            self._is_counting = True
+            connections.work.add(self._count(is_minute=second.number % COUNTED_S == 0))
+
+    def _count(self, *, is_minute: bool) -> Generator[None, None, None]:
+        try:
+            told, self._told = self._told, {}
+            for place, held in enumerate(list(self._keeper.by_number.values()), 1):
+                if self._keeper.by_number.get(held.number) is held:
+                    self._look(held.number, self._keeper.figures(held), told, is_minute)
+                if place % KEEPS_PER_SLICE == 0:
+                    yield
+        finally:
+            self._is_counting = False
+
+    def _look(self, number: int, figures: KeepFigures, told: dict[int, KeepFigures], is_minute: bool) -> None:
+        self._told[number] = figures
+        if figures != told.get(number) or (is_minute and figures.open):
+            self._keeper.connections.happenings.tell(KeepCounted, number, figures)
