@@ -27,7 +27,7 @@ SEED: Final = int(lib.TM_LOG_SEED)
 """Kinds of records."""
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
-_NUMBERS_A_CALL: Final = 1 << 13
+_BRIEFS_A_CALL: Final = 1 << 13
 _BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
 
@@ -58,6 +58,18 @@ class LogRecord:
     is_copy: bool
 
 
+@dataclass(frozen=True, slots=True)
+class LogBrief:
+    """An open record in short, as the index of the log knows it: where `is_enough`, it is a message, which came at
+    `at_ms` and expires at `expires_ms` (Unix milliseconds; 0: never); else its number alone is known."""
+
+    n: int
+    at_ms: int
+    expires_ms: int
+    body_size: int
+    is_enough: bool
+
+
 def _check(result: int) -> None:
     """Raise what `result` of a call of the log stands for."""
     if result == lib.TM_LOG_FULL:
@@ -67,7 +79,7 @@ def _check(result: int) -> None:
     if result in {lib.TM_LOG_FAILED, lib.TM_LOG_DISK}:
         raise LogFailed("the disk has failed, or its folder is in use or cannot be read")
     if result == lib.TM_LOG_FOREIGN:
-        raise LogFailed("the folder holds the segments of another log")
+        raise LogFailed("the folder holds the segments of another log, or of another version of Tamis")
     check(result)
 
 
@@ -255,15 +267,16 @@ class Log:
             after = records[-1].n
             yield from records
 
-    def numbers(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[int]:
-        """Numbers of what `read` would give; no record is read for them."""
-        numbers, count = ffi.new("uint64_t[]", _NUMBERS_A_CALL), ffi.new("size_t *")
+    def briefs(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogBrief]:
+        """What the index knows of what `read` would give; no record is read for it."""
+        briefs, count = ffi.new("tm_log_brief[]", _BRIEFS_A_CALL), ffi.new("size_t *")
         while True:
-            _check(lib.tm_log_numbers(self._c, claimant, is_home, after, numbers, _NUMBERS_A_CALL, count))
+            _check(lib.tm_log_briefs(self._c, claimant, is_home, after, briefs, _BRIEFS_A_CALL, count))
             if not count[0]:
                 return
-            after = numbers[count[0] - 1]
-            yield from ffi.unpack(numbers, count[0])
+            after = briefs[count[0] - 1].n
+            for c in briefs[0 : count[0]]:
+                yield LogBrief(c.n, c.at_ms, c.expires_ms, c.body_size, bool(c.is_enough))
 
     def done_with(self, claimant: int, *, is_home: bool = False) -> tuple[int, list[tuple[int, int]]]:
         """The number up to which a keep (or a home) has done with everything, and the ranges above it."""

@@ -13,7 +13,7 @@
 #define TM_LOG_FAILED 17  /* the disk has failed: nothing is written any more; what is there is read */
 #define TM_LOG_BUSY 18    /* the ring is full: again once more is committed */
 #define TM_LOG_DISK 19    /* the disk refused to be read, or the folder to be opened */
-#define TM_LOG_FOREIGN 20 /* the folder holds another program's log, or a later version's */
+#define TM_LOG_FOREIGN 20 /* the folder holds another program's log, or another version's */
 
 /* ---- records ---- */
 
@@ -208,10 +208,19 @@ void tm_log_give_back(tm_log *log, uint64_t ticket);
 int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
 
-/* Numbers past `after` of open records that are kept for a claimant, in order, at most `capacity` into `out`; `*count`
- * of them. From the indexes alone: no record is read. */
-int tm_log_numbers(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint64_t *out, size_t capacity,
-                   size_t *count);
+/* An open record in short, as the indexes of the log know it. */
+typedef struct tm_log_brief {
+    uint64_t n;
+    uint64_t at_ms;      /* when it was appended, in milliseconds since 1970 */
+    uint64_t expires_ms; /* as it says itself; 0: never */
+    uint32_t body_size;
+    uint32_t is_enough; /* it is a message, and this is true of it; 0: nothing but the number is known */
+} tm_log_brief;
+
+/* Open records past `after` that are kept for a claimant, in order, at most `capacity` into `out`; `*count` of them.
+ * From the indexes alone: no record is read, so those that cannot be are among them. */
+int tm_log_briefs(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, tm_log_brief *out, size_t capacity,
+                  size_t *count);
 /* What a claimant has done with: everything up to `*done`, and ranges above it, at most `capacity` into `out`; returns
  * how many ranges there are. 0 and 0 for one that is not known. */
 size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,

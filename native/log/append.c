@@ -107,10 +107,10 @@ bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint6
 
 /* Everything that the batch needs, `state` held. */
 static bool reserve(tm_store *store, const tm_batch *batch) {
-    uint32_t refs = 0;
+    tm_room room = {0};
     tm_log_record *record;
     FOR_EACH_RECORD(batch, record) {
-        if (!tm_segment_reserve(store->open, record, &refs)) {
+        if (!tm_segment_reserve(store->open, record, &room)) {
             return false;
         }
         if (!batch->is_copies && !tm_store_take_claimants(store, record, record->n)) {

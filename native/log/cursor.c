@@ -1,7 +1,7 @@
 /* cursor.c - see cursor.h. */
 #include "log/cursor.h"
 
-#define STRETCH 4096U /* entries of a sealed row that are read at once */
+#define STRETCH 4096U /* references of a sealed row that are read at once */
 
 /* The row as it is now: a segment may have been sealed since it was looked at, or have got more. */
 static void refresh(const tm_segment *segment, tm_row *row) {
@@ -15,30 +15,31 @@ static void refresh(const tm_segment *segment, tm_row *row) {
     }
 }
 
-tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory) {
+tm_reference *tm_store_references(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory) {
     pthread_mutex_lock(&store->state);
     refresh(segment, row);
-    tm_posting *postings = TM_NEW(&store->memory, TM_COLD, tm_posting, row->count);
-    bool is_there = postings != NULL && segment->state != SEGMENT_SEALED;
+    tm_reference *references = TM_NEW(&store->memory, TM_COLD, tm_reference, row->count);
+    bool is_there = references != NULL && segment->state != SEGMENT_SEALED;
     if (is_there) {
-        tm_segment_postings(segment, store->disk, row, 0, row->count, postings);
+        tm_segment_references(segment, store->disk, row, 0, row->count, references);
     }
     pthread_mutex_unlock(&store->state);
-    *is_memory = postings == NULL;
-    if (postings != NULL && !is_there && !tm_segment_postings(segment, store->disk, row, 0, row->count, postings)) {
+    *is_memory = references == NULL;
+    if (references != NULL && !is_there &&
+        !tm_segment_references(segment, store->disk, row, 0, row->count, references)) {
         pthread_mutex_lock(&store->state);
-        TM_DELETE(&store->memory, TM_COLD, postings, tm_posting, row->count);
+        TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
         pthread_mutex_unlock(&store->state);
         return NULL;
     }
-    return postings;
+    return references;
 }
 
 /* ---- where it is ---- */
 
 uint64_t tm_row_cursor_n(const tm_row_cursor *cursor, uint64_t after) {
     if (cursor->at < cursor->count) {
-        return tm_row_n(&cursor->row, cursor->postings[cursor->at].low);
+        return tm_row_n(&cursor->row, cursor->references[cursor->at].low);
     }
     if (!cursor->is_begun) {
         uint64_t least = tm_row_n(&cursor->row, cursor->row.low_min);
@@ -48,33 +49,33 @@ uint64_t tm_row_cursor_n(const tm_row_cursor *cursor, uint64_t after) {
 }
 
 void tm_row_cursor_pass(tm_row_cursor *cursor, uint64_t n) {
-    while (cursor->at < cursor->count && tm_row_n(&cursor->row, cursor->postings[cursor->at].low) <= n) {
+    while (cursor->at < cursor->count && tm_row_n(&cursor->row, cursor->references[cursor->at].low) <= n) {
         cursor->at++;
     }
 }
 
 /* ---- stretches ---- */
 
-/* Room for so many entries, `state` held. */
+/* Room for so many references, `state` held. */
 static bool has_room(tm_store *store, tm_row_cursor *cursor, uint32_t count) {
     if (count > cursor->room) {
         tm_row_cursor_free(store, cursor);
-        cursor->postings = TM_NEW(&store->memory, TM_COLD, tm_posting, count);
-        cursor->room = cursor->postings != NULL ? count : 0;
+        cursor->references = TM_NEW(&store->memory, TM_COLD, tm_reference, count);
+        cursor->room = cursor->references != NULL ? count : 0;
     }
-    return cursor->postings != NULL || count == 0;
+    return cursor->references != NULL || count == 0;
 }
 
-/* The first entry of a sealed row whose number is past `after`; false: the disk does not give them. */
+/* The first posting of a sealed row whose number is past `after`; false: the disk does not give them. */
 static bool find_in_footer(tm_store *store, const tm_row_cursor *cursor, uint64_t after, uint32_t *first) {
     uint32_t low = 0;
     for (uint32_t high = cursor->row.count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        tm_posting posting;
-        if (!tm_segment_postings(cursor->segment, store->disk, &cursor->row, middle, 1, &posting)) {
+        tm_reference reference;
+        if (!tm_segment_references(cursor->segment, store->disk, &cursor->row, middle, 1, &reference)) {
             return false;
         }
-        if (tm_row_n(&cursor->row, posting.low) <= after) {
+        if (tm_row_n(&cursor->row, reference.low) <= after) {
             low = middle + 1;
         } else {
             high = middle;
@@ -91,7 +92,7 @@ static int read_stretch(tm_store *store, tm_row_cursor *cursor, uint64_t after) 
         return TM_LOG_DISK;
     }
     uint32_t count = cursor->row.count - first < STRETCH ? cursor->row.count - first : STRETCH;
-    if (!tm_segment_postings(cursor->segment, store->disk, &cursor->row, first, count, cursor->postings)) {
+    if (!tm_segment_references(cursor->segment, store->disk, &cursor->row, first, count, cursor->references)) {
         return TM_LOG_DISK;
     }
     cursor->count = count;
@@ -110,7 +111,7 @@ int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
     bool has_memory = has_room(store, cursor, wanted);
     cursor->at = cursor->count = 0;
     if (has_memory && !is_sealed) {
-        tm_segment_postings(cursor->segment, store->disk, &cursor->row, 0, wanted, cursor->postings);
+        tm_segment_references(cursor->segment, store->disk, &cursor->row, 0, wanted, cursor->references);
         cursor->count = cursor->next = wanted;
     }
     pthread_mutex_unlock(&store->state);
@@ -118,16 +119,16 @@ int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after) {
     if (result == TM_OK) {
         cursor->is_begun = true;
         cursor->last_n =
-            cursor->count > 0 ? tm_row_n(&cursor->row, cursor->postings[cursor->count - 1].low) : cursor->last_n;
+            cursor->count > 0 ? tm_row_n(&cursor->row, cursor->references[cursor->count - 1].low) : cursor->last_n;
         tm_row_cursor_pass(cursor, after);
     }
     return result;
 }
 
 void tm_row_cursor_free(tm_store *store, tm_row_cursor *cursor) {
-    if (cursor->postings != NULL) {
-        TM_DELETE(&store->memory, TM_COLD, cursor->postings, tm_posting, cursor->room);
+    if (cursor->references != NULL) {
+        TM_DELETE(&store->memory, TM_COLD, cursor->references, tm_reference, cursor->room);
     }
-    cursor->postings = NULL;
+    cursor->references = NULL;
     cursor->room = 0;
 }

@@ -11,11 +11,11 @@
 typedef struct tm_row_cursor {
     tm_segment *segment; /* pinned by who made the cursor */
     tm_row row;
-    tm_posting *postings; /* owned: the stretch at hand */
-    uint32_t room;        /* of it */
+    tm_reference *references; /* owned: the stretch at hand */
+    uint32_t room;            /* of it */
     uint32_t count;
     uint32_t at;
-    uint32_t next;   /* entry of the row that follows the stretch */
+    uint32_t next;   /* posting of the row that follows the stretch */
     uint64_t last_n; /* of the stretch */
     bool is_begun;
 } tm_row_cursor;
@@ -37,8 +37,8 @@ int tm_row_cursor_fill(tm_store *store, tm_row_cursor *cursor, uint64_t after);
 /* `state` is held. */
 void tm_row_cursor_free(tm_store *store, tm_row_cursor *cursor);
 
-/* All entries of a row, which is brought up to date, in a block of its own (free by TM_DELETE with the row's count);
+/* All references of a row, which is brought up to date, in a block of its own (free by TM_DELETE with the row's count);
  * NULL: no memory or no disk. The segment is pinned by the caller. */
-tm_posting *tm_store_postings(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory);
+tm_reference *tm_store_references(tm_store *store, const tm_segment *segment, tm_row *row, bool *is_memory);
 
 #endif

@@ -37,6 +37,12 @@ bool tm_segment_head_is_sound(const tm_segment_head *head) {
     return head->magic == SEGMENT_MAGIC && head->crc == tm_crc(0, head, offsetof(tm_segment_head, crc));
 }
 
+bool tm_segment_head_is_foreign(const tm_segment_head *head) {
+    uint64_t version = UINT64_C(0xff) << 56;
+    return head->magic != SEGMENT_MAGIC && ((head->magic ^ SEGMENT_MAGIC) & ~version) == 0 &&
+           head->crc == tm_crc(0, head, offsetof(tm_segment_head, crc));
+}
+
 static uint32_t batch_crc(const tm_batch_head *head) {
     return tm_crc(0, &head->serial, sizeof *head - offsetof(tm_batch_head, serial));
 }
@@ -54,8 +60,8 @@ bool tm_batch_head_is_sound(const tm_batch_head *head, uint64_t serial, uint64_t
 /* ---- footers ---- */
 
 uint64_t tm_footer_bytes(const tm_footer_head *head) {
-    return sizeof *head + (uint64_t)head->rows * sizeof(tm_row) + (uint64_t)head->entries * sizeof(tm_posting) +
-           head->zone_bytes;
+    return sizeof *head + (uint64_t)head->rows * sizeof(tm_row) + (uint64_t)head->postings * sizeof(tm_posting) +
+           (uint64_t)head->briefs * sizeof(tm_brief);
 }
 
 uint32_t tm_footer_crc(const tm_footer_head *head, uint64_t bytes) {
@@ -69,14 +75,18 @@ bool tm_footer_is_sound(const uint8_t *at, uint64_t left, uint64_t serial) {
         return false;
     }
     const tm_row *rows = (const tm_row *)(head + 1);
-    uint64_t entries = 0;
+    uint64_t postings = 0;
     for (uint32_t i = 0; i < head->rows; i++) {
-        if (rows[i].start != entries || rows[i].count == 0) {
+        if (rows[i].start != postings || rows[i].count == 0) {
             return false;
         }
-        entries += rows[i].count;
+        postings += rows[i].count;
     }
-    return entries == head->entries;
+    return postings == head->postings;
+}
+
+uint32_t tm_brief_crc(uint32_t salt, uint64_t n, const tm_brief *brief) {
+    return tm_crc(tm_crc(salt, &n, sizeof n), brief, offsetof(tm_brief, crc));
 }
 
 /* ---- names ---- */

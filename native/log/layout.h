@@ -1,7 +1,7 @@
 /* layout.h - the bytes of a segment: header, batches, records, footer.
  *
  *     0      4096                                               multiple of 512
- *     header |batch: head, records, filler|batch ...|footer: head, rows, entries, zones|unused|tail: where the footer
+ *     header |batch: head, records, filler|batch ...|footer: head, rows, postings, briefs|unused|tail: where the footer
  * is
  *
  * Law: a sector of 512 bytes that holds something committed is never written again until the segment is used anew, so
@@ -18,7 +18,7 @@
 #define SECTOR_BYTES 512U
 #define SEGMENT_HEAD_BYTES 4096U
 #define SEGMENT_BYTES_MIN 16384U
-#define SEGMENT_MAGIC UINT64_C(0x31474f4c534d4154) /* "TAMSLOG1" */
+#define SEGMENT_MAGIC UINT64_C(0x32474f4c534d4154) /* "TAMSLOG2": the last byte is the version of the layout */
 #define BATCH_MAGIC 0x48435442U                    /* "BTCH" */
 #define FOOTER_MAGIC 0x544f4f46U                   /* "FOOT" */
 #define COUNTER_BITS 40U
@@ -53,17 +53,18 @@ typedef struct tm_batch_head {
     uint32_t reserved;
 } tm_batch_head;
 
-/* The first bytes of a footer; rows and entries follow. */
+/* The first bytes of a footer; rows, postings and briefs follow. */
 typedef struct tm_footer_head {
     uint32_t magic;
-    uint32_t crc; /* of the salt and what follows, rows, entries and zones included */
+    uint32_t crc; /* of the salt and what follows, rows, postings and briefs included */
     uint64_t serial;
     uint64_t last_seq;
     uint64_t last_n;
     uint64_t last_fresh_n; /* of records that are no copies */
+    uint64_t briefs_ms;    /* what times of briefs are near to */
     uint32_t rows;
-    uint32_t entries;
-    uint32_t zone_bytes;
+    uint32_t postings;
+    uint32_t briefs;
     uint32_t used; /* where the last batch ends */
 } tm_footer_head;
 
@@ -84,19 +85,31 @@ typedef struct tm_row {
     uint32_t high;
     tm_role role;
     uint32_t count;
-    uint32_t start; /* its first entry in the footer */
+    uint32_t start; /* its first posting in the footer */
     uint32_t low_min;
     uint32_t low_max;
 } tm_row;
 
-/* An entry: a record of a row. */
+/* A record of a row. */
 typedef struct tm_posting {
     uint32_t low;   /* half of its number */
-    uint32_t place; /* where it stands, in units of 8 bytes */
+    uint32_t brief; /* place in the list of briefs */
 } tm_posting;
 
+/* A record of the segment that is kept for somebody, in short: once, for however many. It is believed by itself, as
+ * records are: a footer is checked as a whole when a log is opened, and read piece by piece after that. */
+typedef struct tm_brief {
+    uint32_t place; /* where it stands, in units of 8 bytes */
+    uint32_t body_size;
+    uint32_t at_ms;    /* low half of when it was appended: the moment that is nearest to `briefs_ms` */
+    uint32_t lasts_ms; /* from then on; 0: for ever; BRIEF_IS_SHORT: the record says more than this */
+    uint32_t crc;      /* of the salt, the record's number and what is before */
+} tm_brief;
+#define BRIEF_IS_SHORT UINT32_MAX
+
 _Static_assert(sizeof(tm_log_record) == 56 && sizeof(tm_batch_head) == 64 && sizeof(tm_segment_head) == 72, "layout");
-_Static_assert(sizeof(tm_footer_head) == 56 && sizeof(tm_row) == 32 && sizeof(tm_posting) == 8, "layout");
+_Static_assert(sizeof(tm_footer_head) == 64 && sizeof(tm_row) == 32 && sizeof(tm_posting) == 8, "layout");
+_Static_assert(sizeof(tm_brief) == 20, "layout");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the layout is that of the memory");
 
 static inline uint64_t tm_sectors(uint64_t bytes) {
@@ -145,10 +158,13 @@ bool tm_record_is_sound(uint32_t salt, const uint8_t *at, uint64_t left);
 
 void tm_segment_head_seal(tm_segment_head *head);
 bool tm_segment_head_is_sound(const tm_segment_head *head);
+/* Is it sound, and of another version of the layout? */
+bool tm_segment_head_is_foreign(const tm_segment_head *head);
+uint32_t tm_brief_crc(uint32_t salt, uint64_t n, const tm_brief *brief);
 void tm_batch_head_seal(tm_batch_head *head);
 /* Is it the head of a batch of this segment, of which so many bytes are left? */
 bool tm_batch_head_is_sound(const tm_batch_head *head, uint64_t serial, uint64_t left);
-/* Is a footer whole within `left` bytes, and do its rows fit its entries? */
+/* Is a footer whole within `left` bytes, and do its rows fit its postings? */
 bool tm_footer_is_sound(const uint8_t *at, uint64_t left, uint64_t serial);
 uint32_t tm_footer_crc(const tm_footer_head *head, uint64_t bytes);
 uint64_t tm_footer_bytes(const tm_footer_head *head);

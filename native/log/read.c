@@ -18,10 +18,10 @@ bool tm_store_is_open(const tm_store *store, uint64_t claimant, tm_role role, ui
     return known != NULL && !tm_claimant_is_done(known, n);
 }
 
-int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting *posting, uint64_t n, uint8_t *out,
+int tm_store_fetch(tm_store *store, const tm_segment *segment, uint32_t place, uint64_t n, uint8_t *out,
                    size_t capacity, size_t *size) {
     tm_log_record head;
-    uint64_t at = (uint64_t)posting->place * 8;
+    uint64_t at = (uint64_t)place * 8;
     if (at + sizeof head > segment->bytes ||
         tm_disk_read_whole(store->disk, segment->file, &head, sizeof head, at) != 0 || head.n != n ||
         head.size > segment->bytes - at || head.size < sizeof head) {
@@ -150,7 +150,7 @@ static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
     uint64_t bytes = segment->bytes - at < WINDOW_BYTES ? segment->bytes - at : WINDOW_BYTES;
     uint64_t spanned = at;
     for (uint32_t i = cursor->at + 1; i < cursor->count && spanned < at + bytes; i++) {
-        uint64_t place = (uint64_t)cursor->postings[i].place * 8;
+        uint64_t place = (uint64_t)cursor->references[i].brief.place * 8;
         if (place < spanned || place - spanned > GAP_BYTES) {
             break;
         }
@@ -172,8 +172,8 @@ static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
 /* The record that a cursor stands at. */
 static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     const tm_segment *segment = cursor->segment;
-    const tm_posting *posting = &cursor->postings[cursor->at];
-    uint64_t at = (uint64_t)posting->place * 8;
+    uint32_t place = cursor->references[cursor->at].brief.place;
+    uint64_t at = (uint64_t)place * 8;
     bool is_seen = r->segment == segment && at >= r->window_at && at + sizeof(tm_log_record) <= r->window_end;
     if (at + sizeof(tm_log_record) <= segment->bytes && (is_seen || slide(r, cursor, at))) {
         const tm_log_record *record = (const tm_log_record *)(r->window + (at - r->window_at));
@@ -184,7 +184,7 @@ static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *o
             return TM_OK;
         }
     }
-    return tm_store_fetch(r->store, segment, posting, n, out, capacity, size);
+    return tm_store_fetch(r->store, segment, place, n, out, capacity, size);
 }
 
 /* Of all that have this number, as it may stand twice while it is copied, the first one that can be read. */
@@ -286,25 +286,36 @@ int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, si
     return result;
 }
 
-static int count_on(reading *r, uint64_t after, uint64_t *out, size_t capacity, size_t *count) {
+/* What the first row that has this number says of it. */
+static void tell_brief(const reading *r, uint64_t n, tm_log_brief *out) {
+    for (uint32_t i = 0; i < r->count; i++) {
+        const tm_row_cursor *cursor = &r->cursors[i];
+        if (cursor->at < cursor->count && tm_row_cursor_n(cursor, 0) == n &&
+            tm_segment_brief(cursor->segment, &cursor->references[cursor->at], n, out)) {
+            return;
+        }
+    }
+}
+
+static int brief_on(reading *r, uint64_t after, tm_log_brief *out, size_t capacity, size_t *count) {
     while (*count < capacity) {
         int result = next_open(r, &after);
         if (result != TM_OK || after == UINT64_MAX) {
             return result;
         }
-        out[(*count)++] = after;
+        tell_brief(r, after, &out[(*count)++]);
         pass(r, after);
     }
     return TM_OK;
 }
 
-int tm_store_numbers(tm_store *store, tm_claim of, uint64_t after, uint64_t *out, size_t capacity, size_t *count) {
+int tm_store_briefs(tm_store *store, tm_claim of, uint64_t after, tm_log_brief *out, size_t capacity, size_t *count) {
     int result;
     *count = 0;
     do {
         reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
         begin(&r, after);
-        result = count_on(&r, after, out, capacity, count);
+        result = brief_on(&r, after, out, capacity, count);
         end(&r);
         after = r.end_n - 1;
     } while (result == TM_OK && *count < capacity && after != UINT64_MAX - 1);

@@ -72,7 +72,9 @@ static int open_candidates(recovering *r) {
         c->bytes = size > 0 ? (uint64_t)size / SECTOR_BYTES * SECTOR_BYTES : 0;
         bool is_read = tm_disk_read_whole(disk, c->file, &c->head, sizeof c->head, 0) == 0;
         bool is_sound = is_read && tm_segment_head_is_sound(&c->head);
-        if (is_sound && c->head.serial == c->serial && r->store->log_id != 0 && c->head.log_id != r->store->log_id) {
+        bool is_another = is_sound && r->store->log_id != 0 && c->head.log_id != r->store->log_id;
+        is_another = is_another || (is_read && tm_segment_head_is_foreign(&c->head));
+        if (is_another && c->head.serial == c->serial) {
             return TM_LOG_FOREIGN;
         }
         c->is_begun = is_sound && c->head.serial == c->serial;

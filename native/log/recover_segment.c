@@ -31,8 +31,8 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     recovering *r = context;
     tm_store *store = r->store;
     bool is_copy = record->flags & TM_LOG_COPIED;
-    uint32_t refs = 0;
-    if (!tm_segment_reserve(r->segment, record, &refs)) {
+    tm_room room = {0};
+    if (!tm_segment_reserve(r->segment, record, &room)) {
         r->is_short_of_memory = true;
         return;
     }

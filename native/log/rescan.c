@@ -7,8 +7,8 @@
 static void index_again(void *context, const tm_log_record *record, uint32_t place, uint64_t seq) {
     recovering *r = context;
     (void)seq;
-    uint32_t refs = 0;
-    if (tm_segment_reserve(r->segment, record, &refs)) {
+    tm_room room = {0};
+    if (tm_segment_reserve(r->segment, record, &room)) {
         tm_segment_index(r->segment, record, place);
     } else {
         r->is_short_of_memory = true;

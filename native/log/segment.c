@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "model/wire.h"
+
+#define BRIEFS_READ 256U /* at once, for a row that has many of a segment's records */
+#define MANY 8U          /* one of so many */
 
 tm_segment *tm_segment_new(tm_memory *memory) {
     tm_segment *segment = TM_NEW(memory, TM_COLD, tm_segment, 1);
@@ -17,10 +21,13 @@ tm_segment *tm_segment_new(tm_memory *memory) {
 static void free_index(tm_segment *segment) {
     TM_DELETE(segment->memory, TM_COLD, segment->links, tm_link, segment->link_capacity);
     TM_DELETE(segment->memory, TM_COLD, segment->rows, tm_row, segment->row_capacity);
+    TM_DELETE(segment->memory, TM_COLD, segment->briefs, tm_brief, segment->brief_capacity);
     tm_idset_free(&segment->row_set, segment->memory, TM_COLD);
     segment->links = NULL;
     segment->rows = NULL;
+    segment->briefs = NULL;
     segment->row_count = segment->row_capacity = segment->link_count = segment->link_capacity = 0;
+    segment->brief_count = segment->brief_capacity = 0;
 }
 
 void tm_segment_free(tm_segment *segment) {
@@ -121,22 +128,48 @@ static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
     return row;
 }
 
-bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs) {
+bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room) {
     uint32_t high = (uint32_t)(record->n >> 32);
-    *refs += tm_record_claims(record);
+    room->links += tm_record_claims(record);
+    room->briefs++;
     for (uint32_t i = 0; i < tm_record_claims(record); i++) {
         if (row_of(segment, tm_record_claim(record, i), high) == NULL) {
             return false;
         }
     }
     return tm_grow(segment->memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity,
-                   segment->link_count + *refs);
+                   segment->link_count + room->links) &&
+           tm_grow(segment->memory, TM_COLD, &segment->briefs, sizeof *segment->briefs, &segment->brief_capacity,
+                   segment->brief_count + room->briefs);
 }
 
-static void add_entry(tm_segment *segment, tm_claim of, uint64_t n, uint32_t place) {
+/* When a message expires, for as long as a brief can say; BRIEF_IS_SHORT: it cannot, or it is no message. */
+static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
+    const uint8_t *frame = tm_record_body(record);
+    uint64_t expires_ms = 0;
+    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind == TM_LOG_SEED;
+    if (!is_message || record->body_size < WIRE_HEADER_BYTES || tm_load32(frame) != record->body_size ||
+        !wire_expiry_ms(frame, record->body_size, &expires_ms)) {
+        return BRIEF_IS_SHORT;
+    }
+    bool is_soon = expires_ms > at_ms && expires_ms - at_ms < BRIEF_IS_SHORT;
+    return expires_ms == 0 ? 0 : is_soon ? (uint32_t)(expires_ms - at_ms) : BRIEF_IS_SHORT;
+}
+
+static void add_brief(tm_segment *segment, const tm_log_record *record, uint32_t place) {
+    uint64_t at_ms = record->t_us / 1000;
+    segment->briefs_ms = segment->brief_count == 0 ? at_ms : segment->briefs_ms;
+    int64_t apart_ms = (int64_t)(at_ms - segment->briefs_ms);
+    tm_brief brief = {.place = place, .body_size = record->body_size, .at_ms = (uint32_t)at_ms};
+    brief.lasts_ms = apart_ms == (int32_t)apart_ms ? lasts_ms(record, at_ms) : BRIEF_IS_SHORT;
+    brief.crc = tm_brief_crc(tm_salt(segment->serial), record->n, &brief);
+    segment->briefs[segment->brief_count++] = brief;
+}
+
+static void add_link(tm_segment *segment, tm_claim of, uint64_t n) {
     uint32_t low = (uint32_t)n;
     tm_row *row = row_of(segment, of, (uint32_t)(n >> 32));
-    segment->links[segment->link_count++] = (tm_link){low, place, row->start};
+    segment->links[segment->link_count++] = (tm_link){low, segment->brief_count - 1, row->start};
     row->start = segment->link_count;
     row->count++;
     row->low_min = low < row->low_min ? low : row->low_min;
@@ -144,12 +177,15 @@ static void add_entry(tm_segment *segment, tm_claim of, uint64_t n, uint32_t pla
 }
 
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place) {
+    if (tm_record_claims(record) > 0) {
+        add_brief(segment, record, place);
+    }
     for (uint32_t i = 0; i < tm_record_claims(record); i++) {
-        add_entry(segment, tm_record_claim(record, i), record->n, place);
+        add_link(segment, tm_record_claim(record, i), record->n);
     }
 }
 
-/* ---- entries of a row ---- */
+/* ---- what a row has ---- */
 
 static int by_low(const void *one, const void *other) {
     uint32_t first = ((const tm_posting *)one)->low;
@@ -162,7 +198,7 @@ static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out
     bool is_sorted = true;
     uint32_t at = row->count;
     for (uint32_t link = row->start; link != 0; link = segment->links[link - 1].next) {
-        out[--at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].place};
+        out[--at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].brief};
         is_sorted = is_sorted && (at + 1 == row->count || out[at].low <= out[at + 1].low);
     }
     if (!is_sorted) {
@@ -170,18 +206,74 @@ static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out
     }
 }
 
-static uint64_t entries_at(const tm_segment *segment) {
-    return segment->used + sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row);
-}
+/* Briefs, as they are read on. */
+typedef struct brief_window {
+    const tm_segment *segment; /* borrowed */
+    tm_disk *disk;             /* borrowed */
+    uint64_t at;               /* of the first brief, in the file */
+    uint32_t reach;            /* how many are read at once */
+    uint32_t end;              /* the window shows those before it */
+    uint32_t count;
+    tm_brief briefs[BRIEFS_READ];
+} brief_window;
 
-bool tm_segment_postings(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
-                         tm_posting *out) {
-    if (segment->state != SEGMENT_SEALED) {
-        gather(segment, row, out);
+/* One brief; who asks goes backwards for the most part. One that is out of the list is none. */
+static bool find_brief(brief_window *w, uint32_t which, tm_brief *brief) {
+    *brief = (tm_brief){.lasts_ms = BRIEF_IS_SHORT};
+    if (which >= w->segment->brief_count) {
         return true;
     }
-    uint64_t at = entries_at(segment) + ((uint64_t)row->start + from) * sizeof *out;
-    return tm_disk_read_whole(disk, segment->file, out, (size_t)count * sizeof *out, at) == 0;
+    if (w->segment->state != SEGMENT_SEALED) {
+        *brief = w->segment->briefs[which];
+        return true;
+    }
+    if (which >= w->end || which < w->end - w->count) {
+        w->end = which + 1;
+        w->count = w->end < w->reach ? w->end : w->reach;
+        uint64_t at = w->at + (uint64_t)(w->end - w->count) * sizeof *brief;
+        if (tm_disk_read_whole(w->disk, w->segment->file, w->briefs, w->count * sizeof *brief, at) != 0) {
+            return false;
+        }
+    }
+    *brief = w->briefs[w->count - (w->end - which)];
+    return true;
+}
+
+bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
+                           tm_reference *out) {
+    uint64_t postings_at = segment->used + sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row);
+    brief_window w = {.segment = segment, .disk = disk, .at = postings_at + segment->link_count * sizeof(tm_posting)};
+    w.reach = row->count >= segment->brief_count / MANY ? BRIEFS_READ : 1;
+    if (segment->state != SEGMENT_SEALED) {
+        gather(segment, row, (tm_posting *)out);
+    } else if (tm_disk_read_whole(disk, segment->file, out, count * sizeof(tm_posting),
+                                  postings_at + ((uint64_t)row->start + from) * sizeof(tm_posting)) != 0) {
+        return false;
+    }
+    for (uint32_t i = count; i-- > 0;) { /* from the end, as references are longer than the postings before them */
+        tm_posting posting;
+        tm_brief brief;
+        memcpy(&posting, (uint8_t *)out + i * sizeof posting, sizeof posting);
+        if (!find_brief(&w, posting.brief, &brief)) {
+            return false;
+        }
+        out[i] = (tm_reference){posting.low, brief};
+    }
+    return true;
+}
+
+bool tm_segment_brief(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_brief *out) {
+    const tm_brief *brief = &reference->brief;
+    *out = (tm_log_brief){.n = n};
+    if (brief->lasts_ms == BRIEF_IS_SHORT || brief->crc != tm_brief_crc(tm_salt(segment->serial), n, brief)) {
+        return false;
+    }
+    int32_t apart_ms = (int32_t)(brief->at_ms - (uint32_t)segment->briefs_ms);
+    out->at_ms = segment->briefs_ms + (uint64_t)(int64_t)apart_ms;
+    out->expires_ms = brief->lasts_ms > 0 ? out->at_ms + brief->lasts_ms : 0;
+    out->body_size = brief->body_size;
+    out->is_enough = 1;
+    return true;
 }
 
 /* ---- the footer ---- */
@@ -198,7 +290,7 @@ static void sort_rows(tm_row *rows, uint32_t count) {
 
 uint64_t tm_segment_footer_bytes(const tm_segment *segment) {
     return sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row) +
-           (uint64_t)segment->link_count * sizeof(tm_posting);
+           (uint64_t)segment->link_count * sizeof(tm_posting) + (uint64_t)segment->brief_count * sizeof(tm_brief);
 }
 
 void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
@@ -208,20 +300,25 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
                              .last_seq = segment->last_seq,
                              .last_n = segment->last_n,
                              .last_fresh_n = segment->last_fresh_n,
+                             .briefs_ms = segment->briefs_ms,
                              .rows = segment->row_count,
-                             .entries = segment->link_count,
+                             .postings = segment->link_count,
+                             .briefs = segment->brief_count,
                              .used = (uint32_t)segment->used};
     tm_row *rows = (tm_row *)(head + 1);
-    tm_posting *entries = (tm_posting *)(rows + segment->row_count);
+    tm_posting *postings = (tm_posting *)(rows + segment->row_count);
     uint32_t start = 0;
     if (segment->row_count > 0) {
         memcpy(rows, segment->rows, segment->row_count * sizeof *rows);
     }
     sort_rows(rows, segment->row_count);
     for (uint32_t i = 0; i < segment->row_count; i++) {
-        gather(segment, &rows[i], entries + start);
+        gather(segment, &rows[i], postings + start);
         rows[i].start = start;
         start += rows[i].count;
+    }
+    if (segment->brief_count > 0) {
+        memcpy(postings + start, segment->briefs, segment->brief_count * sizeof *segment->briefs);
     }
     head->crc = tm_footer_crc(head, tm_footer_bytes(head));
 }
@@ -239,9 +336,14 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     }
     memcpy(rows, head + 1, head->rows * sizeof *rows);
     sort_rows(rows, head->rows);
+    if (segment->brief_count == 0) { /* else this is what the footer has from it */
+        segment->briefs_ms = head->briefs_ms;
+    }
     free_index(segment);
     segment->rows = rows;
     segment->row_count = segment->row_capacity = head->rows;
+    segment->link_count = head->postings;
+    segment->brief_count = head->briefs;
     segment->used = head->used;
     segment->last_seq = head->last_seq;
     segment->last_n = head->last_n;

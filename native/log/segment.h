@@ -1,7 +1,7 @@
 /* segment.h - one segment: its file, and who has what in it.
  *
- * Law: of an open or closed segment the index lies in memory, as chains of entries by row; of a sealed one the rows lie
- * in memory and the entries in its footer. `pins` says how many read its file now: it does not go away meanwhile.
+ * Law: of an open or closed segment the index lies in memory, as chains of links by row; of a sealed one the rows lie
+ * in memory, postings and briefs in its footer. `pins` says how many read its file now: it does not go away meanwhile.
  */
 #ifndef TM_LOG_SEGMENT_H
 #define TM_LOG_SEGMENT_H
@@ -16,12 +16,24 @@ typedef enum {
     SEGMENT_SEALED,
 } tm_segment_state;
 
-/* An entry in memory. */
+/* A posting in memory. */
 typedef struct tm_link {
     uint32_t low;
-    uint32_t place;
+    uint32_t brief;
     uint32_t next; /* + 1; 0: the last one */
 } tm_link;
+
+/* A posting with its brief, for who reads. */
+typedef struct tm_reference {
+    uint32_t low;
+    tm_brief brief;
+} tm_reference;
+
+/* What records that are still to be indexed need. */
+typedef struct tm_room {
+    uint32_t links;
+    uint32_t briefs;
+} tm_room;
 
 typedef struct tm_segment {
     tm_memory *memory; /* borrowed */
@@ -50,6 +62,10 @@ typedef struct tm_segment {
     tm_link *links;    /* owned; while not sealed */
     uint32_t link_count;
     uint32_t link_capacity;
+    tm_brief *briefs; /* owned; while not sealed. In the order of their places */
+    uint32_t brief_count;
+    uint32_t brief_capacity;
+    uint64_t briefs_ms; /* of the first one that was appended */
 } tm_segment;
 
 /* NULL: no memory. */
@@ -57,9 +73,9 @@ tm_segment *tm_segment_new(tm_memory *memory);
 /* Free what is in memory; the file is closed by the caller. */
 void tm_segment_free(tm_segment *segment);
 
-/* Make room for a record after `*refs` entries for which there is room already, so that tm_segment_index does not fail;
- * `*refs` grows by those of the record. false: no memory. */
-bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, uint32_t *refs);
+/* Make room for a record beside those for which there is `*room` already, which grows, so that tm_segment_index does
+ * not fail. false: no memory. */
+bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room);
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
 
 /* The rows of one claimant: a walk over them, in no order; NULL after the last. A row is borrowed until the segment's
@@ -82,9 +98,12 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer);
 /* Back to an index in memory, which is empty. */
 void tm_segment_unseal(tm_segment *segment);
 
-/* Entries of one row, by number, into `out`: `count` of them from the one at `from` on; of a segment that is not
+/* References of one row, by number, into `out`: `count` of them from the one at `from` on; of a segment that is not
  * sealed, all. false: the disk does not give them. */
-bool tm_segment_postings(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
-                         tm_posting *out);
+bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
+                           tm_reference *out);
+/* What a reference says of its record, whose number is `n`. false: not enough, the record has to be read; so it is,
+ * too, where the brief is damaged. */
+bool tm_segment_brief(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_brief *brief);
 
 #endif

@@ -78,7 +78,7 @@ typedef struct tm_batch {
 
 /* What so many claims take of a footer at most. */
 static inline uint64_t tm_footer_share(uint64_t refs) {
-    return refs * (sizeof(tm_posting) + sizeof(tm_row));
+    return refs * (sizeof(tm_posting) + sizeof(tm_brief) + sizeof(tm_row));
 }
 
 /* `disk` is the store's from here on, also when it fails. */
@@ -173,10 +173,10 @@ int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through);
 /* ---- read.c ---- */
 
 int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, size_t capacity, size_t *size);
-int tm_store_numbers(tm_store *store, tm_claim of, uint64_t after, uint64_t *out, size_t capacity, size_t *count);
+int tm_store_briefs(tm_store *store, tm_claim of, uint64_t after, tm_log_brief *out, size_t capacity, size_t *count);
 /* Read the record that stands at a place and is number `n`. TM_OK; TM_TOO_MANY: `*size` bytes would do; TM_LOG_DISK:
  * it cannot be read. */
-int tm_store_fetch(tm_store *store, const tm_segment *segment, const tm_posting *posting, uint64_t n, uint8_t *out,
+int tm_store_fetch(tm_store *store, const tm_segment *segment, uint32_t place, uint64_t n, uint8_t *out,
                    size_t capacity, size_t *size);
 /* Is a row's number open? `state` is held. */
 bool tm_store_is_open(const tm_store *store, uint64_t claimant, tm_role role, uint64_t n);

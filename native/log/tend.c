@@ -36,20 +36,20 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
     bool is_memory;
     tm_row copy = *of;
     const tm_row *row = &copy;
-    tm_posting *postings = tm_store_postings(store, segment, &copy, &is_memory);
-    if (postings == NULL) {
+    tm_reference *references = tm_store_references(store, segment, &copy, &is_memory);
+    if (references == NULL) {
         return false;
     }
     pthread_mutex_lock(&store->state);
     bool is_kept =
         tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
     for (uint32_t i = 0; i < row->count && is_kept; i++) {
-        uint64_t n = tm_row_n(row, postings[i].low);
+        uint64_t n = tm_row_n(row, references[i].low);
         if (n > after && tm_store_is_open(store, row->claimant, row->role, n)) {
-            open->all[open->count++] = (open_record){.n = n, .place = postings[i].place};
+            open->all[open->count++] = (open_record){.n = n, .place = references[i].brief.place};
         }
     }
-    TM_DELETE(&store->memory, TM_COLD, postings, tm_posting, row->count);
+    TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
     pthread_mutex_unlock(&store->state);
     return is_kept;
 }
@@ -107,10 +107,10 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
     uint32_t dealt = 0;
     *batch = (tm_batch){.part_count = 1, .is_copies = true};
     while (dealt < open->count) {
-        tm_posting posting = {.place = open->all[dealt].place};
+        uint32_t place = open->all[dealt].place;
         uint64_t n = open->all[dealt].n;
         size_t size = 0;
-        int result = tm_store_fetch(store, segment, &posting, n, buffer + batch->bytes, capacity - batch->bytes, &size);
+        int result = tm_store_fetch(store, segment, place, n, buffer + batch->bytes, capacity - batch->bytes, &size);
         if (result == TM_TOO_MANY) {
             break; /* one record has always room */
         }

@@ -169,9 +169,9 @@ int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after
     return tm_store_read(log->store, tm_claim_of(claimant, is_home), after, out, capacity, size);
 }
 
-int tm_log_numbers(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint64_t *out, size_t capacity,
-                   size_t *count) {
-    return tm_store_numbers(log->store, tm_claim_of(claimant, is_home), after, out, capacity, count);
+int tm_log_briefs(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, tm_log_brief *out, size_t capacity,
+                  size_t *count) {
+    return tm_store_briefs(log->store, tm_claim_of(claimant, is_home), after, out, capacity, count);
 }
 
 size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,

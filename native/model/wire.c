@@ -1,6 +1,31 @@
 /* wire.c - see wire.h. */
 #include "model/wire.h"
 
+#define EXTENSION_HEAD_BYTES 4U /* type and size */
+
+bool wire_expiry_ms(const uint8_t *frame, uint32_t size, uint64_t *ms) {
+    const uint8_t *area = frame + WIRE_HEADER_BYTES;
+    uint32_t bytes = tm_load16(frame + WIRE_EXTENSION_SIZE);
+    *ms = 0;
+    if (bytes > size - WIRE_HEADER_BYTES) {
+        return false;
+    }
+    for (uint32_t at = 0; at < bytes;) {
+        uint32_t left = bytes - at;
+        uint32_t body = left >= EXTENSION_HEAD_BYTES ? tm_load16(area + at + 2) : left;
+        if (body > left - EXTENSION_HEAD_BYTES) {
+            return false;
+        }
+        if (tm_load16(area + at) == WIRE_EXPIRY && body == sizeof *ms) {
+            *ms = tm_load64(area + at + EXTENSION_HEAD_BYTES) / 1000000;
+            *ms += *ms == 0;
+            return true;
+        }
+        at += EXTENSION_HEAD_BYTES + body;
+    }
+    return true;
+}
+
 void wire_begin(wire_writer *writer, wire_kind kind) {
     memset(writer->bytes, 0, WIRE_PREFIX_BYTES);
     writer->bytes[WIRE_KIND] = (uint8_t)kind;

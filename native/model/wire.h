@@ -1,6 +1,7 @@
 /* wire.h - the numbers of docs/reference/wire.md that the switch needs, and how they are read and written in place.
  *
- * Law: equal to protocol/wire (a test compares them). Nothing here checks a length: the caller has.
+ * Law: equal to protocol/wire (a test compares them). Nothing here checks a length, wire_expiry_ms apart: the caller
+ * has.
  */
 #ifndef TM_WIRE_H
 #define TM_WIRE_H
@@ -160,6 +161,10 @@ static inline void wire_store32(uint8_t *at, uint32_t word) {
 static inline void wire_store64(uint8_t *at, uint64_t word) {
     memcpy(at, &word, sizeof word);
 }
+
+/* When a data frame of `size` bytes, a header or more, expires by its EXPIRY, in milliseconds since 1970; 0: never.
+ * false: its extensions are not whole. */
+bool wire_expiry_ms(const uint8_t *frame, uint32_t size, uint64_t *ms);
 
 /* ---- control frames that the switch writes itself: a prefix and one msgpack array ---- */
 

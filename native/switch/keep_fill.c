@@ -1,7 +1,8 @@
 /* keep_fill.c - a keep is filled from the log after a start.
  *
  * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
- * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves.
+ * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves: the indexes
+ * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
  */
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "switch/keeps.h"
 
 #define PIECE_BYTES (1U << 20)
+#define BRIEFS_PIECE 4096U
 #define UNACKED_PIECE 512U
 
 /* ---- losses ---- */
@@ -70,25 +72,25 @@ static void take_tallies(tm_switch *sw, tm_keep *keep) {
 
 /* ---- what is acknowledged, and kept on ---- */
 
-/* Numbers of what a keep has that is not acknowledged, ascending, a piece at a time. */
+/* What a keep has that is not acknowledged, by number, a piece at a time. */
 typedef struct unacked {
     uint32_t claimant; /* 0: the keep keeps nothing on, so that all it has is not acknowledged */
     uint64_t after;
     size_t count;
     size_t at;
-    uint64_t numbers[UNACKED_PIECE];
+    tm_log_brief briefs[UNACKED_PIECE];
 } unacked;
 
 static int read_unacked(tm_switch *sw, unacked *open) {
     open->at = 0;
-    return tm_log_numbers(sw->keeps->log, open->claimant, 0, open->after, open->numbers, UNACKED_PIECE, &open->count);
+    return tm_log_briefs(sw->keeps->log, open->claimant, 0, open->after, open->briefs, UNACKED_PIECE, &open->count);
 }
 
 /* Pass the numbers before `n`, which the keep has no more: a crash came between the records of its end. */
 static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
     int result = TM_OK;
-    while (result == TM_OK && open->count > 0 && open->numbers[open->at] < n) {
-        open->after = open->numbers[open->at];
+    while (result == TM_OK && open->count > 0 && open->briefs[open->at].n < n) {
+        open->after = open->briefs[open->at].n;
         keep_note_done(sw, open->claimant, open->after, open->after);
         if (++open->at == open->count) {
             result = read_unacked(sw, open);
@@ -99,7 +101,7 @@ static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
 
 static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open) {
     int result = pass_unacked(sw, open, n);
-    *is_open = result == TM_OK && open->count > 0 && open->numbers[open->at] == n;
+    *is_open = result == TM_OK && open->count > 0 && open->briefs[open->at].n == n;
     if (*is_open) {
         open->after = n;
         result = ++open->at == open->count ? read_unacked(sw, open) : TM_OK;
@@ -123,11 +125,28 @@ static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
                      .is_recorded = keep_are_all_recorded(sw)};
 }
 
-static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
-    tm_keep *keep = keep_at(sw, slot);
-    if (!keep_reserve(sw, keep)) {
-        return TM_NO_MEMORY;
+/* Of a message nothing more is asked than the index of the log has. */
+static tm_kept brief_row(const tm_switch *sw, const tm_log_brief *brief) {
+    return (tm_kept){.n = brief->n,
+                     .place = KEPT_NO_PLACE,
+                     .at_ms = brief->at_ms,
+                     .expires_ms = brief->expires_ms,
+                     .size = brief->body_size,
+                     .tried = KEPT_NO_TRY,
+                     .is_recorded = keep_are_all_recorded(sw)};
+}
+
+static int put(tm_switch *sw, uint32_t slot, tm_kept *row, unacked *open) {
+    bool is_open = true;
+    int result = open->claimant != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
+    row->state = is_open ? KEPT_OPEN : KEPT_PAST;
+    if (result == TM_OK) {
+        keep_put(sw, slot, row);
     }
+    return result;
+}
+
+static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
     bool is_lost = record->kind == TM_LOG_LOST;
     if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
         keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
@@ -144,52 +163,91 @@ static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, u
     if (!is_lost && !keep_frame_of(record, &body)) {
         return TM_OK;
     }
-    tm_kept row = is_lost ? lost_row(sw, record->n) : keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
-    bool is_open = true;
-    int result = open->claimant != 0 ? take_unacked(sw, open, record->n, &is_open) : TM_OK;
-    row.state = is_open ? KEPT_OPEN : KEPT_PAST;
+    tm_kept row = is_lost ? lost_row(sw, record->n)
+                          : keep_row(sw, keep_at(sw, slot), record->n, body.at_ms, body.frame, body.size);
     row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
-    if (result == TM_OK) {
-        keep_put(sw, slot, &row);
-    }
-    return result;
+    return put(sw, slot, &row, open);
 }
 
-/* What was read last; it grows to the longest record. */
-typedef struct piece {
-    uint8_t *bytes; /* owned */
+/* ---- what is read ---- */
+
+/* Briefs of what a keep has, and the records that were read last, for those of which the brief is not enough. */
+typedef struct source {
+    tm_log_brief *briefs; /* owned */
+    size_t count;
+    uint8_t *bytes; /* owned; it grows to the longest record */
     size_t capacity;
     size_t size;
-} piece;
+    size_t at; /* of the next record in them */
+} source;
 
-/* Read on; 0 bytes: there is no more. */
-static int read_on(tm_switch *sw, uint32_t slot, uint64_t after, piece *p) {
+/* Read records past `after`; 0 bytes: there are no more. */
+static int read_records(tm_switch *sw, uint32_t slot, uint64_t after, source *from) {
     tm_keeps *keeps = sw->keeps;
     int result = TM_TOO_MANY;
-    for (p->size = PIECE_BYTES; result == TM_TOO_MANY;) {
-        if (p->size > p->capacity) {
-            uint8_t *bytes = TM_RESIZE(&keeps->memory, TM_COLD, p->bytes, uint8_t, p->capacity, p->size);
+    from->at = 0;
+    for (from->size = PIECE_BYTES; result == TM_TOO_MANY;) {
+        if (from->size > from->capacity) {
+            uint8_t *bytes = TM_RESIZE(&keeps->memory, TM_COLD, from->bytes, uint8_t, from->capacity, from->size);
             if (bytes == NULL) {
+                from->size = 0;
                 return TM_NO_MEMORY;
             }
-            p->bytes = bytes;
-            p->capacity = p->size;
+            from->bytes = bytes;
+            from->capacity = from->size;
         }
-        result = tm_log_read(keeps->log, keep_at(sw, slot)->number, 0, after, p->bytes, p->capacity, &p->size);
+        uint32_t number = keep_at(sw, slot)->number;
+        result = tm_log_read(keeps->log, number, 0, after, from->bytes, from->capacity, &from->size);
     }
     return result;
 }
 
-static int fill(tm_switch *sw, uint32_t slot, piece *p, unacked *open) {
+/* The record of a number, which rises from call to call; NULL: the keep has it no more. */
+static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, const tm_log_record **record) {
+    int result = TM_OK;
+    for (bool is_read = false; result == TM_OK; is_read = true) {
+        while (from->at < from->size) {
+            *record = (const tm_log_record *)(from->bytes + from->at);
+            if ((*record)->n >= n) {
+                *record = (*record)->n == n ? *record : NULL;
+                return TM_OK;
+            }
+            from->at += (*record)->size;
+        }
+        if (is_read) {
+            break;
+        }
+        result = read_records(sw, slot, n - 1, from);
+    }
+    *record = NULL;
+    return result;
+}
+
+static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
+    tm_keep *keep = keep_at(sw, slot);
+    bool has_keys = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
+    if (!keep_reserve(sw, keep)) {
+        return TM_NO_MEMORY;
+    }
+    if (brief->is_enough && !has_keys && !keep_are_some_recorded(sw) && slot != KEEP_BOOK) {
+        tm_kept row = brief_row(sw, brief);
+        return put(sw, slot, &row, open);
+    }
+    const tm_log_record *record;
+    int result = find_record(sw, slot, brief->n, from, &record);
+    return result == TM_OK && record != NULL ? fill_by_record(sw, slot, record, open) : result;
+}
+
+static int fill(tm_switch *sw, uint32_t slot, source *from, unacked *open) {
+    tm_log *log = sw->keeps->log;
+    uint32_t number = keep_at(sw, slot)->number;
     uint64_t after = 0;
     int result = open->claimant != 0 ? read_unacked(sw, open) : TM_OK;
-    for (p->size = 1; result == TM_OK && p->size > 0;) {
-        result = read_on(sw, slot, after, p);
-        for (size_t at = 0; result == TM_OK && at < p->size;) {
-            const tm_log_record *record = (const tm_log_record *)(p->bytes + at);
-            result = fill_one(sw, slot, record, open);
-            after = record->n;
-            at += record->size;
+    for (from->count = 1; result == TM_OK && from->count > 0;) {
+        result = tm_log_briefs(log, number, 0, after, from->briefs, BRIEFS_PIECE, &from->count);
+        for (size_t i = 0; result == TM_OK && i < from->count; i++) {
+            after = from->briefs[i].n;
+            result = fill_one(sw, slot, &from->briefs[i], from, open);
         }
     }
     return result == TM_OK && open->claimant != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
@@ -198,9 +256,11 @@ static int fill(tm_switch *sw, uint32_t slot, piece *p, unacked *open) {
 int keep_fill(tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
     unacked open = {.claimant = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
-    piece p = {0};
-    int result = fill(sw, slot, &p, &open);
-    TM_DELETE(&sw->keeps->memory, TM_COLD, p.bytes, uint8_t, p.capacity);
+    tm_memory *memory = &sw->keeps->memory;
+    source from = {.briefs = TM_NEW(memory, TM_COLD, tm_log_brief, BRIEFS_PIECE)};
+    int result = from.briefs != NULL ? fill(sw, slot, &from, &open) : TM_NO_MEMORY;
+    TM_DELETE(memory, TM_COLD, from.bytes, uint8_t, from.capacity);
+    TM_DELETE(memory, TM_COLD, from.briefs, tm_log_brief, from.briefs != NULL ? BRIEFS_PIECE : 0);
     return result;
 }
 

@@ -30,28 +30,16 @@ static uint64_t key_named(const tm_keeps *keeps, const tm_attribute *attributes,
     return 0;
 }
 
-static uint64_t expiry_ms_of(const uint8_t *frame) {
-    const uint8_t *area = frame + WIRE_HEADER_BYTES;
-    uint32_t size = tm_load16(frame + WIRE_EXTENSION_SIZE);
-    for (uint32_t at = 0; at + 4 <= size; at += 4U + tm_load16(area + at + 2)) {
-        if (tm_load16(area + at) == WIRE_EXPIRY) {
-            uint64_t ms = tm_load64(area + at + 4) / 1000000;
-            return ms > 0 ? ms : 1;
-        }
-    }
-    return 0;
-}
-
 tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
                  uint32_t size) {
     const tm_keep_terms *terms = &keep->terms;
     tm_kept row = {.n = n,
                    .place = KEPT_NO_PLACE,
                    .at_ms = at_ms,
-                   .expires_ms = expiry_ms_of(frame),
                    .size = size,
                    .tried = KEPT_NO_TRY,
                    .is_recorded = keep_is_recorded(sw, frame)};
+    wire_expiry_ms(frame, size, &row.expires_ms);
     if (terms->order_by_size + terms->latest_by_size > 0) {
         tm_attribute attributes[TM_ATTRIBUTES_MAX];
         size_t count = 0;

@@ -39,6 +39,10 @@ bool keep_are_all_recorded(const tm_switch *sw) {
     return are_kept(sw) && sw->records->wanted == NULL && sw->records->share == UINT64_MAX;
 }
 
+bool keep_are_some_recorded(const tm_switch *sw) {
+    return are_kept(sw) && !keep_are_all_recorded(sw);
+}
+
 static void note(tm_switch *sw, tm_kept_record shape) {
     shape.t_us = tm_clock_unix_ns() / NS_PER_US;
     tm_records_note_kept(sw->records, &shape);

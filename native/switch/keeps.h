@@ -351,6 +351,9 @@ void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
 bool keep_is_recorded(const tm_switch *sw, const uint8_t *frame);
 /* ... and of every message, so that of one whose frame cannot be read, too? */
 bool keep_are_all_recorded(const tm_switch *sw);
+/* ... of some, so that it takes the frame to say of which? */
+bool keep_are_some_recorded(const tm_switch *sw);
+
 typedef struct tm_kept_id {
     uint64_t origin;
     uint64_t number;
