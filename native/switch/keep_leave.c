@@ -175,6 +175,7 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
             tm_wait wait = {.n = n,
                             .kind = WAIT_LOSS,
                             .connection = keep->number,
+                            .count = 1,
                             .how = (uint8_t)loss->how,
                             .number = loss->tally.left[loss->how],
                             .origin = loss->tally.doubts};
@@ -246,6 +247,7 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
         return false;
     }
+    moved.place = sw->keeps->last_place;
     take_out(sw, slot, at, LEFT_DEAD, &done.first);
     keep_put(sw, to, &moved);
     return true;

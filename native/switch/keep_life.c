@@ -119,7 +119,12 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     uint64_t ends_ms = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
     ends_ms = row->expires_ms > 0 && row->expires_ms < ends_ms ? row->expires_ms : ends_ms;
     keep->soonest_ms = ends_ms < keep->soonest_ms ? ends_ms : keep->soonest_ms;
-    keep_make_due(sw, slot);
+    if (row->n > sw->keeps->committed) {
+        keep_make_unwritten(sw, slot);
+    }
+    if (keep_is_past_bounds(keep) || keep->soonest_ms <= sw->keeps->turn_ms) {
+        keep_make_due(sw, slot);
+    }
 }
 
 void keep_clear(tm_switch *sw, tm_keep *keep) {

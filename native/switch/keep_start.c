@@ -45,6 +45,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     uint64_t original = record->n; /* `record` may be in the memory that is written into */
     int result = keep_append(sw, &entry, &row.n);
     if (result == TM_OK) {
+        row.place = sw->keeps->last_place;
         start->last = original > start->last ? original : start->last;
         keep_put(sw, slot, &row);
     }
@@ -62,8 +63,7 @@ static void end_call(tm_switch *sw) {
 }
 
 void tm_keep_mark(tm_switch *sw, tm_keep_start *start) {
-    keep_walk(sw);
-    start->place = sw->keeps->place;
+    start->place = tm_log_written(sw->keeps->log);
 }
 
 int tm_keep_seed(tm_switch *sw, uint32_t number, tm_keep_start *start, const uint8_t *records, size_t size,

@@ -94,7 +94,7 @@ static int store(tm_switch *sw, const parts *message) {
     }
     const uint8_t *frame = compose(sw, message, &size);
     int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, size);
-    uint64_t now_ms = keep_wall_ms(sw);
+    uint64_t now_ms = keeps->turn_ms;
     uint64_t n;
     if (result == TM_OK) {
         result = append(sw, frame, size, now_ms, &n);
@@ -102,6 +102,7 @@ static int store(tm_switch *sw, const parts *message) {
     for (uint32_t i = 0; result == TM_OK && i < keeps->wanted_count; i++) {
         uint32_t slot = keeps->wanted_slots[i];
         tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size);
+        row.place = keeps->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
         keep_put(sw, slot, &row);
     }
@@ -132,11 +133,15 @@ void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, b
         return;
     }
     tm_wait wait = {.n = keeps->last_n,
-                    .since_us = tm_clock_ns() / 1000,
+                    .since_us = keeps->turn_us,
                     .origin = switch_at(sw, connection)->admission.number,
                     .number = counter,
                     .kind = WAIT_CONFIRMATION,
-                    .connection = connection};
+                    .connection = connection,
+                    .count = 1};
+    if (tm_waits_join(&keeps->waits, &wait)) {
+        return;
+    }
     if (!tm_waits_reserve(&keeps->waits)) {
         switch_refuse(sw, connection, counter, WIRE_REFUSED_OVERLOADED,
                       "it is kept, and too much waits for the disk to tell you when: try again", 0);
