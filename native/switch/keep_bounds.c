@@ -24,8 +24,8 @@ static bool is_out(const tm_switch *sw, const tm_kept *row) {
 
 static uint64_t end_of(const tm_keep *keep, const tm_kept *row) {
     uint64_t end = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
-    bool may_expire = row->state == KEPT_OPEN && row->expires_ms > 0;
-    return may_expire && row->expires_ms < end ? row->expires_ms : end;
+    uint64_t expires = row->state == KEPT_OPEN ? tm_index_keys(&keep->index, row)->expires_ms : 0;
+    return expires > 0 && expires < end ? expires : end;
 }
 
 static void expire(tm_switch *sw, uint32_t slot, uint64_t now_ms) {

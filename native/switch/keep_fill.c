@@ -111,7 +111,7 @@ static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open)
 
 static void fill_book(tm_switch *sw, const tm_log_record *record) {
     tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
-    tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row);
+    tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row, NULL);
 }
 
 /* What cannot be read is lost when it is to be given out. */
@@ -121,10 +121,12 @@ static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
 
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
     tm_keep *keep = keep_at(sw, slot);
-    if (!keep_reserve(sw, keep)) {
+    bool is_lost = record->kind == TM_LOG_LOST;
+    tm_body body = {0};
+    bool has_frame = slot != KEEP_BOOK && !is_lost && keep_frame_of(record, &body);
+    if (!keep_reserve(sw, keep, has_frame ? body.frame : NULL)) {
         return TM_NO_MEMORY;
     }
-    bool is_lost = record->kind == TM_LOG_LOST;
     if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
         keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
         return tm_log_doubt(sw->keeps->log, record->n) ? TM_OK : TM_NO_MEMORY;
@@ -136,17 +138,18 @@ static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_record *record, u
             record->kind == TM_LOG_DEAD_LETTER && record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
         return !is_tally || note_tally(sw, record, body) ? TM_OK : TM_NO_MEMORY;
     }
-    tm_body body;
-    if (!is_lost && !keep_frame_of(record, &body)) {
+    if (!is_lost && !has_frame) {
         return TM_OK;
     }
-    tm_kept row = is_lost ? lost_row(sw, record->n) : keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size);
+    tm_kept_keys keys = {0};
+    tm_kept row =
+        is_lost ? lost_row(sw, record->n) : keep_row(sw, keep, record->n, body.at_ms, body.frame, body.size, &keys);
     bool is_open = true;
     int result = open->claimant != 0 ? take_unacked(sw, open, record->n, &is_open) : TM_OK;
     row.state = is_open ? KEPT_OPEN : KEPT_PAST;
     row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
     if (result == TM_OK) {
-        keep_put(sw, slot, &row);
+        keep_put(sw, slot, &row, &keys);
     }
     return result;
 }

@@ -57,7 +57,7 @@ static bool is_deliverable(const parts *message) {
 }
 
 /* Room in memory, and in those keeps that refuse. */
-static int make_room(tm_switch *sw, uint32_t size) {
+static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         tm_keep *keep = &keeps->rows[keeps->wanted_slots[i]];
@@ -65,7 +65,7 @@ static int make_room(tm_switch *sw, uint32_t size) {
             keep->refused++;
             return TM_LOG_FULL;
         }
-        if (!keep_reserve(sw, keep)) {
+        if (!keep_reserve(sw, keep, frame)) {
             return TM_LOG_FULL;
         }
     }
@@ -93,7 +93,7 @@ static int store(tm_switch *sw, const parts *message) {
         return TM_TOO_MANY;
     }
     const uint8_t *frame = compose(sw, message, &size);
-    int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, size);
+    int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, frame, size);
     uint64_t now_ms = keeps->turn_ms;
     uint64_t n;
     if (result == TM_OK) {
@@ -101,10 +101,11 @@ static int store(tm_switch *sw, const parts *message) {
     }
     for (uint32_t i = 0; result == TM_OK && i < keeps->wanted_count; i++) {
         uint32_t slot = keeps->wanted_slots[i];
-        tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size);
+        tm_kept_keys keys;
+        tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size, &keys);
         row.place = keeps->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
-        keep_put(sw, slot, &row);
+        keep_put(sw, slot, &row, &keys);
     }
     switch_at(sw, message->from)->is_keeping = true;
     keep_note_load(sw);

@@ -130,7 +130,7 @@ int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t si
     tm_keeps *keeps = sw->keeps;
     static const uint32_t book = TM_KEEPS_BOOK;
     uint64_t now_ms = keep_wall_ms(sw);
-    if (!keep_reserve(sw, keep_at(sw, KEEP_BOOK))) {
+    if (!keep_reserve(sw, keep_at(sw, KEEP_BOOK), NULL)) {
         return TM_LOG_FULL;
     }
     tm_log_entry entry = {.keeps = &book,
@@ -142,7 +142,7 @@ int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t si
     int result = keep_append(sw, &entry, n);
     if (result == TM_OK) {
         tm_kept row = {.n = *n, .place = KEPT_NO_PLACE, .at_ms = now_ms, .size = size, .tried = KEPT_NO_TRY};
-        tm_index_append(&keeps->rows[KEEP_BOOK].index, &row);
+        tm_index_append(&keeps->rows[KEEP_BOOK].index, &row, NULL);
     }
     return result;
 }

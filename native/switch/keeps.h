@@ -255,13 +255,14 @@ void keep_wake(tm_switch *sw);
 
 /* Give back what a keep owns. */
 void keep_clear(tm_switch *sw, tm_keep *keep);
-/* A row for a message whose frame is given; it is not in the index yet. */
+/* A row for a message whose frame is given, and its keys; it is not in the index yet. */
 tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
-                 uint32_t size);
-/* Room for one more row; false: no memory. */
-bool keep_reserve(tm_switch *sw, tm_keep *keep);
+                 uint32_t size, tm_kept_keys *keys);
+/* Room for one more row; NULL: it is for no message. false: no memory. */
+bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame);
 /* After keep_reserve. */
-void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row);
+void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_keys *keys);
+/* The row of a position leaves, and is not the newest of its value any more. */
 void keep_forget_latest(tm_keep *keep, const tm_kept *row);
 
 /* ---- keep_fill.c ---- */
