@@ -172,6 +172,10 @@ int tm_log_descriptor(const tm_log *log);
 /* The next record in memory: `*place` is 0 at first, then left alone. NULL: nothing more is committed, or `*is_behind`:
  * what follows has left the memory, tm_log_read has it. Borrowed until the next append. */
 const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t *is_behind);
+/* The place of the next record to be appended, for the thread that appends; and the place behind all that is on disk.
+ */
+uint64_t tm_log_end(const tm_log *log);
+uint64_t tm_log_written(const tm_log *log);
 
 /* As tm_log_recent, for the thread that appends: of what is not on disk yet, too. */
 const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind);

@@ -11,6 +11,9 @@ static void compact(tm_index *index) {
     for (uint32_t at = index->first; at < index->end; at++) {
         fresh += at < index->fresh && index->rows[at].state != KEPT_LEFT;
         if (index->rows[at].state != KEPT_LEFT) {
+            if (index->keys != NULL) {
+                index->keys[to] = index->keys[at];
+            }
             index->rows[to++] = index->rows[at];
         }
     }
@@ -20,7 +23,7 @@ static void compact(tm_index *index) {
     index->fresh = fresh;
 }
 
-bool tm_index_reserve(tm_index *index, tm_memory *memory) {
+static bool reserve_row(tm_index *index, tm_memory *memory) {
     if (index->end < index->capacity) {
         return true;
     }
@@ -31,8 +34,24 @@ bool tm_index_reserve(tm_index *index, tm_memory *memory) {
     return tm_grow(memory, TM_COLD, &index->rows, sizeof *index->rows, &index->capacity, index->end + 1);
 }
 
-void tm_index_append(tm_index *index, const tm_kept *row) {
+bool tm_index_reserve(tm_index *index, tm_memory *memory, bool has_keys) {
+    if (!reserve_row(index, memory)) {
+        return false;
+    }
+    return (!has_keys && index->keys == NULL) ||
+           tm_grow(memory, TM_COLD, &index->keys, sizeof *index->keys, &index->key_capacity, index->capacity);
+}
+
+void tm_index_append(tm_index *index, const tm_kept *row, const tm_kept_keys *keys) {
+    if (index->keys != NULL) {
+        index->keys[index->end] = keys != NULL ? *keys : (tm_kept_keys){0};
+    }
     index->rows[index->end++] = *row;
+}
+
+const tm_kept_keys *tm_index_keys(const tm_index *index, const tm_kept *row) {
+    static const tm_kept_keys none;
+    return index->keys != NULL ? &index->keys[row - index->rows] : &none;
 }
 
 uint32_t tm_index_from(const tm_index *index, uint64_t n) {
@@ -74,6 +93,7 @@ void tm_index_leave(tm_index *index, uint32_t at, uint64_t *first) {
 
 void tm_index_free(tm_index *index, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, index->rows, tm_kept, index->capacity);
+    TM_DELETE(memory, TM_COLD, index->keys, tm_kept_keys, index->key_capacity);
     *index = (tm_index){0};
 }
 
@@ -89,5 +109,5 @@ bool tm_index_is_sound(const tm_index *index) {
         }
     }
     return left == index->left && index->first <= index->fresh && index->fresh <= index->end &&
-           index->end <= index->capacity;
+           index->end <= index->capacity && (index->keys == NULL || index->end <= index->key_capacity);
 }

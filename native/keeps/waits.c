@@ -25,11 +25,31 @@ void tm_waits_add(tm_waits *waits, const tm_wait *wait) {
     waits->rows[waits->end++] = *wait;
 }
 
-bool tm_waits_take(tm_waits *waits, uint64_t n, tm_wait *out) {
-    if (waits->first == waits->end || waits->rows[waits->first].n > n) {
+bool tm_waits_join(tm_waits *waits, const tm_wait *wait) {
+    tm_wait *last = waits->first < waits->end ? &waits->rows[waits->end - 1] : NULL;
+    if (last == NULL || last->kind != WAIT_CONFIRMATION || last->connection != wait->connection ||
+        last->origin != wait->origin || last->since_us != wait->since_us || last->n + last->count != wait->n ||
+        last->number + last->count != wait->number) {
         return false;
     }
-    *out = waits->rows[waits->first++];
+    last->count++;
+    return true;
+}
+
+bool tm_waits_take(tm_waits *waits, uint64_t n, tm_wait *out) {
+    tm_wait *row = waits->first < waits->end ? &waits->rows[waits->first] : NULL;
+    if (row == NULL || row->n > n) {
+        return false;
+    }
+    *out = *row;
+    if (n - row->n < row->count - 1U) { /* a run that is not all on disk */
+        out->count = (uint32_t)(n - row->n) + 1;
+        row->n += out->count;
+        row->number += out->count;
+        row->count -= out->count;
+        return true;
+    }
+    waits->first++;
     if (waits->first == waits->end) {
         waits->first = waits->end = 0;
     }
@@ -46,7 +66,7 @@ void tm_waits_clear(tm_waits *waits) {
 
 bool tm_waits_are_sound(const tm_waits *waits) {
     for (uint32_t at = waits->first + 1; at < waits->end; at++) {
-        if (waits->rows[at].n < waits->rows[at - 1].n) {
+        if (waits->rows[at].n < waits->rows[at - 1].n + waits->rows[at - 1].count - 1) {
             return false;
         }
     }

@@ -233,6 +233,14 @@ const tm_log_record *tm_log_recent(const tm_log *log, uint64_t *place, uint32_t 
     return next_in_ring(log, atomic_load_explicit(&log->committed, memory_order_acquire), place, is_behind);
 }
 
+uint64_t tm_log_end(const tm_log *log) {
+    return atomic_load_explicit(&log->appended, memory_order_relaxed);
+}
+
+uint64_t tm_log_written(const tm_log *log) {
+    return atomic_load_explicit(&log->committed, memory_order_acquire);
+}
+
 const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t *is_behind) {
     return next_in_ring(log, atomic_load_explicit(&log->appended, memory_order_relaxed), place, is_behind);
 }

@@ -82,10 +82,15 @@ static void wait_for_work(tm_log *log) {
     }
 }
 
+/* How long the scrubber waits for so many bytes. */
+static uint64_t pause_ns(const tm_log *log, uint64_t bytes) {
+    return log->scrub_bytes_per_s > 0 ? bytes * (NS_OF_MS * 1000) / log->scrub_bytes_per_s : 0;
+}
+
 static void *tend_all(void *given) {
     tm_log *log = given;
     uint64_t checkpoint_at = tm_clock_ns() + log->checkpoint_ms * NS_OF_MS;
-    uint64_t scrub_at = tm_clock_ns();
+    uint64_t scrub_at = tm_clock_ns() + pause_ns(log, log->store->segment_bytes);
     while (!atomic_load(&log->is_ending)) {
         uint64_t now = tm_clock_ns();
         bool is_due = now >= checkpoint_at;
@@ -102,7 +107,7 @@ static void *tend_all(void *given) {
             bool is_through;
             tm_store_scrub(log->store, 1, &is_through);
             uint64_t bytes = log->store->scrubbed_bytes - before;
-            scrub_at = now + (is_through ? NS_OF_MS * 1000 : bytes * (NS_OF_MS * 1000) / log->scrub_bytes_per_s);
+            scrub_at = now + (is_through ? NS_OF_MS * 1000 : pause_ns(log, bytes));
         }
         if (is_idle || result != TM_OK) {
             wait_for_work(log);

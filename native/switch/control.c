@@ -49,18 +49,22 @@ void switch_send_confirmations(tm_switch *sw, uint32_t id) {
     switch_send_urgent(sw, id);
 }
 
-void switch_confirm(tm_switch *sw, uint32_t id, uint64_t counter) {
+void switch_confirm_run(tm_switch *sw, uint32_t id, uint64_t first, uint64_t last) {
     tm_confirmations *done = &sw->confirmations;
-    uint64_t last = done->count > 0 ? done->last[done->count - 1] : 0;
-    if (done->count > 0 && counter == last + 1) {
-        done->last[done->count - 1] = counter;
+    uint64_t before = done->count > 0 ? done->last[done->count - 1] : 0;
+    if (done->count > 0 && first == before + 1) {
+        done->last[done->count - 1] = last;
         return;
     }
-    if (done->count == SWITCH_RANGES_MAX || (done->count > 0 && counter <= last)) { /* ranges of an ACK ascend */
+    if (done->count == SWITCH_RANGES_MAX || (done->count > 0 && first <= before)) { /* ranges of an ACK ascend */
         switch_send_confirmations(sw, id);
     }
-    done->first[done->count] = counter;
-    done->last[done->count++] = counter;
+    done->first[done->count] = first;
+    done->last[done->count++] = last;
+}
+
+void switch_confirm(tm_switch *sw, uint32_t id, uint64_t counter) {
+    switch_confirm_run(sw, id, counter, counter);
 }
 
 /* A peer that speaks version 1 is not told `newest`: its ACK has no place for it. */

@@ -147,7 +147,7 @@ tm_body_result keep_body(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body *bo
     if (row->place != KEPT_NO_PLACE) {
         uint64_t place = row->place;
         uint32_t is_behind;
-        const tm_log_record *record = tm_log_recent(sw->keeps->log, &place, &is_behind);
+        const tm_log_record *record = tm_log_pending(sw->keeps->log, &place, &is_behind);
         if (record != NULL && record->n == row->n && keep_frame_of(record, body)) {
             return BODY_FOUND;
         }

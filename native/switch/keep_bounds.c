@@ -24,8 +24,8 @@ static bool is_out(const tm_switch *sw, const tm_kept *row) {
 
 static uint64_t end_of(const tm_keep *keep, const tm_kept *row) {
     uint64_t end = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
-    bool may_expire = row->state == KEPT_OPEN && row->expires_ms > 0;
-    return may_expire && row->expires_ms < end ? row->expires_ms : end;
+    uint64_t expires = row->state == KEPT_OPEN ? tm_index_keys(&keep->index, row)->expires_ms : 0;
+    return expires > 0 && expires < end ? expires : end;
 }
 
 static void expire(tm_switch *sw, uint32_t slot, uint64_t now_ms) {
@@ -45,14 +45,14 @@ static void expire(tm_switch *sw, uint32_t slot, uint64_t now_ms) {
     keep->soonest_ms = soonest;
 }
 
-static bool is_past_bounds(const tm_keep *keep) {
+bool keep_is_past_bounds(const tm_keep *keep) {
     uint64_t count = (uint64_t)keep->open + keep->past;
     return keep->bytes > keep->terms.bytes_max || (keep->terms.count_max > 0 && count > keep->terms.count_max);
 }
 
 static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
     tm_keep *keep = keep_at(sw, slot);
-    for (uint32_t at = keep->index.first; at < keep->index.end && is_past_bounds(keep); at++) {
+    for (uint32_t at = keep->index.first; at < keep->index.end && keep_is_past_bounds(keep); at++) {
         if (keep->index.rows[at].state == state && !keep_lose(sw, slot, at, LEFT_DROPPED)) {
             return;
         }
@@ -61,11 +61,10 @@ static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
 
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
-    uint64_t now_ms = keep_wall_ms(sw);
-    if (keep->soonest_ms <= now_ms) {
-        expire(sw, slot, now_ms);
+    if (keep->soonest_ms <= sw->keeps->turn_ms) {
+        expire(sw, slot, sw->keeps->turn_ms);
     }
-    if (keep->past > 0 && is_past_bounds(keep)) {
+    if (keep->past > 0 && keep_is_past_bounds(keep)) {
         drop_oldest(sw, slot, KEPT_PAST);
     }
     drop_oldest(sw, slot, KEPT_OPEN);

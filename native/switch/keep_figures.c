@@ -85,6 +85,12 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
             tried[one->state]++;
         }
     }
+    const tm_index *index = &keep->index;
+    bool has_unwritten =
+        slot != KEEP_BOOK && index->end > index->first && index->rows[index->end - 1].n > sw->keeps->committed;
+    if (has_unwritten && !keep->is_unwritten) {
+        return "a keep does not wait for the disk";
+    }
     if (slot != KEEP_BOOK &&
         (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past || bytes != keep->bytes)) {
         return "a keep counts its messages wrongly";

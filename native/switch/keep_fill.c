@@ -113,7 +113,7 @@ static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open)
 
 static void fill_book(tm_switch *sw, const tm_log_record *record) {
     tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
-    tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row);
+    tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row, NULL);
 }
 
 /* What cannot be read is lost when it is to be given out. */
@@ -130,43 +130,47 @@ static tm_kept brief_row(const tm_switch *sw, const tm_log_brief *brief) {
     return (tm_kept){.n = brief->n,
                      .place = KEPT_NO_PLACE,
                      .at_ms = brief->at_ms,
-                     .expires_ms = brief->expires_ms,
                      .size = brief->body_size,
                      .tried = KEPT_NO_TRY,
                      .is_recorded = keep_are_all_recorded(sw)};
 }
 
-static int put(tm_switch *sw, uint32_t slot, tm_kept *row, unacked *open) {
+static int put(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_kept_keys *keys, unacked *open) {
     bool is_open = true;
     int result = open->claimant != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
     row->state = is_open ? KEPT_OPEN : KEPT_PAST;
     if (result == TM_OK) {
-        keep_put(sw, slot, row);
+        keep_put(sw, slot, row, keys);
     }
     return result;
 }
 
 static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
     bool is_lost = record->kind == TM_LOG_LOST;
+    tm_body body = {0};
+    bool has_frame = slot != KEEP_BOOK && !is_lost && keep_frame_of(record, &body);
+    if (!keep_reserve(sw, keep_at(sw, slot), has_frame ? body.frame : NULL)) {
+        return TM_NO_MEMORY;
+    }
     if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
         keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
         return tm_log_doubt(sw->keeps->log, record->n) ? TM_OK : TM_NO_MEMORY;
     }
     if (slot == KEEP_BOOK) {
         fill_book(sw, record);
-        const uint8_t *body = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
+        const uint8_t *said = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
         bool is_tally =
             record->kind == TM_LOG_DEAD_LETTER && record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
-        return !is_tally || note_tally(sw, record, body) ? TM_OK : TM_NO_MEMORY;
+        return !is_tally || note_tally(sw, record, said) ? TM_OK : TM_NO_MEMORY;
     }
-    tm_body body;
-    if (!is_lost && !keep_frame_of(record, &body)) {
+    if (!is_lost && !has_frame) {
         return TM_OK;
     }
+    tm_kept_keys keys = {0};
     tm_kept row = is_lost ? lost_row(sw, record->n)
-                          : keep_row(sw, keep_at(sw, slot), record->n, body.at_ms, body.frame, body.size);
+                          : keep_row(sw, keep_at(sw, slot), record->n, body.at_ms, body.frame, body.size, &keys);
     row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
-    return put(sw, slot, &row, open);
+    return put(sw, slot, &row, &keys, open);
 }
 
 /* ---- what is read ---- */
@@ -225,13 +229,11 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
 
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
     tm_keep *keep = keep_at(sw, slot);
-    bool has_keys = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
-    if (!keep_reserve(sw, keep)) {
-        return TM_NO_MEMORY;
-    }
-    if (brief->is_enough && !has_keys && !keep_are_some_recorded(sw) && slot != KEEP_BOOK) {
+    bool has_names = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
+    if (brief->is_enough && !has_names && !keep_are_some_recorded(sw) && slot != KEEP_BOOK) {
+        tm_kept_keys keys = {.expires_ms = brief->expires_ms};
         tm_kept row = brief_row(sw, brief);
-        return put(sw, slot, &row, open);
+        return keep_reserve_row(sw, keep, brief->expires_ms > 0) ? put(sw, slot, &row, &keys, open) : TM_NO_MEMORY;
     }
     const tm_log_record *record;
     int result = find_record(sw, slot, brief->n, from, &record);

@@ -177,7 +177,8 @@ static void promise(tm_switch *sw, uint32_t connection, uint32_t slot, const ack
                     .origin = switch_at(sw, connection)->admission.number,
                     .number = said->request << 32 | said->subscription,
                     .kind = WAIT_ANSWER,
-                    .connection = connection};
+                    .connection = connection,
+                    .count = 1};
     wait.frame = compose(sw, said, &wait.frame_size);
     bool is_written = keeps->done_count == 0 && keeps->losses == 0 && !keeps->is_done_forgotten && !keeps->has_failed;
     if (wait.frame != NULL && is_written && answer_later(sw, slot, &wait)) {

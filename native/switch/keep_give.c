@@ -56,10 +56,11 @@ void keep_make_ready(tm_switch *sw, uint32_t slot, uint32_t id) {
 /* With order_by: what is out behind a row, of the same value, comes back with it. */
 static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     const tm_index *index = &keep_at(sw, slot)->index;
-    for (uint32_t at = tm_index_from(index, row->n + 1); row->order_key != 0 && at < index->fresh; at++) {
+    uint64_t key = tm_index_keys(index, row)->order_key;
+    for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && at < index->fresh; at++) {
         const tm_kept *behind = &index->rows[at];
-        if (behind->order_key == row->order_key && behind->tried != KEPT_NO_TRY && behind->state == KEPT_OPEN &&
-            try_at(sw, behind->tried)->state == TRY_OUT) {
+        if (tm_index_keys(index, behind)->order_key == key && behind->tried != KEPT_NO_TRY &&
+            behind->state == KEPT_OPEN && try_at(sw, behind->tried)->state == TRY_OUT) {
             keep_make_ready(sw, slot, behind->tried);
         }
     }
@@ -300,7 +301,8 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
             continue;
         }
         looked_at++;
-        tm_keep_lane *lane = row->order_key != 0 ? lane_of(sw->keeps, row->order_key) : NULL;
+        uint64_t key = tm_index_keys(&keep->index, row)->order_key;
+        tm_keep_lane *lane = key != 0 ? lane_of(sw->keeps, key) : NULL;
         bool in_front = lane != NULL && lane->stamp == sw->keeps->stamp;
         bool is_out = row->tried != KEPT_NO_TRY && try_at(sw, row->tried)->state == TRY_OUT;
         uint32_t holder = is_out ? try_at(sw, row->tried)->holder : MEMBER_NONE;
@@ -315,7 +317,7 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
             given += member != MEMBER_NONE;
         }
         if (lane != NULL && row->state == KEPT_OPEN) {
-            *lane = (tm_keep_lane){.key = row->order_key, .stamp = sw->keeps->stamp, .holder = holder};
+            *lane = (tm_keep_lane){.key = key, .stamp = sw->keeps->stamp, .holder = holder};
         }
     }
     return given;

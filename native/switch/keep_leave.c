@@ -179,6 +179,7 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
             tm_wait wait = {.n = n,
                             .kind = WAIT_LOSS,
                             .connection = keep->number,
+                            .count = 1,
                             .how = (uint8_t)loss->how,
                             .number = loss->tally.left[loss->how],
                             .origin = loss->tally.doubts};
@@ -227,14 +228,15 @@ static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t s
 
 static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_body *body, uint32_t to) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_kept moved = keep_row(sw, keep_at(sw, to), 0, body->at_ms, body->frame, body->size);
+    tm_kept_keys keys;
+    tm_kept moved = keep_row(sw, keep_at(sw, to), 0, body->at_ms, body->frame, body->size, &keys);
     uint32_t at = (uint32_t)(row - keep->index.rows);
     const tm_kept *before = at > keep->index.first ? row - 1 : NULL;
     tm_log_done done = {.claimant = keep->number, .last = row->n};
     done.first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);
     uint32_t size;
     const uint8_t *bytes = compose(sw, &done, &sw->keeps->tries.rows[row->tried], body, &size);
-    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to))) {
+    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to), body->frame)) {
         return false;
     }
     uint32_t number = keep_at(sw, to)->number;
@@ -251,9 +253,10 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
         return false;
     }
+    moved.place = sw->keeps->last_place;
     take_out(sw, slot, at, LEFT_DEAD, &done.first);
-    keep_record_kept(sw, keep_at(sw, to), &moved, id, KEPT_AS_LETTER);
-    keep_put(sw, to, &moved);
+    keep_record_kept(sw, keep_at(sw, to), &moved, &keys, id, KEPT_AS_LETTER);
+    keep_put(sw, to, &moved, &keys);
     return true;
 }
 

@@ -31,7 +31,7 @@ static uint64_t key_named(const tm_keeps *keeps, const tm_attribute *attributes,
 }
 
 tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
-                 uint32_t size) {
+                 uint32_t size, tm_kept_keys *keys) {
     const tm_keep_terms *terms = &keep->terms;
     tm_kept row = {.n = n,
                    .place = KEPT_NO_PLACE,
@@ -39,7 +39,8 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
                    .size = size,
                    .tried = KEPT_NO_TRY,
                    .is_recorded = keep_is_recorded(sw, frame)};
-    wire_expiry_ms(frame, size, &row.expires_ms);
+    *keys = (tm_kept_keys){0};
+    wire_expiry_ms(frame, size, &keys->expires_ms);
     if (terms->order_by_size + terms->latest_by_size > 0) {
         tm_attribute attributes[TM_ATTRIBUTES_MAX];
         size_t count = 0;
@@ -47,8 +48,8 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
         uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
         tm_attributes_decode(frame + WIRE_HEADER_BYTES + extensions, tm_load32(frame + WIRE_ATTRIBUTE_SIZE), attributes,
                              &count, &used);
-        row.order_key = key_named(sw->keeps, attributes, count, terms->order_by, terms->order_by_size);
-        row.latest_key = key_named(sw->keeps, attributes, count, terms->latest_by, terms->latest_by_size);
+        keys->order_key = key_named(sw->keeps, attributes, count, terms->order_by, terms->order_by_size);
+        keys->latest_key = key_named(sw->keeps, attributes, count, terms->latest_by, terms->latest_by_size);
     }
     return row;
 }
@@ -58,14 +59,15 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
 static uint64_t latest_hash(const void *owner, uint64_t n) {
     const tm_keep *keep = owner;
     const tm_kept *row = tm_index_find(&keep->index, n);
-    return row != NULL ? row->latest_key : 0;
+    return row != NULL ? tm_index_keys(&keep->index, row)->latest_key : 0;
 }
 
 void keep_forget_latest(tm_keep *keep, const tm_kept *row) {
-    tm_idset_search search = tm_idset_start(&keep->latest, row->latest_key);
-    for (uint64_t n = tm_idset_next_word(&search); row->latest_key != 0 && n != 0; n = tm_idset_next_word(&search)) {
+    uint64_t key = tm_index_keys(&keep->index, row)->latest_key;
+    tm_idset_search search = tm_idset_start(&keep->latest, key);
+    for (uint64_t n = tm_idset_next_word(&search); key != 0 && n != 0; n = tm_idset_next_word(&search)) {
         if (n == row->n) {
-            tm_idset_remove(&keep->latest, row->latest_key, n, latest_hash, keep);
+            tm_idset_remove(&keep->latest, key, n, latest_hash, keep);
             return;
         }
     }
@@ -83,22 +85,31 @@ static uint64_t find_latest(const tm_keep *keep, uint64_t key) {
 
 /* ---- rows ---- */
 
-bool keep_reserve(tm_switch *sw, tm_keep *keep) {
+bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame) {
+    uint64_t expires_ms = 0;
+    if (frame != NULL) {
+        wire_expiry_ms(frame, tm_load32(frame), &expires_ms);
+    }
+    bool has_names = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
+    return keep_reserve_row(sw, keep, frame != NULL && (has_names || expires_ms > 0));
+}
+
+bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     tm_memory *memory = &sw->keeps->memory;
     bool has_latest =
         keep->terms.latest_by_size == 0 || tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
-    return has_latest && tm_index_reserve(&keep->index, memory);
+    return has_latest && tm_index_reserve(&keep->index, memory, has_keys);
 }
 
-void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row) {
+void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_keys *keys) {
     tm_keep *keep = keep_at(sw, slot);
-    uint64_t older = row->latest_key != 0 ? find_latest(keep, row->latest_key) : 0;
+    uint64_t older = keys->latest_key != 0 ? find_latest(keep, keys->latest_key) : 0;
     if (older != 0) {
         keep_leave(sw, slot, tm_index_from(&keep->index, older), LEFT_REPLACED);
     }
-    tm_index_append(&keep->index, row);
-    if (row->latest_key != 0) {
-        tm_idset_insert(&keep->latest, row->latest_key, row->n);
+    tm_index_append(&keep->index, row, keys);
+    if (keys->latest_key != 0) {
+        tm_idset_insert(&keep->latest, keys->latest_key, row->n);
     }
     bool is_open = row->state == KEPT_OPEN;
     keep->appended += is_open;
@@ -106,9 +117,14 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     keep->past += !is_open;
     keep->bytes += row->size;
     uint64_t ends_ms = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
-    ends_ms = row->expires_ms > 0 && row->expires_ms < ends_ms ? row->expires_ms : ends_ms;
+    ends_ms = keys->expires_ms > 0 && keys->expires_ms < ends_ms ? keys->expires_ms : ends_ms;
     keep->soonest_ms = ends_ms < keep->soonest_ms ? ends_ms : keep->soonest_ms;
-    keep_make_due(sw, slot);
+    if (row->n > sw->keeps->committed) {
+        keep_make_unwritten(sw, slot);
+    }
+    if (keep_is_past_bounds(keep) || keep->soonest_ms <= sw->keeps->turn_ms) {
+        keep_make_due(sw, slot);
+    }
 }
 
 void keep_clear(tm_switch *sw, tm_keep *keep) {

@@ -48,7 +48,8 @@ static void note(tm_switch *sw, tm_kept_record shape) {
     tm_records_note_kept(sw->records, &shape);
 }
 
-void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm_kept_id id, tm_kept_source source) {
+void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys, tm_kept_id id,
+                      tm_kept_source source) {
     if (row->is_recorded) {
         note(sw, (tm_kept_record){.what = KEPT_KEPT,
                                   .source = (uint8_t)source,
@@ -56,7 +57,7 @@ void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm
                                   .position = row->n,
                                   .origin = id.origin,
                                   .number = id.number,
-                                  .expires_ms = row->expires_ms,
+                                  .expires_ms = keys->expires_ms,
                                   .keep = keep->number,
                                   .connection = UINT32_MAX});
     }

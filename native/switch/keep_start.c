@@ -9,10 +9,10 @@
 #define SLICE_BYTES (256U << 10) /* of records in one call */
 
 /* Is it over before it begins? */
-static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row) {
+static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys) {
     uint64_t now_ms = keep_wall_ms(sw);
     bool is_old = keep->terms.for_ms > 0 && row->at_ms + keep->terms.for_ms <= now_ms;
-    return is_old || (row->expires_ms > 0 && row->expires_ms <= now_ms);
+    return is_old || (keys->expires_ms > 0 && keys->expires_ms <= now_ms);
 }
 
 static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const tm_log_record *record) {
@@ -24,15 +24,16 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
         !keep_frame_of(record, &body)) {
         return TM_OK;
     }
-    tm_kept row = keep_row(sw, keep, 0, body.at_ms, body.frame, body.size);
+    tm_kept_keys keys;
+    tm_kept row = keep_row(sw, keep, 0, body.at_ms, body.frame, body.size, &keys);
     row.maybe_duplicate = is_copy; /* it may have been taken where it stood before it was copied */
-    if (is_over(sw, keep, &row)) {
+    if (is_over(sw, keep, &row, &keys)) {
         return TM_OK;
     }
     if (keep->terms.overflow == TM_KEEP_REFUSE && !keep_has_room(keep, body.size)) {
         return TM_LOG_FULL;
     }
-    if (!keep_reserve(sw, keep)) {
+    if (!keep_reserve(sw, keep, body.frame)) {
         return TM_NO_MEMORY;
     }
     uint32_t claimants[2] = {keep->number, keep->number | KEEP_UNACKED};
@@ -46,9 +47,10 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     uint64_t original = record->n; /* `record` may be in the memory that is written into */
     int result = keep_append(sw, &entry, &row.n);
     if (result == TM_OK) {
+        row.place = sw->keeps->last_place;
         start->last = original > start->last ? original : start->last;
-        keep_record_kept(sw, keep, &row, id, KEPT_AT_START);
-        keep_put(sw, slot, &row);
+        keep_record_kept(sw, keep, &row, &keys, id, KEPT_AT_START);
+        keep_put(sw, slot, &row, &keys);
     }
     return result;
 }
@@ -64,8 +66,7 @@ static void end_call(tm_switch *sw) {
 }
 
 void tm_keep_mark(tm_switch *sw, tm_keep_start *start) {
-    keep_walk(sw);
-    start->place = sw->keeps->place;
+    start->place = tm_log_written(sw->keeps->log);
 }
 
 int tm_keep_seed(tm_switch *sw, uint32_t number, tm_keep_start *start, const uint8_t *records, size_t size,

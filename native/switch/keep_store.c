@@ -57,7 +57,7 @@ static bool is_deliverable(const parts *message) {
 }
 
 /* Room in memory, and in those keeps that refuse. */
-static int make_room(tm_switch *sw, uint32_t size) {
+static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         tm_keep *keep = &keeps->rows[keeps->wanted_slots[i]];
@@ -65,7 +65,7 @@ static int make_room(tm_switch *sw, uint32_t size) {
             keep->refused++;
             return TM_LOG_FULL;
         }
-        if (!keep_reserve(sw, keep)) {
+        if (!keep_reserve(sw, keep, frame)) {
             return TM_LOG_FULL;
         }
     }
@@ -93,18 +93,20 @@ static int store(tm_switch *sw, const parts *message) {
         return TM_TOO_MANY;
     }
     const uint8_t *frame = compose(sw, message, &size);
-    int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, size);
-    uint64_t now_ms = keep_wall_ms(sw);
+    int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, frame, size);
+    uint64_t now_ms = keeps->turn_ms;
     uint64_t n;
     if (result == TM_OK) {
         result = append(sw, frame, size, now_ms, &n);
     }
     for (uint32_t i = 0; result == TM_OK && i < keeps->wanted_count; i++) {
         uint32_t slot = keeps->wanted_slots[i];
-        tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size);
+        tm_kept_keys keys;
+        tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size, &keys);
+        row.place = keeps->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
-        keep_record_kept(sw, keep_at(sw, slot), &row, keep_id_of(frame), KEPT_BY_PUBLISHER);
-        keep_put(sw, slot, &row);
+        keep_record_kept(sw, keep_at(sw, slot), &row, &keys, keep_id_of(frame), KEPT_BY_PUBLISHER);
+        keep_put(sw, slot, &row, &keys);
     }
     switch_at(sw, message->from)->is_keeping = true;
     keep_note_load(sw);
@@ -133,11 +135,15 @@ void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, b
         return;
     }
     tm_wait wait = {.n = keeps->last_n,
-                    .since_us = tm_clock_ns() / 1000,
+                    .since_us = keeps->turn_us,
                     .origin = switch_at(sw, connection)->admission.number,
                     .number = counter,
                     .kind = WAIT_CONFIRMATION,
-                    .connection = connection};
+                    .connection = connection,
+                    .count = 1};
+    if (tm_waits_join(&keeps->waits, &wait)) {
+        return;
+    }
     if (!tm_waits_reserve(&keeps->waits)) {
         switch_refuse(sw, connection, counter, WIRE_REFUSED_OVERLOADED,
                       "it is kept, and too much waits for the disk to tell you when: try again", 0);

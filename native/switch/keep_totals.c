@@ -5,11 +5,11 @@
  */
 #include "switch/keeps.h"
 
-void keep_count_commit(tm_keeps *keeps, uint64_t us) {
+void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count) {
     uint32_t bucket = us < (1U << TM_COMMIT_BUCKET_LEAST) ? 0U : 64U - (uint32_t)__builtin_clzll(us);
     bucket = bucket > TM_COMMIT_BUCKET_LEAST ? bucket - TM_COMMIT_BUCKET_LEAST : 0U;
-    keeps->commits[bucket < TM_COMMIT_BUCKETS ? bucket : TM_COMMIT_BUCKETS - 1]++;
-    keeps->commits_us += us;
+    keeps->commits[bucket < TM_COMMIT_BUCKETS ? bucket : TM_COMMIT_BUCKETS - 1] += count;
+    keeps->commits_us += us * count;
 }
 
 static void add(tm_keep_stats *sum, const tm_keep_stats *one) {

@@ -11,34 +11,27 @@
 
 /* ---- what was committed ---- */
 
-/* Rows of a record that was committed now know where it is in memory. */
-static void note_place(tm_switch *sw, const tm_log_record *record, uint64_t place) {
-    const uint32_t *numbers = (const uint32_t *)(record + 1);
-    for (uint32_t i = 0; i < record->keeps; i++) {
-        bool is_keep = numbers[i] != TM_KEEPS_BOOK && (numbers[i] & KEEP_UNACKED) == 0;
-        uint32_t slot = is_keep ? keep_slot(sw, numbers[i]) : KEEP_NONE;
-        tm_kept *row = slot != KEEP_NONE ? tm_index_find(&keep_at(sw, slot)->index, record->n) : NULL;
-        if (row != NULL) {
-            row->place = place;
+/* Keeps whose messages are on disk now may give them out. */
+static void note_written(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < keeps->unwritten_count; i++) {
+        uint32_t slot = keeps->unwritten[i];
+        tm_keep *keep = keep_at(sw, slot);
+        const tm_index *index = &keep->index;
+        keep->is_unwritten =
+            keep->is_live && index->end > index->first && index->rows[index->end - 1].n > keeps->committed;
+        if (keep->is_unwritten) {
+            keeps->unwritten[left++] = slot;
+        }
+        if (keep->is_live && keep->members != MEMBER_NONE) {
             keep_make_due(sw, slot);
         }
     }
+    keeps->unwritten_count = left;
 }
 
-void keep_walk(tm_switch *sw) {
-    tm_keeps *keeps = sw->keeps;
-    uint32_t is_behind;
-    uint64_t place = keeps->place;
-    const tm_log_record *record = tm_log_recent(keeps->log, &place, &is_behind);
-    while (record != NULL) {
-        note_place(sw, record, place - record->size);
-        keeps->place = place;
-        record = tm_log_recent(keeps->log, &place, &is_behind);
-    }
-    keeps->unwalked = 0;
-}
-
-static void confirm(tm_switch *sw, const tm_wait *wait, uint32_t *confirming) {
+static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_t *confirming) {
     tm_keeps *keeps = sw->keeps;
     const tm_connection *connection = switch_at(sw, wait->connection);
     if (connection->state != CONNECTION_OPEN || connection->admission.number != wait->origin) {
@@ -49,10 +42,10 @@ static void confirm(tm_switch *sw, const tm_wait *wait, uint32_t *confirming) {
         sw->confirmations.count = 0;
     }
     *confirming = wait->connection;
-    switch_confirm(sw, wait->connection, wait->number);
-    keeps->stats.confirmed++;
-    keeps->stats.commit_us = tm_clock_ns() / 1000 - wait->since_us;
-    keep_count_commit(keeps, keeps->stats.commit_us);
+    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1);
+    keeps->stats.confirmed += wait->count;
+    keeps->stats.commit_us = now_us - wait->since_us;
+    keep_count_commits(keeps, keeps->stats.commit_us, wait->count);
 }
 
 static void answer(tm_switch *sw, const tm_wait *wait) {
@@ -83,10 +76,11 @@ static void tell_loss(tm_switch *sw, const tm_wait *wait) {
 static void release(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     uint32_t confirming = CONNECTION_NONE;
+    uint64_t now_us = tm_clock_ns() / 1000;
     tm_wait wait;
     while (tm_waits_take(&keeps->waits, keeps->committed, &wait)) {
         if (wait.kind == WAIT_CONFIRMATION) {
-            confirm(sw, &wait, &confirming);
+            confirm(sw, &wait, now_us, &confirming);
         } else if (wait.kind == WAIT_ANSWER) {
             answer(sw, &wait);
         } else {
@@ -126,8 +120,10 @@ static void give_up(tm_switch *sw) {
         bool is_there =
             connection != NULL && connection->state == CONNECTION_OPEN && connection->admission.number == wait.origin;
         if (is_there && wait.kind == WAIT_CONFIRMATION) {
-            switch_refuse(sw, wait.connection, wait.number, WIRE_REFUSED_LOG_FAILED,
-                          "the log of this router cannot be written", 0);
+            for (uint32_t i = 0; i < wait.count && connection->state == CONNECTION_OPEN; i++) {
+                switch_refuse(sw, wait.connection, wait.number + i, WIRE_REFUSED_LOG_FAILED,
+                              "the log of this router cannot be written", 0);
+            }
         } else if (is_there) {
             keep_refuse_answer(sw, &wait);
         }
@@ -158,6 +154,11 @@ static void tell_committed(tm_switch *sw) {
 }
 
 /* ---- a turn ---- */
+
+void switch_keeps_begin(tm_switch *sw, uint64_t now_us) {
+    sw->keeps->turn_us = now_us;
+    sw->keeps->turn_ms = keep_wall_ms(sw);
+}
 
 void switch_note_log(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
@@ -211,7 +212,7 @@ void switch_keeps_turn(tm_switch *sw) {
     uint64_t committed = tm_log_committed(keeps->log);
     if (committed != keeps->committed) {
         keeps->committed = committed;
-        keep_walk(sw);
+        note_written(sw);
         release(sw);
     }
     keep_collect_cold(sw);

@@ -37,10 +37,10 @@ static bool reserve_keep(tm_keeps *keeps) {
     }
     uint32_t old = keeps->capacity;
     uint32_t capacity = tm_next_capacity(old, sizeof *keeps->rows);
-    uint32_t **lists[3] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due};
+    uint32_t **lists[4] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due, &keeps->unwritten};
     /* It may be two claimants, and become due while it is served. */
-    static const uint32_t times[3] = {2, 1, 2};
-    for (unsigned i = 0; i < 3; i++) { /* one that grew stays longer than is known, which it may */
+    static const uint32_t times[4] = {2, 1, 2, 1};
+    for (unsigned i = 0; i < 4; i++) { /* one that grew stays longer than is known, which it may */
         uint32_t *grown = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);
         if (grown == NULL) {
             while (i-- > 0) {
@@ -53,7 +53,7 @@ static bool reserve_keep(tm_keeps *keeps) {
     }
     tm_keep *rows = TM_RESIZE(&keeps->memory, TM_COLD, keeps->rows, tm_keep, old, capacity);
     if (rows == NULL) {
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 4; i++) {
             *lists[i] = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * capacity, times[i] * old);
         }
         return false;
@@ -70,14 +70,17 @@ uint32_t keep_new_slot(tm_switch *sw, uint32_t number) {
     }
     uint32_t slot = keeps->free;
     bool is_due = false; /* as the one before it may be, in this slot */
+    bool is_unwritten = false;
     if (slot != KEEP_NONE) {
         keeps->free = keeps->rows[slot].next_free;
         is_due = keeps->rows[slot].is_due;
+        is_unwritten = keeps->rows[slot].is_unwritten;
     } else {
         slot = keeps->count++;
     }
     keeps->rows[slot] = (tm_keep){.number = number,
                                   .is_due = is_due,
+                                  .is_unwritten = is_unwritten,
                                   .subscriber = SUBSCRIBER_NONE,
                                   .is_live = true,
                                   .members = MEMBER_NONE,
@@ -93,8 +96,11 @@ void keep_free_slot(tm_switch *sw, uint32_t slot) {
     uint32_t number = keeps->rows[slot].number;
     tm_idset_remove(&keeps->numbers, tm_hash_u64(number, &keeps->memory.key), slot + 1, hash_of, keeps);
     keep_clear(sw, &keeps->rows[slot]);
-    bool was_due = keeps->rows[slot].is_due;
-    keeps->rows[slot] = (tm_keep){.subscriber = SUBSCRIBER_NONE, .is_due = was_due, .next_free = keeps->free};
+    const tm_keep *was = &keeps->rows[slot];
+    keeps->rows[slot] = (tm_keep){.subscriber = SUBSCRIBER_NONE,
+                                  .is_due = was->is_due,
+                                  .is_unwritten = was->is_unwritten,
+                                  .next_free = keeps->free};
     keeps->free = slot;
 }
 
@@ -110,24 +116,21 @@ uint64_t keep_wall_ms(const tm_switch *sw) {
 
 int keep_append(tm_switch *sw, const tm_log_entry *entry, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;
+    uint64_t place = tm_log_end(keeps->log);
     int result = tm_log_append(keeps->log, entry, n);
-    if (result != TM_OK) {
-        return result;
+    if (result == TM_OK) {
+        keeps->last_n = *n;
+        keeps->last_place = place;
+        keeps->is_unflushed = true;
     }
-    keeps->last_n = *n;
-    keeps->is_unflushed = true;
-    keeps->unwalked += sizeof(tm_log_record) + 4U * entry->keep_count + entry->body_size + 32;
-    if (keeps->unwalked > keeps->options.ring_bytes / 4) {
-        keep_walk(sw); /* before it is overwritten */
-    }
-    return TM_OK;
+    return result;
 }
 
 int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t size, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;
     static const uint32_t book = TM_KEEPS_BOOK;
     uint64_t now_ms = keep_wall_ms(sw);
-    if (!keep_reserve(sw, keep_at(sw, KEEP_BOOK))) {
+    if (!keep_reserve(sw, keep_at(sw, KEEP_BOOK), NULL)) {
         return TM_LOG_FULL;
     }
     tm_log_entry entry = {.keeps = &book,
@@ -139,7 +142,7 @@ int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t si
     int result = keep_append(sw, &entry, n);
     if (result == TM_OK) {
         tm_kept row = {.n = *n, .place = KEPT_NO_PLACE, .at_ms = now_ms, .size = size, .tried = KEPT_NO_TRY};
-        tm_index_append(&keeps->rows[KEEP_BOOK].index, &row);
+        tm_index_append(&keeps->rows[KEEP_BOOK].index, &row, NULL);
     }
     return result;
 }
@@ -157,6 +160,14 @@ void keep_make_due(tm_switch *sw, uint32_t slot) {
     if (!keep->is_due) {
         keep->is_due = true;
         sw->keeps->due[sw->keeps->due_count++] = slot;
+    }
+}
+
+void keep_make_unwritten(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (!keep->is_unwritten) {
+        keep->is_unwritten = true;
+        sw->keeps->unwritten[sw->keeps->unwritten_count++] = slot;
     }
 }
 
@@ -189,6 +200,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->wanted, uint32_t, 2 * keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->wanted_slots, uint32_t, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->due, uint32_t, 2 * keeps->capacity);
+    TM_DELETE(memory, TM_COLD, keeps->unwritten, uint32_t, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->members, tm_member, keeps->member_capacity);
     TM_DELETE(memory, TM_COLD, keeps->lanes, tm_keep_lane, KEEP_LANES);
     TM_DELETE(memory, TM_COLD, keeps->frame, uint8_t, keeps->frame_capacity);
@@ -223,7 +235,7 @@ static int begin(tm_switch *sw, tm_log *log) {
     keeps->recovered_to = state.committed;
     keeps->last_n = state.committed;
     keeps->committed = tm_log_committed(log);
-    keep_walk(sw);
+    switch_keeps_begin(sw, tm_clock_ns() / 1000);
     int result = keep_read_tail(sw);
     return result == TM_OK ? keep_fill(sw, KEEP_BOOK) : result;
 }

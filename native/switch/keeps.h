@@ -118,10 +118,11 @@ typedef struct tm_keep {
     uint32_t dead_letter; /* number; 0: none */
     uint32_t next_free;
     bool is_live;
-    bool is_due;     /* it is in the list of those that have something to do */
-    bool is_closing; /* forgotten; filters are left */
-    bool is_blocked; /* the queue of a member is full */
-    uint64_t stamp;  /* of the last message that it wants */
+    bool is_due;       /* it is in the list of those that have something to do */
+    bool is_unwritten; /* it is in the list of those that have messages on their way to the disk */
+    bool is_closing;   /* forgotten; filters are left */
+    bool is_blocked;   /* the queue of a member is full */
+    uint64_t stamp;    /* of the last message that it wants */
     tm_keep_terms terms;
     uint8_t *names; /* owned: order_by and latest_by of `terms` */
     tm_index index;
@@ -179,6 +180,8 @@ struct tm_keeps {
     uint32_t wanted_count;
     uint32_t *due; /* owned, room for all: slots */
     uint32_t due_count;
+    uint32_t *unwritten; /* owned, room for all: slots */
+    uint32_t unwritten_count;
     tm_member *members; /* owned */
     uint32_t member_count;
     uint32_t member_capacity;
@@ -202,11 +205,12 @@ struct tm_keeps {
     uint64_t last_n;
     uint64_t committed;
     uint32_t hold_at;       /* connection that goes on next */
-    uint64_t place;         /* in the memory of the log: what is behind it was not looked at */
-    uint64_t unwalked;      /* bytes appended since then, or a few more */
+    uint64_t last_place;    /* in the memory of the log: of the record that was appended last */
     uint64_t awaited_least; /* number that is to be told when it is on disk; 0: nobody waits */
     uint64_t awaited_most;
     int64_t wall_ahead_ms;
+    uint64_t turn_us; /* when the call at hand began, by the steady clock */
+    uint64_t turn_ms; /* and by Unix time: messages that come in it have this time */
     bool has_failed;
     bool is_done_forgotten; /* something that was done with could not be noted */
     bool is_woken;
@@ -232,7 +236,7 @@ static inline bool keep_keeps_past(const tm_keep *keep) {
 uint32_t keep_slot(const tm_switch *sw, uint32_t number);
 /* Unix time in milliseconds. */
 uint64_t keep_wall_ms(const tm_switch *sw);
-/* Append a record and note its number: the results of tm_log_append. */
+/* Append a record and note its number and its place: the results of tm_log_append. */
 int keep_append(tm_switch *sw, const tm_log_entry *entry, uint64_t *n);
 /* Append a record for the book; `done` may be in its body. */
 int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t size, uint64_t *n);
@@ -244,19 +248,24 @@ bool keep_numbers_are_sound(const tm_switch *sw);
 void keep_retire_book(tm_switch *sw, uint64_t n);
 /* It has something to do in the next turn. */
 void keep_make_due(tm_switch *sw, uint32_t slot);
+/* It has messages that are not on disk yet. */
+void keep_make_unwritten(tm_switch *sw, uint32_t slot);
 void keep_wake(tm_switch *sw);
 
 /* ---- keep_life.c ---- */
 
 /* Give back what a keep owns. */
 void keep_clear(tm_switch *sw, tm_keep *keep);
-/* A row for a message whose frame is given; it is not in the index yet. */
+/* A row for a message whose frame is given, and its keys; it is not in the index yet. */
 tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
-                 uint32_t size);
-/* Room for one more row; false: no memory. */
-bool keep_reserve(tm_switch *sw, tm_keep *keep);
+                 uint32_t size, tm_kept_keys *keys);
+/* Room for one more row; NULL: it is for no message. false: no memory. */
+bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame);
+/* ... for a row that has keys or none. */
+bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys);
 /* After keep_reserve. */
-void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row);
+void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_keys *keys);
+/* The row of a position leaves, and is not the newest of its value any more. */
 void keep_forget_latest(tm_keep *keep, const tm_kept *row);
 
 /* ---- keep_fill.c ---- */
@@ -276,8 +285,6 @@ void keep_note_load(tm_switch *sw);
 
 /* ---- keep_turn.c ---- */
 
-/* Look at what was committed since the last time. */
-void keep_walk(tm_switch *sw);
 /* Say that an answer to an ACK will not come. */
 void keep_refuse_answer(tm_switch *sw, const tm_wait *wait);
 
@@ -343,6 +350,7 @@ int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
 
 /* Is there room for a frame of `size` bytes in a keep that refuses? */
 bool keep_has_room(const tm_keep *keep, uint32_t size);
+bool keep_is_past_bounds(const tm_keep *keep);
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
 
 /* ---- keep_record.c ---- */
@@ -365,7 +373,8 @@ static inline tm_kept_id keep_id_of(const uint8_t *frame) {
 }
 
 /* A keep has a message; the row has its position. */
-void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm_kept_id id, tm_kept_source source);
+void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys, tm_kept_id id,
+                      tm_kept_source source);
 /* It was written to a member; `deliveries` 0: replayed. */
 void keep_record_given(tm_switch *sw, const tm_member *member, const tm_kept *row, tm_kept_id id, uint32_t deliveries,
                        bool maybe_duplicate);
@@ -376,7 +385,7 @@ void keep_record_told(tm_switch *sw, const tm_keep *keep, tm_leaving how, uint32
 
 /* ---- keep_totals.c ---- */
 
-/* Count that a publish waited so long for the disk. */
-void keep_count_commit(tm_keeps *keeps, uint64_t us);
+/* Count publishes that waited so long for the disk. */
+void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count);
 
 #endif

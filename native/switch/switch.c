@@ -103,7 +103,11 @@ void tm_switch_advance(tm_switch *sw, uint64_t ms) {
 /* ---- events ---- */
 
 void switch_begin(tm_switch *sw) {
-    sw->now_ms = tm_clock_ns() / 1000000 + sw->ahead_ms;
+    uint64_t now_ns = tm_clock_ns();
+    sw->now_ms = now_ns / 1000000 + sw->ahead_ms;
+    if (sw->keeps != NULL) {
+        switch_keeps_begin(sw, now_ns / 1000);
+    }
     if (sw->events_are_out) { /* others wait: what happened in a call that returns none */
         sw->events_are_out = false;
         sw->event_count = 0;

@@ -269,6 +269,8 @@ bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
 /* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
 void switch_send_urgent(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
+/* Confirm all from counter `first` to `last`. */
+void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
@@ -299,6 +301,8 @@ void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
 void switch_note_log(tm_switch *sw);
 /* What has changed has its effects: call it before what is queued is sent. */
 void switch_keeps_turn(tm_switch *sw);
+/* A call has begun, at a time of the steady clock. */
+void switch_keeps_begin(tm_switch *sw, uint64_t now_us);
 void switch_keeps_tick(tm_switch *sw);
 /* A connection that is attached to keeps ends; or has sent a part of what waits for it. */
 void switch_leave_keeps(tm_switch *sw, uint32_t connection);
