@@ -6,6 +6,7 @@ as it was appended, acknowledgements that were committed hold, nothing is told a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,16 +56,16 @@ class Keep:
 
 def expected(notes: Notes, keep: int, committed: int, held: int) -> Keep:
     """`committed` was told; `held` is what the log says it has."""
-    mine = [n for n, record in notes.records.items() if keep in record[2]]
-    due = {n for n in mine if n <= committed}
-    done = set()
+    mine = sorted(n for n, record in notes.records.items() if keep in record[2])
+    due = set(mine[: bisect_right(mine, committed)])
+    done: set[int] = set()
     for n, of, first, last in notes.acks:
         if of == keep:
-            covered = {number for number in mine if first <= number <= last}
+            covered = mine[bisect_left(mine, first) : bisect_right(mine, last)]
             if n is None or n <= held:
-                due -= covered
+                due.difference_update(covered)
             if n is not None and n <= committed:
-                done |= covered
+                done.update(covered)
     return Keep(due, done)
 
 
