@@ -52,10 +52,12 @@ def live(folder: Path, mount: Path, record: Path, seed: int, environment: dict[s
         command = [sys.executable, "-m", "tests.power.writer", *arguments]
         before = (folder / "notes").stat().st_size
         with subprocess.Popen(command, env=environment) as writer:  # noqa: S603 - our own program
-            while writer.poll() is None and (folder / "notes").stat().st_size == before:
-                time.sleep(0.01)
-            time.sleep(dice.uniform(*LIFE_S))
-            writer.send_signal(signal.SIGKILL)
+            try:
+                while writer.poll() is None and (folder / "notes").stat().st_size == before:
+                    time.sleep(0.01)
+                time.sleep(dice.uniform(*LIFE_S))
+            finally:
+                writer.send_signal(signal.SIGKILL)
         if writer.returncode not in {0, -signal.SIGKILL}:
             message = f"the writer of seed {seed}, life {life}, ended with {writer.returncode}"
             raise RuntimeError(message)
