@@ -10,7 +10,7 @@
 #include "log/store.h"
 #include "log/tested.h"
 
-#define CHECKPOINT_MAGIC UINT64_C(0x31504b43534d4154) /* "TAMSCKP1" */
+#define CHECKPOINT_MAGIC UINT64_C(0x32504b43534d4154) /* "TAMSCKP2" */
 #define LIFE_MAGIC UINT64_C(0x3145464c534d4154)       /* "TAMSLFE1" */
 
 typedef struct checkpoint_head {
@@ -119,8 +119,9 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
                             .missing = store->missing.count};
     uint8_t *at = out + sizeof head;
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        if (is_in_use(store->segments[i])) {
-            tm_listed listed = {store->segments[i]->serial, store->segments[i]->first_n};
+        const tm_segment *segment = store->segments[i];
+        if (is_in_use(segment)) {
+            tm_listed listed = {segment->serial, segment->first_n, segment->last_seq, segment->last_n};
             at = put(at, &listed, sizeof listed);
         }
     }

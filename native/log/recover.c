@@ -44,7 +44,7 @@ static void tell_absent(recovering *r) {
         const tm_segment *before = i > 0 ? store->segments[i - 1] : NULL;
         uint64_t previous = before != NULL ? before->serial : 0;
         bool is_newer = !r->checkpoint.is_found ? before != NULL : segment->previous > r->checkpoint.serial;
-        bool was_listed = recover_is_listed(r, segment->previous);
+        bool was_listed = recover_listed(r, segment->previous) != NULL;
         if (segment->previous != previous && segment->previous != 0 && (is_newer || was_listed) &&
             held_something(r, before, segment, is_newer)) {
             uint64_t from = before != NULL ? before->last_n + 1 : 1;
