@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     w = (keeps_world){.choices = bytes + 1,
                       .choices_end = bytes + size,
                       .is_hostile = bytes[0] & 1,
+                      .is_slow = choice == 9,
                       .starved = choice <= STARVED_TABLE ? (starved)choice : STARVED_NOBODY,
                       .kinds = KEEPS_ALL_KINDS};
     keeps_begin(&w, bytes[0]);

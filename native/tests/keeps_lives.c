@@ -217,6 +217,8 @@ static int begin_life(keeps_world *w) {
     int result = tm_switch_keeps(w->sw, w->log, &keeps);
     result = result == TM_OK ? open_recovered(w) : result;
     if (result == TM_OK) {
+        w->bystander_sent = w->bystander_confirmed;
+        w->bystander = w->is_slow ? keeps_connect(w, BYSTANDER) : UINT32_MAX;
         w->publisher = keeps_connect(w, PUBLISHER);
         result = w->publisher == UINT32_MAX ? TM_NO_MEMORY : TM_OK;
     }
@@ -225,6 +227,7 @@ static int begin_life(keeps_world *w) {
 
 static void end_switch(keeps_world *w) {
     if (w->sw != NULL) {
+        w->holds += w->sw->keeps != NULL ? w->sw->keeps->stats.holds : 0;
         CHECK(tm_switch_keeps(w->sw, NULL, NULL) == TM_OK, "end");
         tm_switch_free(w->sw);
         tm_table_free(w->table);

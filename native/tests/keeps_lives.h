@@ -8,6 +8,7 @@
 #include "keeps_world.h"
 
 #define PUBLISHER 1U
+#define BYSTANDER 2U
 #define RECORD_OF_KEEP 64U  /* its kind in the book; the body is the kind of terms and the number */
 #define RECORD_OF_BEGUN 65U /* as that, of a keep that takes over what is in the log, and may not have all of it */
 #define BOOKED_BYTES 16U    /* of a keep that took over: with the number of the record by which it began */

@@ -313,19 +313,23 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
 
 /* ---- the disk and time ---- */
 
+/* A message that nobody keeps: its confirmation waits for no disk. */
+static void publish_beside(keeps_world *w) {
+    static wire attributes;
+    attributes.size = 0;
+    put_map(&attributes, 1);
+    put_string(&attributes, "other", 5);
+    put_integer(&attributes, 1);
+    publish_frame(&out, BYSTANDER, ++w->bystander_sent, true, &attributes, 20);
+    feed(w, w->bystander);
+    judge_output(w);
+    CHECK(w->bystander_confirmed == w->bystander_sent, "who has nothing kept waits for the disk");
+}
+
 static void poll(keeps_world *w) {
     const tm_event *events;
     size_t count;
     CHECK(tm_switch_poll(w->sw, 0, &events, &count) == TM_OK, "poll");
-}
-
-static void commit(keeps_world *w) {
-    uint32_t is_idle;
-    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
-        keeps_crash(w, choose(w, CRASH_OF_PROCESS));
-    }
-    tm_log_tend(w->log, &is_idle);
-    poll(w);
 }
 
 static void pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
@@ -336,6 +340,34 @@ static void pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
     CHECK(tm_switch_tick(w->sw, &events, &count) == TM_OK, "tick");
 }
 
+/* The disk has caught up: publishers go on. */
+static void check_let_go(keeps_world *w) {
+    uint32_t is_idle;
+    while (tm_log_commit(w->log) == TM_OK) {
+        tm_log_tend(w->log, &is_idle);
+        poll(w);
+        pass_time(w, 0, 0);
+    }
+    bool waits = atomic_load(&w->log->appended) != atomic_load(&w->log->committed);
+    CHECK(waits || w->sw->keeps->stats.held == 0, "publishers wait, and nothing waits for the disk");
+}
+
+static void commit(keeps_world *w) {
+    uint32_t is_idle;
+    if (w->slow_turns > 0) {
+        if (--w->slow_turns == 0) {
+            check_let_go(w);
+        }
+        poll(w);
+        return;
+    }
+    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
+        keeps_crash(w, choose(w, CRASH_OF_PROCESS));
+    }
+    tm_log_tend(w->log, &is_idle);
+    poll(w);
+}
+
 static void let_time_pass(keeps_world *w) {
     static const uint32_t steps[] = {0, 500, 9999, 20000, 31000};
     uint32_t ms = steps[choose(w, 5)];
@@ -344,7 +376,8 @@ static void let_time_pass(keeps_world *w) {
 }
 
 static void trouble_disk(keeps_world *w) {
-    uint32_t what = choose(w, 4);
+    uint32_t what = choose(w, w->is_slow ? 7 : 4);
+    w->slow_turns = what > 3 ? 1 + choose(w, 12) : 0;
     w->disk->is_full = what == 0 ? !w->disk->is_full : w->disk->is_full;
     w->disk->fails_in = what == 1 ? 20 : what == 2 ? 0 : w->disk->fails_in;
     w->disk->short_in = what == 3 ? 8 : 0;
@@ -382,6 +415,12 @@ static void act(keeps_world *w) {
     seen_member *member = &w->members[choose(w, KEEPS_MEMBERS)];
     if (what < 30) {
         publish(w, what < 4);
+        for (uint32_t more = w->is_slow ? choose(w, 8) : 0; more > 0; more--) {
+            publish(w, false);
+        }
+        if (w->is_slow) {
+            publish_beside(w);
+        }
     } else if (what < 48) {
         commit(w);
     } else if (what < 58) {
@@ -395,7 +434,7 @@ static void act(keeps_world *w) {
         }
     } else if (what < 72) {
         keeps_crash(w, choose(w, CRASH_KINDS));
-    } else if (what < 73) {
+    } else if (what < (w->is_slow ? 76 : 73)) {
         if (w->is_damaging && choose(w, 2) == 0) {
             damage(w);
         } else {
@@ -455,7 +494,8 @@ void keeps_step(keeps_world *w) {
 
 void keeps_settle(keeps_world *w) {
     w->starved = STARVED_NOBODY;
-    w->is_hostile = false;
+    w->is_hostile = w->is_slow = false;
+    w->slow_turns = 0;
     w->choices = NULL;
     tm_keeps_fail_allocation(w->sw, 0);
     tm_switch_fail_allocation(w->sw, 0);
