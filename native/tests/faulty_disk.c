@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "log/tested.h"
+
+tm_log_fault tm_log_broken = TM_BREAK_NOTHING;
+
 static void free_disk(tm_disk *base);
 
 static faulty_disk *called(tm_disk *base) {

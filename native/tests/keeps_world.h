@@ -14,7 +14,7 @@
 
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U
-#define KEEPS_MESSAGES 2000U
+#define KEEPS_MESSAGES 1200U
 #define KEEPS_LOSSES 4U /* reasons */
 
 /* A position of a keep that was given to somebody. */
