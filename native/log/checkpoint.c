@@ -10,7 +10,7 @@
 #include "log/store.h"
 #include "log/tested.h"
 
-#define CHECKPOINT_MAGIC UINT64_C(0x31504b43534d4154) /* "TAMSCKP1" */
+#define CHECKPOINT_MAGIC UINT64_C(0x32504b43534d4154) /* "TAMSCKP2" */
 #define LIFE_MAGIC UINT64_C(0x3145464c534d4154)       /* "TAMSLFE1" */
 
 typedef struct checkpoint_head {
@@ -79,10 +79,16 @@ typedef struct sizes {
     uint64_t bytes;
 } sizes;
 
+/* A segment into which nothing was brought before it was given up is out of use at once. */
+static bool is_in_use(const tm_segment *segment) {
+    bool is_empty = segment->state != SEGMENT_OPEN && segment->last_seq == segment->seq_before && !segment->is_damaged;
+    return !segment->is_leaving && !is_empty;
+}
+
 static sizes measure(const tm_store *store) {
     sizes sizes = {0};
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        sizes.segments += !store->segments[i]->is_leaving;
+        sizes.segments += is_in_use(store->segments[i]);
     }
     for (uint32_t i = 0; i < store->claimants.count; i++) {
         sizes.ranges += store->claimants.all[i].above.count;
@@ -113,8 +119,9 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
                             .missing = store->missing.count};
     uint8_t *at = out + sizeof head;
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        if (!store->segments[i]->is_leaving) {
-            tm_listed listed = {store->segments[i]->serial, store->segments[i]->first_n};
+        const tm_segment *segment = store->segments[i];
+        if (is_in_use(segment)) {
+            tm_listed listed = {segment->serial, segment->first_n, segment->last_seq, segment->last_n};
             at = put(at, &listed, sizeof listed);
         }
     }

@@ -28,6 +28,14 @@ static uint64_t listed_from(const recovering *r, uint64_t after, uint64_t before
     return least;
 }
 
+/* Was there anything in the segments that should stand between two others? Each head says which batch was committed
+ * before it. A segment whose head never came to disk, because a write or an fdatasync failed, held nothing. */
+static bool held_something(const recovering *r, const tm_segment *before, const tm_segment *segment, bool is_newer) {
+    uint64_t known = before != NULL ? before->last_seq : 0;
+    known = is_newer && r->checkpoint.seq > known ? r->checkpoint.seq : known;
+    return segment->seq_before > known;
+}
+
 /* Segments that were there and are not: the numbers between their neighbours. */
 static void tell_absent(recovering *r) {
     tm_store *store = r->store;
@@ -36,8 +44,9 @@ static void tell_absent(recovering *r) {
         const tm_segment *before = i > 0 ? store->segments[i - 1] : NULL;
         uint64_t previous = before != NULL ? before->serial : 0;
         bool is_newer = !r->checkpoint.is_found ? before != NULL : segment->previous > r->checkpoint.serial;
-        bool was_listed = recover_is_listed(r, segment->previous);
-        if (segment->previous != previous && segment->previous != 0 && (is_newer || was_listed)) {
+        bool was_listed = recover_listed(r, segment->previous) != NULL;
+        if (segment->previous != previous && segment->previous != 0 && (is_newer || was_listed) &&
+            held_something(r, before, segment, is_newer)) {
             uint64_t from = before != NULL ? before->last_n + 1 : 1;
             uint64_t life = segment->first_n >> COUNTER_BITS;
             if (from >> COUNTER_BITS != life) {

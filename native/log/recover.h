@@ -49,7 +49,7 @@ int recover_files(recovering *r);
 /* Take candidate `i` into the store, or out of use where it never held anything. */
 int recover_segment(recovering *r, uint32_t i);
 /* Does the checkpoint list this serial? */
-bool recover_is_listed(const recovering *r, uint64_t serial);
+const tm_listed *recover_listed(const recovering *r, uint64_t serial);
 /* Room for the bytes of a candidate; false: no memory. */
 bool recover_has_room(recovering *r, const candidate *c);
 /* Read a whole file into `r->bytes`; what cannot be read is zeroes. */

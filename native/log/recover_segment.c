@@ -97,14 +97,26 @@ static const tm_footer_head *read_footer(recovering *r, const candidate *c) {
     return head->used == tail.at ? head : NULL;
 }
 
-/* What is known of where a segment was committed up to: from the head of the next one or, for the last, from the
- * checkpoint. Where the next one is out of use, its footer alone knows. */
+const tm_listed *recover_listed(const recovering *r, uint64_t serial) {
+    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
+        if (r->checkpoint.segments[i].serial == serial) {
+            return &r->checkpoint.segments[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
+ * both lack it, its footer alone knows. */
 static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
     uint32_t next = i + 1;
     while (next < r->count && !r->all[next].is_begun) {
         next++;
     }
+    const tm_listed *listed = recover_listed(r, r->all[i].serial);
     scan->seq_max = UINT64_MAX;
+    scan->known_seq = listed != NULL ? listed->last_seq : 0;
+    scan->known_n = listed != NULL ? listed->last_n : 0;
     if (next == r->count) {
         scan->known_seq = r->checkpoint.seq;
         scan->known_n = r->checkpoint.last_n;
@@ -189,15 +201,6 @@ static bool was_begun(const recovering *r, uint32_t i) {
     return mend_head(r, i) || scan.known_n >= c->first_n;
 }
 
-bool recover_is_listed(const recovering *r, uint64_t serial) {
-    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
-        if (r->checkpoint.segments[i].serial == serial) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. */
 static int discard(recovering *r, candidate *c) {
     tm_store *store = r->store;
@@ -221,7 +224,7 @@ int recover_segment(recovering *r, uint32_t i) {
     tm_store *store = r->store;
     candidate *c = &r->all[i];
     bool is_old = r->checkpoint.is_found && c->serial <= r->checkpoint.serial;
-    if (is_old && !recover_is_listed(r, c->serial)) {
+    if (is_old && recover_listed(r, c->serial) == NULL) {
         return discard(r, c);
     }
     if (!recover_has_room(r, c)) {

@@ -125,10 +125,12 @@ bool tm_store_add_spare(tm_store *store, uint64_t serial);
 /* ---- checkpoint.c ---- */
 
 int tm_checkpoint_write(tm_store *store);
-/* A segment, in a checkpoint. */
+/* A segment, in a checkpoint: what was in it by then was committed. */
 typedef struct tm_listed {
     uint64_t serial;
     uint64_t first_n;
+    uint64_t last_seq;
+    uint64_t last_n;
 } tm_listed;
 typedef struct tm_checkpoint {
     uint64_t seq;

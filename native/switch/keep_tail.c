@@ -9,7 +9,11 @@
 
 #define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
 #define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
+#ifdef TM_LOG_TESTED
+#define READ_BYTES (8U << 10) /* more than a record of a test has: it is read in pieces, and starts are quick */
+#else
 #define READ_BYTES (4U << 20) /* more than a record may have */
+#endif
 
 /* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
 static void note(tm_switch *sw, const tm_log_record *record) {

@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "log/tested.h"
+
+tm_log_fault tm_log_broken = TM_BREAK_NOTHING;
+
 static void free_disk(tm_disk *base);
 
 static faulty_disk *called(tm_disk *base) {
@@ -13,6 +17,77 @@ static faulty_disk *called(tm_disk *base) {
         disk->before(disk->context);
     }
     return disk;
+}
+
+/* ---- bytes ---- */
+
+static void share_less(faulty_bytes *bytes) {
+    if (bytes != NULL && --bytes->sharers == 0) {
+        free(bytes);
+    }
+}
+
+/* Bytes of nobody else with so much room, and what the file holds; what is behind that is 0. */
+static faulty_bytes *own(faulty_file *file, size_t capacity) {
+    faulty_bytes *old = file->bytes;
+    size_t filled = old != NULL ? old->capacity : 0;
+    if (old != NULL && old->sharers == 1 && capacity <= filled) {
+        return old;
+    }
+    capacity = capacity > filled ? (capacity + FAULTY_SECTOR - 1) / FAULTY_SECTOR * FAULTY_SECTOR : filled;
+    size_t sectors = capacity / FAULTY_SECTOR;
+    faulty_bytes *bytes = malloc(sizeof *bytes + 2 * capacity + sectors);
+    CHECK(bytes != NULL, "no memory");
+    *bytes = (faulty_bytes){.now = (uint8_t *)(bytes + 1), .capacity = capacity, .sharers = 1, .is_clean = true};
+    bytes->disk = bytes->now + capacity;
+    bytes->states = bytes->disk + capacity;
+    memset(bytes->now + filled, 0, capacity - filled);
+    memset(bytes->states, SECTOR_ON_DISK, sectors);
+    if (old != NULL) {
+        memcpy(bytes->now, old->now, filled);
+        bytes->is_clean = old->is_clean;
+    }
+    if (!bytes->is_clean) {
+        memcpy(bytes->disk, old->disk, filled);
+        memcpy(bytes->states, old->states, filled / FAULTY_SECTOR);
+    }
+    share_less(old);
+    file->bytes = bytes;
+    return bytes;
+}
+
+static void grow(faulty_file *file, size_t size) {
+    own(file, size);
+    file->size = size > file->size ? size : file->size;
+}
+
+static void put(faulty_file *file, const void *from, size_t size, size_t at) {
+    grow(file, at + size);
+    faulty_bytes *bytes = file->bytes;
+    for (size_t sector = at / FAULTY_SECTOR; sector * FAULTY_SECTOR < at + size; sector++) {
+        if (bytes->states[sector] == SECTOR_ON_DISK) {
+            memcpy(bytes->disk + sector * FAULTY_SECTOR, bytes->now + sector * FAULTY_SECTOR, FAULTY_SECTOR);
+        }
+        bytes->states[sector] = SECTOR_TO_BE_WRITTEN;
+    }
+    memcpy(bytes->now + at, from, size);
+    bytes->is_clean = false;
+}
+
+/* The system writes a file to disk; if that fails, half of it, and forgets the rest. */
+static void write_back(faulty_file *file, bool fails, dice *d) {
+    file->disk_size = file->size;
+    if (file->bytes == NULL || file->bytes->is_clean) {
+        return;
+    }
+    faulty_bytes *bytes = own(file, 0);
+    bytes->is_clean = true;
+    for (size_t sector = 0; sector < bytes->capacity / FAULTY_SECTOR; sector++) {
+        if (bytes->states[sector] == SECTOR_TO_BE_WRITTEN) {
+            bytes->states[sector] = fails && below(d, 2) != 0 ? SECTOR_FORGOTTEN : SECTOR_ON_DISK;
+        }
+        bytes->is_clean = bytes->is_clean && bytes->states[sector] == SECTOR_ON_DISK;
+    }
 }
 
 /* ---- names ---- */
@@ -54,30 +129,33 @@ static void apply(faulty_name *names, const struct change *change) {
     }
 }
 
-static void free_file(faulty_file *file) {
-    free(file->now);
-    free(file->disk);
-    free(file->state);
-    *file = (faulty_file){0};
-}
-
 /* Files that no name and nobody who reads leads to. */
 static void collect(faulty_disk *disk) {
-    for (int file = 0; file < (int)FAULTY_FILES; file++) {
-        bool is_used = false;
-        for (uint32_t i = 0; i < FAULTY_FILES; i++) {
-            is_used = is_used || disk->names[i].file == file || disk->synced[i].file == file;
-        }
-        for (uint32_t i = 0; i < disk->change_count; i++) {
-            is_used = is_used || disk->changes[i].file == file;
-        }
-        for (uint32_t i = 0; i < FAULTY_OPEN; i++) {
-            is_used = is_used || (disk->is_open[i] && disk->open_file[i] == file);
-        }
-        if (!is_used && disk->files[file].is_used) {
-            free_file(&disk->files[file]);
+    bool is_used[FAULTY_FILES + 1] = {false}; /* the first place is for names without a file */
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        is_used[disk->names[i].file + 1] = is_used[disk->synced[i].file + 1] = true;
+    }
+    for (uint32_t i = 0; i < disk->change_count; i++) {
+        is_used[disk->changes[i].file + 1] = true;
+    }
+    for (uint32_t i = 0; i < FAULTY_OPEN; i++) {
+        is_used[disk->is_open[i] ? disk->open_file[i] + 1 : 0] = true;
+    }
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        if (!is_used[i + 1] && disk->files[i].is_used) {
+            share_less(disk->files[i].bytes);
+            disk->files[i] = (faulty_file){0};
         }
     }
+}
+
+static bool is_named(const faulty_disk *disk, int file) {
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        if (disk->names[i].file == file) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int change(faulty_disk *disk, const char *from, const char *to, int file) {
@@ -91,36 +169,6 @@ static int change(faulty_disk *disk, const char *from, const char *to, int file)
     at->file = file;
     apply(disk->names, at);
     return 0;
-}
-
-/* ---- bytes ---- */
-
-static void grow(faulty_file *file, size_t size) {
-    size_t wanted = (size + FAULTY_SECTOR - 1) / FAULTY_SECTOR * FAULTY_SECTOR;
-    if (wanted > file->capacity) {
-        file->now = realloc(file->now, wanted);
-        file->disk = realloc(file->disk, wanted);
-        file->state = realloc(file->state, wanted / FAULTY_SECTOR);
-        CHECK(file->now != NULL && file->disk != NULL && file->state != NULL, "no memory");
-        memset(file->now + file->capacity, 0, wanted - file->capacity);
-        memset(file->disk + file->capacity, 0, wanted - file->capacity);
-        memset(file->state + file->capacity / FAULTY_SECTOR, 0, (wanted - file->capacity) / FAULTY_SECTOR);
-        file->capacity = wanted;
-    }
-    file->size = size > file->size ? size : file->size;
-}
-
-static void put(faulty_file *file, const void *bytes, size_t size, size_t at) {
-    grow(file, at + size);
-    memcpy(file->now + at, bytes, size);
-    for (size_t sector = at / FAULTY_SECTOR; sector * FAULTY_SECTOR < at + size; sector++) {
-        file->state[sector] = 1;
-    }
-}
-
-static void to_disk(faulty_file *file, size_t sector) {
-    memcpy(file->disk + sector * FAULTY_SECTOR, file->now + sector * FAULTY_SECTOR, FAULTY_SECTOR);
-    file->state[sector] = 0;
 }
 
 /* ---- the port ---- */
@@ -149,7 +197,9 @@ static int open_file(tm_disk *base, const char *name, bool is_new, int *handle) 
             disk->is_open[i] = true;
             disk->open_file[i] = file;
             *handle = i;
-            collect(disk);
+            if (is_new) {
+                collect(disk);
+            }
             return 0;
         }
     }
@@ -161,7 +211,9 @@ static void close_file(tm_disk *base, int handle) {
     faulty_disk *disk = (faulty_disk *)base;
     file_of(disk, handle);
     disk->is_open[handle] = false;
-    collect(disk);
+    if (!is_named(disk, disk->open_file[handle])) {
+        collect(disk);
+    }
 }
 
 static int preallocate(tm_disk *base, int handle, uint64_t bytes) {
@@ -206,7 +258,7 @@ static int64_t read_some(tm_disk *base, int handle, void *out, size_t size, uint
         return 0;
     }
     size = size < file->size - at ? size : file->size - at;
-    memcpy(out, file->now + at, size);
+    memcpy(out, file->bytes->now + at, size);
     return (int64_t)size;
 }
 
@@ -214,14 +266,7 @@ static int sync_file(tm_disk *base, int handle) {
     faulty_disk *disk = called(base);
     faulty_file *file = file_of(disk, handle);
     bool fails = disk->fails_in > 0 && below(&disk->dice, disk->fails_in) == 0;
-    for (size_t sector = 0; sector < file->capacity / FAULTY_SECTOR; sector++) {
-        if (file->state[sector] == 1 && (!fails || below(&disk->dice, 2) == 0)) {
-            to_disk(file, sector);
-        } else if (file->state[sector] == 1) {
-            file->state[sector] = 2;
-        }
-    }
-    file->disk_size = file->size;
+    write_back(file, fails, &disk->dice);
     return fails ? -EIO : 0;
 }
 
@@ -275,7 +320,7 @@ static int64_t size_of(tm_disk *base, int handle) {
 static void free_disk(tm_disk *base) {
     faulty_disk *disk = (faulty_disk *)base;
     for (uint32_t i = 0; i < FAULTY_FILES; i++) {
-        free_file(&disk->files[i]);
+        share_less(disk->files[i].bytes);
     }
     free(disk);
 }
@@ -296,41 +341,42 @@ faulty_disk *faulty_new(uint64_t seed) {
     return disk;
 }
 
-static void copy_file(const faulty_file *from, faulty_file *to, crash_kind kind, dice *d) {
-    to->is_used = from->is_used;
-    if (!from->is_used || from->capacity == 0) {
-        return;
-    }
-    bool is_process = kind == CRASH_OF_PROCESS;
-    to->disk_size = from->disk_size;
-    size_t size = is_process || kind == CRASH_ALL_KEPT || (kind != CRASH_ALL_LOST && below(d, 2) == 0)
-                      ? from->size
-                      : from->disk_size;
-    grow(to, from->capacity);
-    to->size = size;
-    memcpy(to->disk, from->disk, from->capacity);
-    memcpy(to->now, is_process ? from->now : from->disk, from->capacity);
-    if (is_process) {
-        memcpy(to->state, from->state, from->capacity / FAULTY_SECTOR);
-        return;
-    }
+/* Which sectors of `from` a power cut leaves as they are now. */
+static void cut_sectors(const faulty_bytes *from, faulty_bytes *to, crash_kind kind, dice *d) {
     bool is_prefix_over = false;
     for (size_t sector = 0; sector < from->capacity / FAULTY_SECTOR; sector++) {
-        if (from->state[sector] != 1) {
-            continue;
+        size_t at = sector * FAULTY_SECTOR;
+        bool is_now = from->states[sector] == SECTOR_ON_DISK;
+        if (from->states[sector] == SECTOR_TO_BE_WRITTEN) {
+            is_prefix_over = is_prefix_over || below(d, 4) == 0;
+            is_now = kind == CRASH_ALL_KEPT || (kind == CRASH_SOME_KEPT && below(d, 2) == 0) ||
+                     (kind == CRASH_PREFIX_KEPT && !is_prefix_over);
         }
-        is_prefix_over = is_prefix_over || below(d, 4) == 0;
-        if (kind == CRASH_ALL_KEPT || (kind == CRASH_SOME_KEPT && below(d, 2) == 0) ||
-            (kind == CRASH_PREFIX_KEPT && !is_prefix_over)) {
-            memcpy(to->disk + sector * FAULTY_SECTOR, from->now + sector * FAULTY_SECTOR, FAULTY_SECTOR);
-            memcpy(to->now + sector * FAULTY_SECTOR, from->now + sector * FAULTY_SECTOR, FAULTY_SECTOR);
-        }
+        memcpy(to->now + at, (is_now ? from->now : from->disk) + at, FAULTY_SECTOR);
     }
-    if (size < from->capacity) { /* what lies behind the end is not to be seen */
-        memset(to->now + size, 0, from->capacity - size);
-        memset(to->disk + size, 0, from->capacity - size);
+}
+
+static void copy_file(const faulty_file *from, faulty_file *to, crash_kind kind, dice *d) {
+    *to = *from;
+    if (from->bytes == NULL) {
+        return;
     }
-    to->disk_size = size;
+    from->bytes->sharers++;
+    if (kind == CRASH_OF_PROCESS) {
+        return;
+    }
+    bool is_grown = kind == CRASH_ALL_KEPT || (kind != CRASH_ALL_LOST && below(d, 2) == 0);
+    to->size = to->disk_size = is_grown ? from->size : from->disk_size;
+    if (from->bytes->is_clean) { /* and what was never written is 0 */
+        return;
+    }
+    size_t capacity = from->bytes->capacity;
+    share_less(to->bytes);
+    to->bytes = NULL;
+    cut_sectors(from->bytes, own(to, capacity), kind, d);
+    if (to->size < capacity) { /* what lies behind the end is not to be seen */
+        memset(to->bytes->now + to->size, 0, capacity - to->size);
+    }
 }
 
 faulty_disk *faulty_crash(const faulty_disk *disk, crash_kind kind, uint64_t seed) {
@@ -364,8 +410,9 @@ bool faulty_flip(faulty_disk *disk, const char *beginning) {
             faulty_file *file = &disk->files[at->file];
             if (file->size > 0) {
                 size_t byte = below(&disk->dice, (uint32_t)file->size);
-                file->now[byte] ^= (uint8_t)(1U << below(&disk->dice, 8));
-                file->disk[byte] = file->now[byte];
+                faulty_bytes *bytes = own(file, 0);
+                bytes->now[byte] ^= (uint8_t)(1U << below(&disk->dice, 8));
+                bytes->disk[byte] = bytes->now[byte];
                 return true;
             }
         }

@@ -23,13 +23,22 @@ typedef enum {
     CRASH_KINDS,
 } crash_kind;
 
+typedef enum { SECTOR_ON_DISK, SECTOR_TO_BE_WRITTEN, SECTOR_FORGOTTEN } sector_state;
+
+/* What a file holds, in one allocation. Disks share it; who changes it takes a copy first. */
+typedef struct faulty_bytes {
+    uint8_t *now;    /* in this allocation, as the two behind it: what the system shows */
+    uint8_t *disk;   /* what there is after a crash; only of sectors that are not on disk as they are now */
+    uint8_t *states; /* a sector_state for each sector */
+    size_t capacity; /* of `now` and `disk` */
+    uint32_t sharers;
+    bool is_clean; /* all sectors are on disk */
+} faulty_bytes;
+
 typedef struct faulty_file {
-    uint8_t *now;   /* owned; as the system shows it */
-    uint8_t *disk;  /* owned; as it is after a crash */
-    uint8_t *state; /* owned; of each sector: 0 on disk, 1 to be written, 2 forgotten */
+    faulty_bytes *bytes; /* owned with other disks; NULL: none yet */
     size_t size;
     size_t disk_size;
-    size_t capacity; /* of all three, in bytes */
     bool is_used;
 } faulty_file;
 

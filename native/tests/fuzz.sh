@@ -15,7 +15,8 @@ flags="-std=c11 -g -I.. ${sanitize:+-fsanitize=$sanitize -fno-sanitize-recover=a
 flags="$flags -O$([ -n "$sanitize" ] && echo 1 || echo 2)"
 sources="$target.c support.c $(find .. -name '*.c' ! -path '../tests/*' ! -name _tm.c)"
 case $target in fuzz_filter | fuzz_matching | fuzz_covers) sources="$sources fuzz_world.c fuzz_draw.c" ;;
-    fuzz_keeps) sources="$sources frames.c faulty_disk.c keeps_world.c keeps_judge.c" ;; esac
+    fuzz_log) sources="$target.c ../log/scan.c ../log/layout.c ../log/crc.c" ;;
+    fuzz_keeps) flags="$flags -DTM_LOG_TESTED" sources="$sources frames.c faulty_disk.c keeps_world.c keeps_lives.c keeps_judge.c" ;; esac
 if command -v clang >/dev/null; then
     clang $flags -fsanitize=fuzzer $sources -lm -o "build/$target"
 else
@@ -25,7 +26,7 @@ else
     rm -rf "$objects"
     mkdir -p "$objects"
     for source in $sources; do
-        case ${EDGES-all}:$source in all:* | *:../model/* | *:fuzz_*) edges=-fsanitize-coverage=trace-pc,trace-cmp ;; *) edges= ;; esac
+        case ${EDGES-all}:$source in all:* | *:../model/* | *:../log/scan.c | *:../log/layout.c | *:fuzz_*) edges=-fsanitize-coverage=trace-pc,trace-cmp ;; *) edges= ;; esac
         gcc $flags $edges -c "$source" -o "$objects/$(echo "${source#../}" | tr / .).o"
     done
     gcc $flags -c fuzz_edges.c -o "$objects/edges.o"

@@ -4,11 +4,22 @@
  * Law: everything validates after each step, what goes out is whole frames, and nothing of it takes long. In half of
  * the runs members send sound frames alone, and no confirmed message may be missing in the end.
  */
+#include <malloc.h>
+
 #include "keeps_world.h"
 
 #define STEPS_MAX 400U
 
+int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Long blocks come from the system, zeroed page by page as they are used; else each start clears megabytes. */
+int LLVMFuzzerInitialize(int *count, char ***words) {
+    (void)count;
+    (void)words;
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    return 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static keeps_world w;
@@ -19,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     w = (keeps_world){.choices = bytes + 1,
                       .choices_end = bytes + size,
                       .is_hostile = bytes[0] & 1,
+                      .is_slow = choice == 9,
                       .starved = choice <= STARVED_TABLE ? (starved)choice : STARVED_NOBODY,
                       .kinds = KEEPS_ALL_KINDS};
     keeps_begin(&w, bytes[0]);

@@ -164,20 +164,39 @@ static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) 
     keep->lost[way] = in_all > keep->lost[way] ? in_all : keep->lost[way];
 }
 
-static void read_confirmations(keeps_world *w, const uint8_t *body) {
-    body++;
+static uint32_t read_array(const uint8_t **body) {
+    uint32_t count = **body == 0xdc ? (uint32_t)(*body)[1] << 8 | (*body)[2] : **body & 15U;
+    *body += **body == 0xdc ? 3 : 1;
+    return count;
+}
+
+/* A message is refused where there is no room for it on disk or in its keep, and never because the disk is slow. */
+static void read_refusal(const keeps_world *w, const uint8_t *body) {
+    CHECK(*body == 0x91, "one refusal");
+    body += 2;
+    read_unsigned(&body); /* of which message */
+    uint64_t code = read_unsigned(&body);
+    CHECK(code != WIRE_REFUSED_OVERLOADED || w->starved != STARVED_NOBODY, "a slow disk makes for a refusal");
+}
+
+static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_bystander) {
+    bool has_refusal = (*body++ & 15U) > 3;
     CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "of something else");
     read_unsigned(&body);
-    uint32_t ranges = *body == 0xdc ? (uint32_t)body[1] << 8 | body[2] : *body & 15U;
-    for (body += *body == 0xdc ? 3 : 1; ranges > 0; ranges--) {
+    for (uint32_t ranges = read_array(&body); ranges > 0; ranges--) {
         body++;
         uint64_t first = read_unsigned(&body);
         uint64_t last = read_unsigned(&body);
-        CHECK(first > 0 && first <= last && last <= w->message_count, "nobody sent these");
-        for (uint64_t i = first; i <= last; i++) {
+        CHECK(first > 0 && first <= last && last <= (is_bystander ? w->bystander_sent : w->message_count),
+              "nobody sent these");
+        w->bystander_confirmed += is_bystander ? last - first + 1 : 0;
+        for (uint64_t i = first; i <= last && !is_bystander; i++) {
             w->confirmed += !w->messages[i].is_confirmed;
             w->messages[i].is_confirmed = true;
         }
+    }
+    if (has_refusal) {
+        read_refusal(w, body);
     }
 }
 
@@ -195,7 +214,7 @@ static void read_stream(keeps_world *w, uint32_t connection, seen_member *member
             if (w->is_hostile) {
                 w->deliveries += frame[WIRE_KIND] == WIRE_DELIVER;
             } else if (member == NULL && frame[WIRE_KIND] == WIRE_ACK) {
-                read_confirmations(w, body);
+                read_confirmations(w, body, connection == w->bystander);
             } else if (member != NULL && frame[WIRE_KIND] == WIRE_DELIVER) {
                 read_deliver(w, member, frame);
             } else if (member != NULL && frame[WIRE_KIND] == WIRE_ACK) {
@@ -211,6 +230,9 @@ static void read_stream(keeps_world *w, uint32_t connection, seen_member *member
 
 void judge_output(keeps_world *w) {
     read_stream(w, w->publisher, NULL);
+    if (w->bystander != UINT32_MAX) {
+        read_stream(w, w->bystander, NULL);
+    }
     for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
         if (m->id != 0) {
             read_stream(w, m->connection, m);

@@ -8,7 +8,7 @@
 
 #include "keeps_world.h"
 
-/* ---- keeps_world.c ---- */
+/* ---- keeps_lives.c ---- */
 
 bool keeps_wants(uint32_t kind, const seen_message *message);
 /* Does a keep of this kind replace messages by newer ones? */

@@ -1,62 +1,17 @@
-/* keeps_world.c - see keeps_world.h. What happens; what comes out is in keeps_judge.c. */
+/* keeps_world.c - see keeps_world.h. What happens; what comes out is in keeps_judge.c, starts and crashes in
+ * keeps_lives.c. */
 #include "keeps_world.h"
 
 #include <string.h>
 
 #include "keeps_judge.h"
+#include "keeps_lives.h"
 #include "log/log.h"
 #include "switch/switch.h"
 
 #define SEGMENT_BYTES 16384U
-#define RING_BYTES 8192U
-#define LOG_BYTES (20U * SEGMENT_BYTES)
-#define CONNECTIONS 64U
-#define PUBLISHER 1U
-#define RECORD_OF_KEEP 64U  /* its kind in the book; the body is the kind of terms and the number */
-#define RECORD_OF_BEGUN 65U /* as that, of a keep that takes over what is in the log, and may not have all of it */
-#define BOOKED_BYTES 16U    /* of a keep that took over: with the number of the record by which it began */
 #define ENOUGH 100000U
 #define TAKES_ALL 2U /* a kind that wants all and lets nothing go */
-
-static const uint8_t IS_A[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x00};
-static const uint8_t IS_B[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x01};
-static const uint8_t IS_C[] = {0x91, 0x93, 0xa1, 'k', 0x01, 0x02};
-static const uint8_t IS_ANY[] = {0x91, 0x92, 0xa1, 'k', 0x00};
-static const uint8_t IS_DEAD[] = {0x92, 0x93, 0xa1, 'k', 0x01, 0x00, 0x93, 0xa1, 'v', 0x01, 0x00};
-static const uint8_t VALUE[] = {'v'};
-
-typedef struct kind_of_keep {
-    const uint8_t *filter;
-    uint32_t filter_size;
-    tm_keep_terms terms;
-    uint32_t dead_letter; /* kind + 1 */
-} kind_of_keep;
-
-#define WANTS(filter) (filter), sizeof(filter)
-static const kind_of_keep KINDS[KEEPS_KINDS] = {
-    {WANTS(IS_A),
-     {.bytes_max = 1 << 20,
-      .ack_wait_ms = 30000,
-      .deliveries_max = 3,
-      .unacked_max = 3,
-      .backoff_count = 2,
-      .backoff_ms = {1000, 5000}},
-     2},
-    {WANTS(IS_DEAD), {.bytes_max = 1 << 20, .ack_wait_ms = 30000, .unacked_max = 100}, 0},
-    {WANTS(IS_ANY),
-     {.bytes_max = 1 << 20, .order_by = VALUE, .order_by_size = 1, .ack_wait_ms = 30000, .unacked_max = 4},
-     0},
-    {WANTS(IS_B),
-     {.bytes_max = 1 << 20, .count_max = 3, .ack_wait_ms = 30000, .deliveries_max = 2, .unacked_max = 9},
-     0},
-    {WANTS(IS_C),
-     {.bytes_max = 600, .count_max = 4, .ack_wait_ms = 30000, .unacked_max = 9, .overflow = TM_KEEP_REFUSE},
-     0},
-    {WANTS(IS_B), {.bytes_max = 1 << 20, .for_ms = 60000, .ack_wait_ms = 30000, .unacked_max = 9}, 0},
-    {WANTS(IS_A),
-     {.bytes_max = 1 << 20, .latest_by = VALUE, .latest_by_size = 1, .ack_wait_ms = 30000, .unacked_max = 9},
-     0},
-};
 
 /* ---- choices ---- */
 
@@ -69,238 +24,6 @@ static uint32_t choose(keeps_world *w, uint32_t bound) {
         return below(&w->dice, bound);
     }
     return w->choices < w->choices_end ? *w->choices++ % bound : 0;
-}
-
-static bool wants(uint32_t kind, const seen_message *message) {
-    const uint8_t *filter = KINDS[kind].filter;
-    bool is_kind = filter == IS_ANY || message->kind == (filter == IS_B ? 1 : filter == IS_C ? 2 : 0);
-    return is_kind && (filter != IS_DEAD || message->value == 0);
-}
-
-bool keeps_wants(uint32_t kind, const seen_message *message) {
-    return wants(kind, message);
-}
-
-bool keeps_lets_go(uint32_t kind) {
-    return KINDS[kind].terms.latest_by_size > 0;
-}
-
-bool keeps_takes_letters(uint32_t kind) {
-    return kind + 1 == KINDS[0].dead_letter;
-}
-
-/* ---- memory that fails ---- */
-
-static void starve(keeps_world *w, uint64_t n) {
-    if (w->starved == STARVED_KEEPS && w->sw->keeps != NULL) {
-        tm_keeps_fail_allocation(w->sw, n);
-    } else if (w->starved == STARVED_SWITCH) {
-        tm_switch_fail_allocation(w->sw, n);
-    } else if (w->starved == STARVED_LOG) {
-        w->log->store->memory.fail_in = n;
-    } else if (w->starved == STARVED_TABLE) {
-        tm_table_fail_allocation(w->table, n);
-    }
-}
-
-static void check_result(const keeps_world *w, int result, const char *what) {
-    bool may_fail = w->starved != STARVED_NOBODY && result == TM_NO_MEMORY;
-    CHECK(result == TM_OK || may_fail, "%s: %d", what, result);
-}
-
-/* ---- one life ---- */
-
-static uint32_t connect(keeps_world *w, uint64_t number) {
-    tm_admission admission = {.number = number,
-                              .queue_bytes_max = 4000,
-                              .credit_bytes = UINT64_C(1) << 50,
-                              .credit_frames = 1U << 30,
-                              .frame_bytes_max = 1U << 16,
-                              .table_bytes_max = UINT64_MAX,
-                              .filters_max = 10,
-                              .version = 2};
-    uint32_t connection;
-    int result = tm_switch_open(w->sw, -1, &connection);
-    check_result(w, result, "open");
-    if (result != TM_OK) {
-        return UINT32_MAX;
-    }
-    result = tm_switch_admit(w->sw, connection, &admission);
-    check_result(w, result, "admit");
-    if (result != TM_OK) {
-        CHECK(tm_switch_close(w->sw, connection, true) == TM_OK, "close");
-        return UINT32_MAX;
-    }
-    return connection;
-}
-
-/* Without memory a connection may end by itself. */
-static bool is_open(const keeps_world *w, uint32_t connection) {
-    tm_connection_stats stats = {0};
-    CHECK(tm_switch_connection(w->sw, connection, &stats) == TM_OK, "figures of a connection");
-    return stats.state == 2;
-}
-
-static void disconnect(keeps_world *w, uint32_t connection) {
-    const tm_event *events;
-    size_t count;
-    uint32_t left;
-    CHECK(tm_switch_close(w->sw, connection, true) == TM_OK, "close");
-    CHECK(tm_switch_tick(w->sw, &events, &count) == TM_OK, "tick");
-    do {
-        CHECK(tm_switch_forget(w->sw, connection, 9, &left) == TM_OK, "forget");
-    } while (left > 0);
-}
-
-static void point_at_dead_letters(keeps_world *w) {
-    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
-        uint32_t to = KINDS[kind].dead_letter;
-        if (w->keeps[kind].number != 0) {
-            CHECK(tm_keep_dead_letter(w->sw, w->keeps[kind].number, to > 0 ? w->keeps[to - 1].number : 0) == TM_OK,
-                  "dead letter");
-        }
-    }
-}
-
-/* `since`: the number from which on records may be the keep's; 0: it is new. */
-static int open_keep(keeps_world *w, uint32_t kind, uint32_t number, uint64_t since) {
-    uint32_t subscriber;
-    int result = tm_keep_open(w->sw, number, &KINDS[kind].terms, &subscriber);
-    if (result == TM_OK && since > 0) {
-        result = tm_keep_recover(w->sw, number, since);
-    }
-    return result == TM_OK ? tm_keep_filter(w->sw, number, KINDS[kind].filter, KINDS[kind].filter_size) : result;
-}
-
-static const uint8_t *body_of(const tm_log_record *record) {
-    return (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
-}
-
-/* A keep began to take over: if it has not come to its end, it is no keep. */
-static int end_begun(keeps_world *w, const tm_log_record *begun, const uint8_t *records, size_t size) {
-    uint32_t body[2];
-    bool is_made = false;
-    memcpy(body, body_of(begun), sizeof body);
-    for (size_t at = 0; at < size; at += ((const tm_log_record *)(records + at))->size) {
-        const tm_log_record *record = (const tm_log_record *)(records + at);
-        is_made = is_made || (record->kind == RECORD_OF_KEEP && memcmp(body_of(record), body, sizeof body) == 0);
-    }
-    uint32_t left = 0;
-    uint32_t subscriber;
-    int result = is_made ? TM_OK : tm_keep_open(w->sw, body[1], &KINDS[body[0]].terms, &subscriber);
-    result = result == TM_OK && !is_made ? tm_keep_forget(w->sw, body[1], UINT32_MAX, &left) : result;
-    bool stays = result == TM_LOG_BUSY || result == TM_LOG_FULL || result == TM_LOG_FAILED;
-    CHECK(result != TM_OK || tm_keeps_retire(w->sw, begun->n) == TM_OK, "retire");
-    return stays ? TM_OK : result;
-}
-
-/* Open what the book has; what was known before and is on disk must be in it. */
-static int open_recovered(keeps_world *w) {
-    static uint8_t records[1 << 16];
-    size_t size;
-    int result = tm_log_read(w->log, TM_KEEPS_BOOK, 0, 0, records, sizeof records, &size);
-    CHECK(result != TM_TOO_MANY, "a long book");
-    bool is_there[KEEPS_KINDS] = {false};
-    for (size_t at = 0; result == TM_OK && at < size;) {
-        const tm_log_record *record = (const tm_log_record *)(records + at);
-        at += record->size;
-        if (record->kind < RECORD_OF_KEEP) {
-            continue;
-        }
-        if (record->kind == RECORD_OF_BEGUN) {
-            result = end_begun(w, record, records, size);
-            continue;
-        }
-        uint32_t body[2];
-        uint64_t begun = 0;
-        memcpy(body, body_of(record), sizeof body);
-        if (record->body_size == BOOKED_BYTES) {
-            memcpy(&begun, body_of(record) + sizeof body, sizeof begun);
-        }
-        judge_recovered(w, body[0], body[1], record->n);
-        is_there[body[0]] = true;
-        result = open_keep(w, body[0], body[1], begun > 0 ? begun : record->n);
-    }
-    for (uint32_t kind = 0; kind < KEEPS_KINDS && result == TM_OK; kind++) {
-        if (!is_there[kind]) {
-            judge_gone(w, kind);
-        }
-    }
-    return result;
-}
-
-static int begin_life(keeps_world *w) {
-    tm_switch_options options = {.number = 99,
-                                 .epoch = 1,
-                                 .connections_max = CONNECTIONS,
-                                 .subscribers_max = 2 * CONNECTIONS,
-                                 .frame_bytes_max = 1U << 16,
-                                 .greeting_bytes_max = 4096,
-                                 .publishers_max = 4,
-                                 .hop_limit = 8};
-    tm_keeps_options keeps = {.ring_bytes = RING_BYTES, .has_no_thread = 1};
-    w->table = new_table(0);
-    CHECK(tm_switch_new(&options, w->table, &w->sw) == TM_OK, "new");
-    starve(w, w->failing);
-    int result = tm_switch_keeps(w->sw, w->log, &keeps);
-    result = result == TM_OK ? open_recovered(w) : result;
-    if (result == TM_OK) {
-        w->publisher = connect(w, PUBLISHER);
-        result = w->publisher == UINT32_MAX ? TM_NO_MEMORY : TM_OK;
-    }
-    return result;
-}
-
-static void end_switch(keeps_world *w) {
-    if (w->sw != NULL) {
-        CHECK(tm_switch_keeps(w->sw, NULL, NULL) == TM_OK, "end");
-        tm_switch_free(w->sw);
-        tm_table_free(w->table);
-    }
-    w->sw = NULL;
-}
-
-static void start(keeps_world *w, faulty_disk *disk) {
-    tm_log_options options = {.bytes_max = LOG_BYTES,
-                              .segment_bytes = SEGMENT_BYTES,
-                              .ring_bytes = RING_BYTES,
-                              .hash_seed = 1,
-                              .has_no_threads = 1};
-    w->disk = disk;
-    CHECK(tm_log_open_on(&options, &disk->base, &w->log) == TM_OK, "the log does not open");
-    int result = begin_life(w);
-    if (result != TM_OK) { /* a router would end, and be started again */
-        check_result(w, result, "a start");
-        w->failing = 0;
-        end_switch(w);
-        CHECK(begin_life(w) == TM_OK, "a start with memory");
-    }
-    point_at_dead_letters(w);
-}
-
-/* `w->starved` and `w->failing` are of the next life, too. */
-static void crash(keeps_world *w, crash_kind kind) {
-    faulty_disk *disk = faulty_crash(w->disk, kind, roll(&w->dice));
-    judge_crash(w);
-    starve(w, 0);
-    end_switch(w);
-    tm_log_close(w->log);
-    w->crashes++;
-    start(w, disk);
-}
-
-void keeps_begin(keeps_world *w, uint64_t seed) {
-    w->dice = (dice){seed};
-    w->may_return = w->starved == STARVED_LOG;
-    w->next_number = w->next_id = w->next_request = 1;
-    start(w, faulty_new(seed));
-}
-
-void keeps_end(keeps_world *w) {
-    starve(w, 0);
-    end_switch(w);
-    tm_log_close(w->log);
-    w->log = NULL;
 }
 
 /* ---- frames in ---- */
@@ -438,7 +161,7 @@ static void leave(keeps_world *w, seen_member *member, bool is_by_word) {
     if (is_by_word) {
         CHECK(tm_keep_detach(w->sw, member->connection, member->id) == TM_OK, "detach");
     }
-    disconnect(w, member->connection);
+    keeps_disconnect(w, member->connection);
     *member = (seen_member){0};
 }
 
@@ -459,7 +182,7 @@ static void forget(keeps_world *w, uint32_t kind) {
     } while (left > 0);
     CHECK(tm_keeps_retire(w->sw, keep->n) == TM_OK, "retire");
     judge_gone(w, kind);
-    point_at_dead_letters(w);
+    keeps_point_at_dead_letters(w);
 }
 
 /* Have a keep without filters take over what is in the log. */
@@ -501,11 +224,14 @@ static void make_from_log(keeps_world *w, uint32_t kind) {
     tm_table *wanted = new_table(0);
     uint64_t begun;
     uint32_t handle;
-    CHECK(tm_table_add(wanted, KINDS[kind].filter, KINDS[kind].filter_size, 0, &handle) == TM_OK, "a filter");
+    CHECK(tm_table_add(wanted, KEEPS_OF_KINDS[kind].filter, KEEPS_OF_KINDS[kind].filter_size, 0, &handle) == TM_OK,
+          "a filter");
     bool is_begun = tm_keeps_append(w->sw, RECORD_OF_BEGUN, (const uint8_t *)body, sizeof body, &begun) == TM_OK;
-    if (is_begun && tm_keep_open(w->sw, body[1], &KINDS[kind].terms, &subscriber) == TM_OK) {
+    if (is_begun && tm_keep_open(w->sw, body[1], &KEEPS_OF_KINDS[kind].terms, &subscriber) == TM_OK) {
         int result = take_over(w, body[1], wanted);
-        result = result == TM_OK ? tm_keep_filter(w->sw, body[1], KINDS[kind].filter, KINDS[kind].filter_size) : result;
+        result = result == TM_OK
+                     ? tm_keep_filter(w->sw, body[1], KEEPS_OF_KINDS[kind].filter, KEEPS_OF_KINDS[kind].filter_size)
+                     : result;
         uint8_t booked[BOOKED_BYTES];
         memcpy(booked, body, sizeof body);
         memcpy(booked + sizeof body, &begun, sizeof begun);
@@ -514,7 +240,7 @@ static void make_from_log(keeps_world *w, uint32_t kind) {
             judge_made(w, kind, body[1], n);
             judge_took_over(w, kind, TAKES_ALL);
             CHECK(tm_keeps_await(w->sw, n) == TM_OK, "await");
-            point_at_dead_letters(w);
+            keeps_point_at_dead_letters(w);
             w->taken_over++;
             CHECK(tm_keeps_retire(w->sw, begun) == TM_OK, "retire");
         } else {
@@ -544,14 +270,14 @@ static void make(keeps_world *w, uint32_t kind) {
     if (tm_keeps_append(w->sw, RECORD_OF_KEEP, (const uint8_t *)body, sizeof body, &n) != TM_OK) {
         return;
     }
-    int result = open_keep(w, kind, body[1], 0);
+    int result = keeps_open(w, kind, body[1], 0);
     if (result == TM_OK) {
         judge_made(w, kind, body[1], n);
         CHECK(tm_keeps_await(w->sw, n) == TM_OK, "await");
-        point_at_dead_letters(w);
+        keeps_point_at_dead_letters(w);
         return;
     }
-    check_result(w, result, "a keep");
+    keeps_check_result(w, result, "a keep");
     uint32_t left;
     tm_keep_forget(w->sw, body[1], UINT32_MAX, &left);
     CHECK(tm_keeps_retire(w->sw, n) == TM_OK, "retire");
@@ -566,40 +292,44 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
         return;
     }
     uint32_t id = w->next_id++;
-    uint32_t connection = connect(w, 1000 + id);
+    uint32_t connection = keeps_connect(w, 1000 + id);
     if (connection == UINT32_MAX) {
         return;
     }
     bool is_latest = choose(w, 3) == 0;
-    int result = is_open(w, connection)
+    int result = keeps_is_open(w, connection)
                      ? tm_keep_attach(w->sw, w->keeps[kind].number, connection, id, credit, 0, is_latest)
                      : TM_NO_MEMORY;
-    check_result(w, result, "attach");
+    keeps_check_result(w, result, "attach");
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
         if (!w->is_damaged) { /* else the count itself may be lost */
             memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
         }
     } else {
-        disconnect(w, connection);
+        keeps_disconnect(w, connection);
     }
 }
 
 /* ---- the disk and time ---- */
 
+/* A message that nobody keeps: its confirmation waits for no disk. */
+static void publish_beside(keeps_world *w) {
+    static wire attributes;
+    attributes.size = 0;
+    put_map(&attributes, 1);
+    put_string(&attributes, "other", 5);
+    put_integer(&attributes, 1);
+    publish_frame(&out, BYSTANDER, ++w->bystander_sent, true, &attributes, 20);
+    feed(w, w->bystander);
+    judge_output(w);
+    CHECK(w->is_hostile || w->bystander_confirmed == w->bystander_sent, "who has nothing kept waits for the disk");
+}
+
 static void poll(keeps_world *w) {
     const tm_event *events;
     size_t count;
     CHECK(tm_switch_poll(w->sw, 0, &events, &count) == TM_OK, "poll");
-}
-
-static void commit(keeps_world *w) {
-    uint32_t is_idle;
-    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
-        crash(w, choose(w, CRASH_OF_PROCESS));
-    }
-    tm_log_tend(w->log, &is_idle);
-    poll(w);
 }
 
 static void pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
@@ -610,6 +340,34 @@ static void pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
     CHECK(tm_switch_tick(w->sw, &events, &count) == TM_OK, "tick");
 }
 
+/* The disk has caught up: publishers go on. */
+static void check_let_go(keeps_world *w) {
+    uint32_t is_idle;
+    while (tm_log_commit(w->log) == TM_OK) {
+        tm_log_tend(w->log, &is_idle);
+        poll(w);
+        pass_time(w, 0, 0);
+    }
+    bool waits = atomic_load(&w->log->appended) != atomic_load(&w->log->committed);
+    CHECK(waits || w->sw->keeps->stats.held == 0, "publishers wait, and nothing waits for the disk");
+}
+
+static void commit(keeps_world *w) {
+    uint32_t is_idle;
+    if (w->slow_turns > 0) {
+        if (--w->slow_turns == 0) {
+            check_let_go(w);
+        }
+        poll(w);
+        return;
+    }
+    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
+        keeps_crash(w, choose(w, CRASH_OF_PROCESS));
+    }
+    tm_log_tend(w->log, &is_idle);
+    poll(w);
+}
+
 static void let_time_pass(keeps_world *w) {
     static const uint32_t steps[] = {0, 500, 9999, 20000, 31000};
     uint32_t ms = steps[choose(w, 5)];
@@ -618,7 +376,8 @@ static void let_time_pass(keeps_world *w) {
 }
 
 static void trouble_disk(keeps_world *w) {
-    uint32_t what = choose(w, 4);
+    uint32_t what = choose(w, w->is_slow ? 7 : 4);
+    w->slow_turns = what > 3 ? 1 + choose(w, 12) : 0;
     w->disk->is_full = what == 0 ? !w->disk->is_full : w->disk->is_full;
     w->disk->fails_in = what == 1 ? 20 : what == 2 ? 0 : w->disk->fails_in;
     w->disk->short_in = what == 3 ? 8 : 0;
@@ -645,7 +404,7 @@ static void damage(keeps_world *w) {
         tm_log_scrub(w->log, SEGMENT_BYTES, &is_through);
     }
     if (choose(w, 2) == 0) {
-        crash(w, CRASH_ALL_LOST);
+        keeps_crash(w, CRASH_ALL_LOST);
     }
 }
 
@@ -656,6 +415,12 @@ static void act(keeps_world *w) {
     seen_member *member = &w->members[choose(w, KEEPS_MEMBERS)];
     if (what < 30) {
         publish(w, what < 4);
+        for (uint32_t more = w->is_slow ? choose(w, 8) : 0; more > 0; more--) {
+            publish(w, false);
+        }
+        if (w->is_slow) {
+            publish_beside(w);
+        }
     } else if (what < 48) {
         commit(w);
     } else if (what < 58) {
@@ -668,8 +433,8 @@ static void act(keeps_world *w) {
             make(w, kind);
         }
     } else if (what < 72) {
-        crash(w, choose(w, CRASH_KINDS));
-    } else if (what < 73) {
+        keeps_crash(w, choose(w, CRASH_KINDS));
+    } else if (what < (w->is_slow ? 76 : 73)) {
         if (w->is_damaging && choose(w, 2) == 0) {
             damage(w);
         } else {
@@ -691,13 +456,13 @@ static void act(keeps_world *w) {
 /* Who was cut for want of memory comes again. */
 static void mend_connections(keeps_world *w) {
     for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
-        if (m->id != 0 && !is_open(w, m->connection)) {
+        if (m->id != 0 && !keeps_is_open(w, m->connection)) {
             leave(w, m, false);
         }
     }
-    if (!is_open(w, w->publisher)) {
-        disconnect(w, w->publisher);
-        w->publisher = connect(w, PUBLISHER);
+    if (!keeps_is_open(w, w->publisher)) {
+        keeps_disconnect(w, w->publisher);
+        w->publisher = keeps_connect(w, PUBLISHER);
     }
 }
 
@@ -712,11 +477,11 @@ static void check(keeps_world *w) {
 void keeps_step(keeps_world *w) {
     bool is_starved = w->starved != STARVED_NOBODY && w->failing == 0 && choose(w, 3) == 0;
     if (is_starved) {
-        starve(w, 1 + choose(w, 5));
+        keeps_starve(w, 1 + choose(w, 5));
     }
     act(w);
     if (is_starved) {
-        starve(w, 0);
+        keeps_starve(w, 0);
     }
     if (w->starved != STARVED_NOBODY) {
         judge_output(w);
@@ -729,7 +494,8 @@ void keeps_step(keeps_world *w) {
 
 void keeps_settle(keeps_world *w) {
     w->starved = STARVED_NOBODY;
-    w->is_hostile = false;
+    w->is_hostile = w->is_slow = false;
+    w->slow_turns = 0;
     w->choices = NULL;
     tm_keeps_fail_allocation(w->sw, 0);
     tm_switch_fail_allocation(w->sw, 0);
@@ -737,7 +503,7 @@ void keeps_settle(keeps_world *w) {
     w->log->store->memory.fail_in = 0;
     w->disk->is_full = false;
     w->disk->fails_in = w->disk->short_in = 0;
-    crash(w, CRASH_ALL_LOST);
+    keeps_crash(w, CRASH_ALL_LOST);
     for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
         attach(w, kind, ENOUGH);
     }

@@ -14,7 +14,7 @@
 
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U
-#define KEEPS_MESSAGES 2000U
+#define KEEPS_MESSAGES 1200U
 #define KEEPS_LOSSES 4U /* reasons */
 
 /* A position of a keep that was given to somebody. */
@@ -61,6 +61,7 @@ typedef struct keeps_world {
     bool may_return;  /* what was acknowledged: a log without memory, or one that is damaged, may leave it open */
     bool is_damaging; /* segments lose bits that were committed */
     bool is_damaged;
+    bool is_slow;    /* the disk is behind for a while, again and again; there is a bystander */
     bool is_hostile; /* members send any bytes as well, and nothing but soundness is judged */
     starved starved;
     uint64_t failing;  /* the allocation that fails, counted from the beginning; 0: now and then one of a step */
@@ -70,6 +71,11 @@ typedef struct keeps_world {
     tm_table *table;
     tm_switch *sw;
     uint32_t publisher;
+    uint32_t bystander; /* connection that publishes what nobody keeps; UINT32_MAX: there is none */
+    uint64_t bystander_sent;
+    uint64_t bystander_confirmed;
+    uint32_t slow_turns; /* for so many commits more the disk does nothing */
+    uint64_t holds;      /* times that publishers had to wait for the disk */
     uint32_t next_number;
     uint32_t next_id;
     uint32_t next_request;
@@ -88,8 +94,8 @@ typedef struct keeps_world {
 
 #define KEEPS_ALL_KINDS ((1U << KEEPS_KINDS) - 1)
 
-/* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile`, `is_damaging` and
- * `kinds`. */
+/* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile`, `is_damaging`,
+ * `is_slow` and `kinds`. */
 void keeps_begin(keeps_world *w, uint64_t seed);
 /* Let one thing happen, and check. */
 void keeps_step(keeps_world *w);

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-#include "log/tested.h"
-
 #define READ_BYTES 16384U
-
-tm_log_fault tm_log_broken = TM_BREAK_NOTHING;
 
 static bool is_home(uint32_t claimant) {
     return claimant >= MODEL_CLAIMANTS - MODEL_HOMES;

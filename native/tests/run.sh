@@ -17,7 +17,7 @@ newest_header=$(find .. -name '*.h' -exec ls -t {} + | head -1)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_judge.c; do
+for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_lives.c tests/keeps_judge.c; do
     object=$build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.

@@ -14,8 +14,10 @@
 
 static keeps_world w;
 
-static void live(uint64_t seed, starved starved, bool is_hostile, bool is_damaging) {
-    w = (keeps_world){.starved = starved, .is_hostile = is_hostile, .is_damaging = is_damaging, .kinds = KINDS};
+static void live(uint64_t seed, keeps_world of) {
+    bool is_hostile = of.is_hostile;
+    w = of;
+    w.kinds = KINDS;
     keeps_begin(&w, seed);
     for (int i = 0; i < STEPS; i++) {
         keeps_step(&w);
@@ -44,6 +46,7 @@ int main(int count, char **values) {
     uint64_t confirmed = 0;
     uint64_t crashes = 0;
     uint64_t taken_over = 0;
+    uint64_t holds = 0;
     uint64_t damages = 0;
     uint64_t damaged = 0;
     uint64_t doubts = 0;
@@ -51,15 +54,17 @@ int main(int count, char **values) {
         for (starved starved = STARVED_NOBODY; starved <= STARVED_TABLE; starved++) {
             printf("seed %lu, starved %u\n", (unsigned long)seed, starved);
             fflush(stdout);
-            live(seed, starved, false, false);
+            live(seed, (keeps_world){.starved = starved});
             deliveries += w.deliveries;
             confirmed += w.confirmed;
             crashes += w.crashes;
             taken_over += w.taken_over;
         }
-        live(seed, STARVED_NOBODY, true, false);
+        live(seed, (keeps_world){.is_hostile = true});
+        live(seed, (keeps_world){.is_slow = true});
+        holds += w.holds;
         for (uint64_t i = 0; i < DAMAGED_LIVES; i++) {
-            live(seed * DAMAGED_LIVES + i, STARVED_NOBODY, false, true);
+            live(seed * DAMAGED_LIVES + i, (keeps_world){.is_damaging = true});
             damages += w.damages;
             damaged += w.damaged;
             doubts += w.doubts;
@@ -72,10 +77,11 @@ int main(int count, char **values) {
     }
     CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives && taken_over > lives),
           "nothing happened");
+    CHECK(lives < 10 || holds > lives, "no disk was behind");
     CHECK(lives < 20 || (damages > lives && damaged > 0 && doubts > 0), "nothing was damaged, or nothing lost by it");
-    printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; %lu bits flipped, by which %lu messages "
-           "were lost, and %lu doubts told\n",
+    printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; the disk was behind %lu times; %lu bits "
+           "flipped, by which %lu messages were lost, and %lu doubts told\n",
            (unsigned long)lives, (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes,
-           (unsigned long)damages, (unsigned long)damaged, (unsigned long)doubts);
+           (unsigned long)holds, (unsigned long)damages, (unsigned long)damaged, (unsigned long)doubts);
     return 0;
 }

@@ -1,6 +1,6 @@
 """A soak of keeps: a router, publishers with outboxes and consumers are killed again and again under load, and judged.
 
-    python -m tests.long.kept_soak FOLDER [--kills 500] [--rate 200] [--seed 1]
+    python -m tests.long.kept_soak FOLDER [--kills 500] [--rate 200] [--seed 1] [--seconds 3600]
 
 Law: one process is killed at a time, by SIGKILL, chosen by the seed, while messages flow, and started again a moment
 later. At the end
@@ -30,8 +30,8 @@ CONSUMERS: Final = {"worker-1": "shared", "worker-2": "shared", "worker-3": "sha
 """Consumers and their keeps: `shared` gives each message to one of several, `ordered` has one consumer."""
 BOUNDED: Final = 500
 """Messages that the keep `bounded` has at most; nobody reads it before the end."""
-GOT_BYTES: Final = 10_000
-"""What the reader writes down between two kills, some 200 messages."""
+GOT_BYTES: Final = 2_500
+"""What the reader writes down between two kills, some 50 messages."""
 DRAIN_S: Final = 180.0
 QUIET_S: Final = 2.0
 KEPT: Final = "kept: {bytes: 536870912, segment_bytes: 4194304}"
@@ -39,13 +39,17 @@ KEPT: Final = "kept: {bytes: 536870912, segment_bytes: 4194304}"
 
 @dataclass(frozen=True, slots=True)
 class SoakPlan:
-    """`kills` of processes, `pause_s` (from, to) apart; each publisher publishes `rate` a second."""
+    """`kills` of processes, `pause_s` (from, to) apart; each publisher publishes `rate` a second.
+
+    What was killed is judged after `kill_s` seconds, also where it was less.
+    """
 
     kills: int = 20
     seed: int = 1
     rate: float = 200.0
-    pause_s: tuple[float, float] = (0.0, 0.6)
-    away_s: tuple[float, float] = (0.0, 0.4)
+    pause_s: tuple[float, float] = (0.0, 0.3)
+    away_s: tuple[float, float] = (0.0, 0.2)
+    kill_s: float = 3_600.0
 
 
 @dataclass(slots=True)
@@ -116,6 +120,9 @@ class Soak:
         chance, began_s = random.Random(self.plan.seed), time.monotonic()
         for count in range(1, self.plan.kills + 1):
             await self._until_written("reader", GOT_BYTES)
+            if time.monotonic() - began_s > self.plan.kill_s:
+                self.tell(f"{count - 1} of {self.plan.kills} kills, and the time is over")
+                return
             await asyncio.sleep(chance.uniform(*self.plan.pause_s))
             role = chance.choice([None] * 5 + roles)  # the router as often as most of the others together
             name = "router" if role is None else role.name
@@ -201,9 +208,11 @@ def main() -> int:
     options.add_argument("--kills", type=int, default=500)
     options.add_argument("--rate", type=float, default=SoakPlan().rate)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seconds", type=float, default=SoakPlan().kill_s, help="of killing, at most")
     told = options.parse_args()
     told.folder.mkdir(parents=True)
-    soak = Soak(SoakPlan(told.kills, told.seed, told.rate), told.folder, lambda line: print(line, flush=True))
+    plan = SoakPlan(told.kills, told.seed, told.rate, kill_s=told.seconds)
+    soak = Soak(plan, told.folder, lambda line: print(line, flush=True))
     verdict = asyncio.run(soak.run())
     print(f"killed: {soak.killed}\n{verdict}")
     return 1 if verdict.faults else 0

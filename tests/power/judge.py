@@ -6,13 +6,13 @@ as it was appended, acknowledgements that were committed hold, nothing is told a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from tamis.native.log import Log, LogFull
-from tests.power.writer import KEEPS, options
+from tests.power.writer import KEEPS, body_of, options
 
 
 @dataclass(slots=True)
@@ -23,6 +23,13 @@ class Notes:
     acks: list[tuple[int | None, int, int, int]] = field(default_factory=list)
     """(number, or None for one of which the process did not hear, keep, first, last)"""
     committed: list[tuple[int, int]] = field(default_factory=list)
+    _of_keep: dict[int, list[int]] = field(default_factory=dict)
+
+    def of_keep(self, keep: int) -> list[int]:
+        """The numbers of the records for a keep, in order; asked once all notes are read."""
+        if keep not in self._of_keep:
+            self._of_keep[keep] = sorted(n for n, record in self.records.items() if keep in record[2])
+        return self._of_keep[keep]
 
 
 def read_notes(path: Path) -> Notes:
@@ -55,16 +62,16 @@ class Keep:
 
 def expected(notes: Notes, keep: int, committed: int, held: int) -> Keep:
     """`committed` was told; `held` is what the log says it has."""
-    mine = [n for n, record in notes.records.items() if keep in record[2]]
-    due = {n for n in mine if n <= committed}
-    done = set()
+    mine = notes.of_keep(keep)
+    due = set(mine[: bisect_right(mine, committed)])
+    done: set[int] = set()
     for n, of, first, last in notes.acks:
         if of == keep:
-            covered = {number for number in mine if first <= number <= last}
+            covered = mine[bisect_left(mine, first) : bisect_right(mine, last)]
             if n is None or n <= held:
-                due -= covered
+                due.difference_update(covered)
             if n is not None and n <= committed:
-                done |= covered
+                done.update(covered)
     return Keep(due, done)
 
 
@@ -87,7 +94,7 @@ def judge(folder: Path, notes: Notes, synced: int, run: int) -> list[str]:
                 wrong.append(f"keep {keep}: {len(again)} records come again that were done with")
             for n, body in found.items():
                 record = notes.records.get(n)
-                if record is not None and body != Random(record[0]).randbytes(record[1]):
+                if record is not None and body != body_of(record[0], record[1]):
                     wrong.append(f"keep {keep}: record {n:#x} has another body")
         with suppress(LogFull):
             if log.ack(1, 0, 0) <= held:

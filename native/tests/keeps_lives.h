@@ -1,0 +1,42 @@
+/* keeps_lives.h - the lives of a world of keeps: what kinds of keeps there are, starts, crashes, memory that fails.
+ *
+ * Law: a start opens what the book has, and ends what was begun and not made. See keeps_world.h.
+ */
+#ifndef TM_KEEPS_LIVES_H
+#define TM_KEEPS_LIVES_H
+
+#include "keeps_world.h"
+
+#define PUBLISHER 1U
+#define BYSTANDER 2U
+#define RECORD_OF_KEEP 64U  /* its kind in the book; the body is the kind of terms and the number */
+#define RECORD_OF_BEGUN 65U /* as that, of a keep that takes over what is in the log, and may not have all of it */
+#define BOOKED_BYTES 16U    /* of a keep that took over: with the number of the record by which it began */
+
+typedef struct kind_of_keep {
+    const uint8_t *filter;
+    uint32_t filter_size;
+    tm_keep_terms terms;
+    uint32_t dead_letter; /* kind + 1 */
+} kind_of_keep;
+
+extern const kind_of_keep KEEPS_OF_KINDS[KEEPS_KINDS];
+
+/* The `n`-th allocation from now on of who is starved fails; 0: none. */
+void keeps_starve(keeps_world *w, uint64_t n);
+/* It is fine, or failed for want of memory where that may be. */
+void keeps_check_result(const keeps_world *w, int result, const char *what);
+
+/* A client's connection; UINT32_MAX: no memory. */
+uint32_t keeps_connect(keeps_world *w, uint64_t number);
+/* Without memory a connection may end by itself. */
+bool keeps_is_open(const keeps_world *w, uint32_t connection);
+void keeps_disconnect(keeps_world *w, uint32_t connection);
+
+void keeps_point_at_dead_letters(keeps_world *w);
+/* Open a keep in the switch. `since`: the number from which on records may be the keep's; 0: it is new. */
+int keeps_open(keeps_world *w, uint32_t kind, uint32_t number, uint64_t since);
+/* The next life begins; `w->starved` and `w->failing` are of that, too. */
+void keeps_crash(keeps_world *w, crash_kind kind);
+
+#endif

@@ -1,0 +1,127 @@
+/* test_log_found.c - what crash points have found, each by itself: heads that never came to disk, footers that went.
+ *
+ * Law: what held nothing is not missed, and what a checkpoint covers is missed when it is gone.
+ */
+#include <string.h>
+
+#include "faulty_disk.h"
+#include "log/log.h"
+
+#define SEGMENT_BYTES 16384U
+#define BODY_BYTES 1000U
+#define FIRST_KEEP 1U
+#define SECOND_KEEP 2U
+
+static tm_log *open_on(faulty_disk *disk) {
+    tm_log_options options = {.bytes_max = 20 * SEGMENT_BYTES,
+                              .segment_bytes = SEGMENT_BYTES,
+                              .ring_bytes = 8192,
+                              .hash_seed = 1,
+                              .has_no_threads = 1};
+    tm_log *log = NULL;
+    CHECK(tm_log_open_on(&options, &disk->base, &log) == TM_OK, "opening");
+    return log;
+}
+
+static uint64_t append(tm_log *log, uint32_t keep) {
+    static const uint8_t body[BODY_BYTES];
+    uint64_t n = 0;
+    tm_log_entry entry = {
+        .kind = TM_LOG_MESSAGE, .keeps = &keep, .keep_count = 1, .body = body, .body_size = sizeof body};
+    CHECK(tm_log_append(log, &entry, &n) == TM_OK && tm_log_commit(log) == TM_OK, "appending");
+    return n;
+}
+
+static void tend(tm_log *log) {
+    uint32_t is_idle = 0;
+    for (unsigned i = 0; i < 500 && !is_idle; i++) {
+        tm_log_tend(log, &is_idle);
+    }
+}
+
+/* ---- a head that is not written ---- */
+
+typedef struct first_write {
+    faulty_disk *disk;
+    const tm_log *log;
+} first_write;
+
+static void fail_until_told(void *context) {
+    const first_write *w = context;
+    w->disk->fails_in = w->log->store->syncs_failed == 0;
+}
+
+/* The first write of a life fails, so its first segment has no head, and the second one is used. */
+static void a_head_that_is_not_written_is_not_missed(void) {
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    append(log, FIRST_KEEP);
+    tend(log);
+    faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
+    tm_log_close(log);
+    log = open_on(next);
+    first_write failing = {next, log};
+    next->before = fail_until_told;
+    next->context = &failing;
+    append(log, FIRST_KEEP);
+    CHECK(log->store->syncs_failed == 1, "no write failed");
+    next->before = NULL;
+    faulty_disk *last = faulty_crash(next, CRASH_ALL_KEPT, 3);
+    tm_log_close(log);
+    log = open_on(last);
+    tm_log_recovery recovery;
+    tm_log_recovery_of(log, &recovery);
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, where nothing was damaged");
+    tm_log_close(log);
+}
+
+/* ---- a footer that is lost ---- */
+
+static void flip_bit(faulty_disk *disk, const char *name, uint64_t at) {
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        if (disk->names[i].file >= 0 && strcmp(disk->names[i].name, name) == 0) {
+            disk->files[disk->names[i].file].bytes->now[at] ^= 1;
+            return;
+        }
+    }
+    CHECK(false, "%s is not there", name);
+}
+
+/* The segment behind another goes; the power is cut, which takes the other's footer; its last batch loses a bit. */
+static void a_batch_that_a_checkpoint_covers_is_missed(void) {
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    while (log->store->segment_count < 2) { /* the last one of these is in the second */
+        append(log, FIRST_KEEP);
+    }
+    tm_log_done done = {.claimant = FIRST_KEEP, .first = tm_log_committed(log), .last = tm_log_committed(log)};
+    while (log->store->segment_count < 3) {
+        append(log, SECOND_KEEP);
+    }
+    tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+    uint64_t n;
+    CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
+    done = (tm_log_done){.claimant = SECOND_KEEP, .last = n};
+    CHECK(tm_log_append(log, &ack, &n) == TM_OK && tm_log_commit(log) == TM_OK, "acknowledging");
+    tend(log);
+    append(log, FIRST_KEEP);
+    tend(log); /* the next checkpoint: the folder is synced with it */
+    const tm_segment *first = log->store->segments[0];
+    CHECK(log->store->segments[1]->previous != first->serial, "the segment behind it is there");
+    CHECK(log->store->checkpoint_seq == log->store->seq, "no checkpoint");
+    char name[TM_DISK_NAME_BYTES];
+    tm_segment_name(name, first->first_n, first->serial);
+    uint64_t at = first->used - 2 * SECTOR_BYTES;
+    faulty_disk *next = faulty_crash(disk, CRASH_ALL_LOST, 2);
+    tm_log_close(log);
+    flip_bit(next, name, at);
+    log = open_on(next);
+    CHECK(tm_log_missing(log, NULL, 0) > 0, "a record that was committed is taken for a torn tail");
+    tm_log_close(log);
+}
+
+int main(void) {
+    a_head_that_is_not_written_is_not_missed();
+    a_batch_that_a_checkpoint_covers_is_missed();
+    return 0;
+}
