@@ -20,7 +20,6 @@ from tamis.client.kept_message import Handed
 from tamis.client.message import Message
 from tamis.client.waiter import fresh
 from tamis.protocol.wire.client_bodies import AckVerdict
-from tamis.protocol.wire.deliver_view import KeptArea
 
 if TYPE_CHECKING:
     from tamis.client.pump import Pump
@@ -31,24 +30,21 @@ BURST: Final = 256
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`."""
 
-    __slots__ = ("_attached", "_pump")
+    __slots__ = ()
 
-    def __init__(self, frame: bytes, head: KeptArea, attached: Attached, pump: Pump) -> None:
-        super().__init__(frame, head)
-        self._attached = attached
-        self._pump = pump
+    _work: Attachment
 
     async def ack(self, *, confirm: bool = False) -> None:
         """Be done with the message. With `confirm`, return when that is on disk: AckUnknown if the connection was cut
         before. Saying it twice, or of a message that is replayed, does nothing."""
-        pump = self._pump
+        pump = self._work._pump
         if not confirm:
-            pump.core.kept.acknowledge(self._attached, self)
+            pump.core.kept.acknowledge(self._work._started, self)
             if not pump.flush_due:
                 pump.written()
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pump.core.kept.acknowledge(self._attached, self, waiter)
+        pump.core.kept.acknowledge(self._work._started, self, waiter)
         pump.written()
         await waiter
 
@@ -67,8 +63,9 @@ class KeptMessage(Handed):
         self._say(AckVerdict.REJECT, 0, reason)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
-        self._pump.core.kept.say(self._attached, self, verdict, delay_ms, reason)
-        self._pump.written()
+        pump = self._work._pump
+        pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+        pump.written()
 
 
 class Attachment:
@@ -87,9 +84,7 @@ class Attachment:
         pump = self._pump
         pump.core.outbox.check_open()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._attached = pump.core.kept.attach(
-            self._options, lambda frame, head, attached: KeptMessage(frame, head, attached, pump), waiter
-        )
+        self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
         pump.written()
         try:
             await waiter

@@ -19,7 +19,6 @@ from tamis.client.gap import Gap
 from tamis.client.kept_message import Handed
 from tamis.client.waiter import fresh
 from tamis.protocol.wire.client_bodies import AckVerdict
-from tamis.protocol.wire.deliver_view import KeptArea
 
 if TYPE_CHECKING:
     from tamis.client.blocking_pump import BlockingPump
@@ -28,21 +27,19 @@ if TYPE_CHECKING:
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`; see `tamis.KeptMessage`."""
 
-    __slots__ = ("_attached", "_pump")
+    __slots__ = ()
 
-    def __init__(self, frame: bytes, head: KeptArea, attached: Attached, pump: BlockingPump) -> None:
-        super().__init__(frame, head)
-        self._attached = attached
-        self._pump = pump
+    _work: Attachment
 
     def ack(self, *, confirm: bool = False) -> None:
         """Be done with the message; see `tamis.KeptMessage.ack`."""
         waiter: Future[None] | None = Future() if confirm else None
-        with self._pump.lock:
-            self._pump.core.kept.acknowledge(self._attached, self, waiter)
-            self._pump.written()
+        pump = self._work._pump
+        with pump.lock:
+            pump.core.kept.acknowledge(self._work._started, self, waiter)
+            pump.written()
         if waiter is not None:
-            self._pump.wait(waiter)
+            pump.wait(waiter)
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
         """Have the message given out again; see `tamis.KeptMessage.nack`."""
@@ -58,9 +55,10 @@ class KeptMessage(Handed):
         self._say(AckVerdict.REJECT, 0, reason)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
-        with self._pump.lock:
-            self._pump.core.kept.say(self._attached, self, verdict, delay_ms, reason)
-            self._pump.written()
+        pump = self._work._pump
+        with pump.lock:
+            pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+            pump.written()
 
 
 class Attachment:
@@ -79,9 +77,7 @@ class Attachment:
             pump = self._pump
             with pump.lock:
                 pump.core.outbox.check_open()
-                self._attached = pump.core.kept.attach(
-                    self._options, lambda frame, head, attached: KeptMessage(frame, head, attached, pump), waiter
-                )
+                self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
                 pump.written()
             pump.wait(waiter)
         return self
@@ -132,8 +128,7 @@ class Attachment:
     def _next(self, timeout_s: float | None) -> KeptMessage | Gap | None:
         """Return the next item, waiting at most `timeout_s`; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        attached = self.start()._attached
-        assert attached is not None  # noqa: S101 - it is started
+        attached = self.start()._started
         inbox = attached.inbox
         while True:
             with self._pump.lock:
@@ -156,3 +151,9 @@ class Attachment:
                 with self._pump.lock:
                     if waiter in inbox.waiters:
                         inbox.waiters.remove(waiter)
+
+    @property
+    def _started(self) -> Attached:
+        if self._attached is None:
+            raise RuntimeError("attach first: `with client.attach(...) as work:`")
+        return self._attached

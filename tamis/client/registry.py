@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason, gap_of
@@ -187,21 +187,16 @@ class Registry:
         if not inboxes:
             self.unclaimed += 1
 
-    def deliver_run(self, data: bytes, ends: Sequence[int], ids: Sequence[int]) -> None:
-        """Deliver the frames that `data` begins with, each for the one subscription in `ids`."""
+    def deliver_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:
+        """Deliver frames, each for the one subscription or attachment in `ids`; `positions`: of those of a keep."""
         if self._returning:
             self._come_back(ids)
-        start = last = 0
-        inbox: Inbox | None = None
-        matched: tuple[int, ...] = ()
-        for end, id_ in zip(ends, ids, strict=True):
-            if id_ != last or not matched:
-                last, matched, inbox = id_, (id_,), self._inboxes.get(id_)
+        for first, end in runs(ids):
+            inbox = self._inboxes.get(ids[first])
             if inbox is None:
-                self.unclaimed += 1
+                self.unclaimed += end - first
             else:
-                inbox.put(Message(data[start:end], matched))
-            start = end
+                inbox.put_run(frames[first:end], positions[first:end], (ids[first],))
 
     def lost(self, lost: Lost) -> None:
         """Put a gap into the inboxes that it concerns: all of them, where the router does not say which."""
@@ -341,6 +336,19 @@ class Registry:
         most = self._frame_bytes_max or FRAME_BYTES_MAX
         if (size := subscription_bytes(subscription)) > most // 2:
             raise Refused(f"a predicate takes at most {most // 2} bytes when packed, this one {size}")
+
+
+def runs(ids: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the first index and the one behind the last of each run of equal ids; there is one id at least."""
+    if ids.count(ids[0]) == len(ids):
+        yield 0, len(ids)
+        return
+    first = 0
+    for index, (id_, after) in enumerate(pairwise(ids), 1):
+        if id_ != after:
+            yield first, index
+            first = index
+    yield first, len(ids)
 
 
 def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:
