@@ -19,7 +19,7 @@ from tamis.client.gap import Gap, GapReason
 from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.kept_message import Handed, kept_head
 from tamis.client.message import Message
-from tamis.client.seen import SeenIds
+from tamis.client.seen import SETTLED, SeenIds
 from tamis.client.waiter import Waiter
 from tamis.protocol.wire.client_bodies import Credit
 from tamis.protocol.wire.deliver_view import DEAD_LETTER_BIT, KEPT_BITS_OFFSET, REPLAYED_BIT, KeptArea
@@ -226,6 +226,17 @@ class Attached:
 
     # --- what the application says -------------------------------------------------------------------------------
 
+    def acknowledge(self, message: Handed) -> None:
+        """Note in `done` what `settle` returns; its steps are written out for a message that came under one position,
+        as nearly all do."""
+        given, identity, position = self.seen.given, message._identity, message.position
+        known = given.get(identity)
+        if known and known[1:] == (position,):
+            given[identity] = SETTLED
+            self.done.append(position)
+        else:
+            self.done += self.settle(message)
+
     def settle(self, message: Handed) -> tuple[int, ...]:
         """Return the positions of a message that the application settles now; none if it has done so before, or if it
         was replayed."""
@@ -263,11 +274,7 @@ class KeptBox(Inbox):
         if handed is not None:
             self._add((handed,), handed.frame_bytes)
 
-    def put_run(self, frames: Sequence[bytes], positions: Sequence[int], matched: tuple[int, ...]) -> None:
-        if 0 in positions:
-            for frame in frames:
-                self.put(Message(frame, matched))
-            return
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
         handed = self._attached.arrived(frames, positions)
         if handed:
             self._add(handed, sum([message.frame_bytes for message in handed]))

@@ -280,8 +280,8 @@ class ClientCore:
             return data
         self._has_kept = True  # perhaps
         frames = [data[start:end] for start, end in pairwise((0, *ends))]
-        self.registry.deliver_run(frames, ids, positions)
-        return memoryview(data)[ends[-1] :]
+        count = self.registry.deliver_run(frames, ids, positions)
+        return memoryview(data)[ends[count - 1] if count else 0 :]
 
     def _deliver(self, frame: bytes) -> None:
         try:

@@ -65,9 +65,9 @@ class Inbox:
             return
         self._add((message,), message.frame_bytes)
 
-    def put_run(self, frames: Sequence[bytes], positions: Sequence[int], matched: tuple[int, ...]) -> None:  # noqa: ARG002
-        """Put the messages of frames that came one after the other and satisfy the same; `positions` are for keeps."""
-        messages = [Message(frame, matched) for frame in frames]
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
+        """Put the messages of many frames, each for the one subscription in `ids`; `positions` are for keeps."""
+        messages = [Message(frame, (id_,)) for frame, id_ in zip(frames, ids, strict=True)]
         if self.is_shut:
             for message in messages:
                 self._drop(message)

@@ -133,16 +133,16 @@ class KeptCore:
         """Note that the application is done with `message`; with a `waiter`, settle that when it is on disk."""
         if attached.state in _OVER:
             raise ClientClosed(OVER)
-        positions = attached.settle(message)
         if waiter is None:
-            attached.done += positions
+            attached.acknowledge(message)
             self._due.add(attached)
             if len(attached.done) >= ACKS_AT_ONCE:
                 self._tell(attached)
         elif message.replayed:
             settle(waiter)
         else:
-            self._say(attached, positions or (message.position,), AckVerdict.DONE, waiter=waiter)
+            positions = attached.settle(message) or (message.position,)
+            self._say(attached, positions, AckVerdict.DONE, waiter=waiter)
 
     def say(
         self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""

@@ -310,11 +310,19 @@ def test_an_acknowledgement_that_is_confirmed_waits_for_the_disk_and_is_unknown_
         lost.result()
 
 
-def test_a_delivery_that_says_no_position_ends_the_connection_and_what_came_before_it_is_there() -> None:
+@pytest.mark.parametrize("comes_first", [False, True])
+def test_a_delivery_that_says_no_position_ends_the_connection_and_what_came_before_it_is_there(
+    comes_first: bool,
+) -> None:
     hand = Hand().open()
     attached = active(hand)
-    hand.say(handed(attached.id, 5), delivery(attached.id), handed(attached.id, 6))
-    assert [each.position for each in taken(hand, attached)] == [5]
+    wanted = hand.active("n > 0")
+    (id_,) = wanted.ids
+    others = delivery(id_, number=1), delivery(id_, number=2)
+    before = [] if comes_first else [handed(attached.id, 5), others[0]]
+    hand.say(*before, delivery(attached.id), others[1], handed(attached.id, 6))
+    assert [each.position for each in taken(hand, attached)] == [5][: len(before)]
+    assert [each["n"] for each in wanted.inbox.items if not isinstance(each, Gap)] == [1][: len(before)]
     (error,) = hand.sent_of(Error)
     assert error.code == ErrorCode.BAD_EXTENSION
     assert hand.core.wants_close
