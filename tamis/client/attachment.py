@@ -149,7 +149,7 @@ class Attachment:
                     self._give_word(attached)
                 if item is None:
                     break
-                yield item  # type: ignore[misc] - `start` has said what is made
+                yield item  # type: ignore[misc]  # `start` has said what is made
             else:
                 await asyncio.sleep(0)
                 continue
@@ -169,7 +169,7 @@ class Attachment:
         item = attached.take()
         if attached.owes_word:
             self._give_word(attached)
-        return item  # type: ignore[return-value] - `start` has said what is made
+        return item  # type: ignore[return-value]  # `start` has said what is made
 
     def _give_word(self, attached: Attached) -> None:
         self._pump.core.kept.took(attached)

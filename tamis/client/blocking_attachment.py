@@ -34,9 +34,10 @@ class KeptMessage(Handed):
     def ack(self, *, confirm: bool = False) -> None:
         """Be done with the message; see `tamis.KeptMessage.ack`."""
         waiter: Future[None] | None = Future() if confirm else None
-        pump = self._work._pump
+        work = self._work
+        pump = work._pump
         with pump.lock:
-            pump.core.kept.acknowledge(self._work._started, self, waiter)
+            pump.core.kept.acknowledge(work._started, self, waiter)
             pump.written()
         if waiter is not None:
             pump.wait(waiter)
@@ -128,17 +129,19 @@ class Attachment:
     def _next(self, timeout_s: float | None) -> KeptMessage | Gap | None:
         """Return the next item, waiting at most `timeout_s`; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        attached = self.start()._started
+        attached = self._attached or self.start()._started
         inbox = attached.inbox
         while True:
             with self._pump.lock:
+                was_full = inbox.is_full
                 item = attached.take()
-                if item is not None or attached.owes_word:
+                if attached.owes_word:
                     self._pump.core.kept.took(attached)
                     self._pump.written()
+                elif was_full and not inbox.is_full:
+                    self._pump.written()
                 if item is not None:
-                    assert isinstance(item, KeptMessage | Gap)  # noqa: S101 - `start` has said what is made
-                    return item
+                    return item  # type: ignore[return-value]  # `start` has said what is made
                 if inbox.error is not None:
                     raise fresh(inbox.error)
                 if inbox.is_ended:
