@@ -602,7 +602,10 @@ int tm_records_validate(const tm_records *records, const char **reason);
 /* ---- the client's side: DELIVER frames ---- */
 
 /* Walk the frames at the beginning of `bytes` as long as each is a whole, sound DELIVER frame that satisfies one
- * subscription and says nothing else of itself (SATISFIED with one id is its only extension): nearly all are. ends[i]
- * is where frame i ends, ids[i] the subscription. Stops before the first other frame, after `capacity` (the room of
- * both), or past `size`, which is at most UINT32_MAX. Returns how many; never fails. Attributes are not looked into. */
-size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, size_t capacity);
+ * subscription and says nothing else of itself (SATISFIED with one id is its only extension), or is one of a keep
+ * (SATISFIED with one id, LOG_POSITION, DELIVERIES): nearly all are. ends[i] is where frame i ends, ids[i] the
+ * subscription or attachment, positions[i] the position, 0 of one that is of no keep. Stops before the first other
+ * frame, after `capacity` (the room of each of the three), or past `size`, which is at most UINT32_MAX. Returns how
+ * many; never fails. Attributes are not looked into. */
+size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, uint64_t *positions,
+                          size_t capacity);

@@ -113,7 +113,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(_HOME[name])
-    return home if name == "blocking" else getattr(home, name)
+    found = home if name == "blocking" else getattr(home, name)
+    globals()[name] = found  # the next time, perhaps for every message, it is found without this
+    return found
 
 
 def __dir__() -> list[str]:

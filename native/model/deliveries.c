@@ -1,54 +1,65 @@
 /* deliveries.c - the frames a client mostly receives, walked without building anything.
  *
- * Law: a frame is walked over only if DeliverView (protocol/wire) would find nothing wrong with its header and its one
- * extension; whatever is unusual is left to it, errors included. Offsets are those of docs/reference/wire.md.
+ * Law: a frame is walked over only if DeliverView (protocol/wire) would find nothing wrong with its header and its
+ * extensions, and these are what a router puts before a plain message or before one of a keep; whatever is unusual is
+ * left to DeliverView, errors included.
+ *
+ *     plain    SATISFIED id
+ *     kept     SATISFIED id | LOG_POSITION position | DELIVERIES times, bits        each behind its type and length
  */
-#include <string.h>
+#include "model/wire.h"
 
-#include "tm.h"
+#define LEAD_BYTES 4U /* the type and the length of an extension */
+#define ID_BYTES 4U
+#define POSITION_BYTES 8U
+#define COUNT_BYTES 5U
+#define PLAIN_BYTES (LEAD_BYTES + ID_BYTES)
+#define COUNT_AT (PLAIN_BYTES + LEAD_BYTES + POSITION_BYTES)
+#define KEPT_BYTES (COUNT_AT + LEAD_BYTES + COUNT_BYTES)
 
-enum {
-    HEADER_BYTES = 64,
-    KIND_DELIVER = 2,
-    FLAGS_PLAIN = 0x0f, /* CONFIRM, RETRY, DURABLE, OWN: TRACED would need its extension */
-    EXTENSION_BYTES = 8,
-    SATISFIED = 5,
-    ID_BYTES = 4,
-};
-
-static uint32_t load16(const uint8_t *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
+static bool is_lead(const uint8_t *at, uint32_t type, uint32_t bytes) {
+    return tm_load16(at) == type && tm_load16(at + 2) == bytes;
 }
 
-static uint32_t load32(const uint8_t *at) {
-    return load16(at) | load16(at + 2) << 16;
+/* Is the header of `frame`, which has `length` bytes, that of a sound DELIVER with `extensions` bytes of them? */
+static bool is_sound(const uint8_t *frame, uint32_t length, uint32_t extensions) {
+    return frame[WIRE_KIND] == WIRE_DELIVER && (frame[WIRE_FLAGS] & ~(WIRE_FLAGS_KNOWN & ~WIRE_FLAG_TRACED)) == 0 &&
+           frame[WIRE_RESERVED] == 0 && tm_load16(frame + WIRE_RESERVED_16) == 0 &&
+           tm_load64(frame + WIRE_ORIGIN) != 0 && tm_load64(frame + WIRE_COUNTER) != 0 &&
+           extensions <= length - WIRE_HEADER_BYTES &&
+           tm_load32(frame + WIRE_ATTRIBUTE_SIZE) <= length - WIRE_HEADER_BYTES - extensions;
 }
 
-static bool is_zero64(const uint8_t *at) {
-    static const uint8_t zero[8];
-    return memcmp(at, zero, sizeof zero) == 0;
+/* Are the KEPT_BYTES at `first`, which begin with SATISFIED, what stands before a message of a keep? */
+static bool is_kept(const uint8_t *first) {
+    const uint8_t *position = first + PLAIN_BYTES;
+    const uint8_t *count = first + COUNT_AT;
+    if (!is_lead(position, WIRE_LOG_POSITION, POSITION_BYTES) || !is_lead(count, WIRE_DELIVERIES, COUNT_BYTES)) {
+        return false;
+    }
+    uint32_t times = tm_load32(count + LEAD_BYTES);
+    uint8_t bits = count[LEAD_BYTES + 4];
+    return tm_load64(position + LEAD_BYTES) != 0 && bits <= (WIRE_REPLAYED | WIRE_MAYBE_DUPLICATE | WIRE_DEAD_LETTER) &&
+           ((bits & WIRE_REPLAYED) != 0) == (times == 0);
 }
 
-/* `frame` has at least HEADER_BYTES + EXTENSION_BYTES bytes, `length` in all. */
-static bool is_plain(const uint8_t *frame, uint32_t length) {
-    uint32_t attributes = load32(frame + 60);
-    return frame[4] == KIND_DELIVER && (frame[5] & ~FLAGS_PLAIN) == 0 && frame[7] == 0 && /* prefix */
-           !is_zero64(frame + 32) && !is_zero64(frame + 40) &&                            /* the message's identity */
-           load16(frame + 56) == EXTENSION_BYTES && load16(frame + 58) == 0 &&            /* lengths */
-           load16(frame + 64) == SATISFIED && load16(frame + 66) == ID_BYTES &&           /* the one extension */
-           attributes <= length - HEADER_BYTES - EXTENSION_BYTES;
-}
-
-size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, size_t capacity) {
+size_t tm_deliveries_walk(const uint8_t *bytes, size_t size, uint32_t *ends, uint32_t *ids, uint64_t *positions,
+                          size_t capacity) {
     size_t count = 0;
     size_t at = 0;
-    while (count < capacity && size - at >= HEADER_BYTES + EXTENSION_BYTES) {
-        uint32_t length = load32(bytes + at);
-        if (length < HEADER_BYTES + EXTENSION_BYTES || length > TM_FRAME_BYTES_MAX || length > size - at ||
-            !is_plain(bytes + at, length)) {
+    while (count < capacity && size - at >= WIRE_HEADER_BYTES + PLAIN_BYTES) {
+        const uint8_t *frame = bytes + at;
+        const uint8_t *first = frame + WIRE_HEADER_BYTES;
+        uint32_t length = tm_load32(frame);
+        uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
+        bool has_position = extensions == KEPT_BYTES;
+        if (length < WIRE_HEADER_BYTES + PLAIN_BYTES || length > TM_FRAME_BYTES_MAX || length > size - at ||
+            !is_sound(frame, length, extensions) || (extensions != PLAIN_BYTES && !has_position) ||
+            !is_lead(first, WIRE_SATISFIED, ID_BYTES) || (has_position && !is_kept(first))) {
             break;
         }
-        ids[count] = load32(bytes + at + HEADER_BYTES + 4);
+        ids[count] = tm_load32(first + LEAD_BYTES);
+        positions[count] = has_position ? tm_load64(first + PLAIN_BYTES + LEAD_BYTES) : 0;
         at += length;
         ends[count++] = (uint32_t)at;
     }

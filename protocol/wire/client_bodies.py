@@ -177,13 +177,17 @@ class Lost:
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
     """Return `numbers`, in any order, as the fewest ranges: what an Ack carries."""
-    ranges: list[Range] = []
-    for number in sorted(set(numbers)):
-        if ranges and ranges[-1].last + 1 == number:
-            ranges[-1] = Range(ranges[-1].first, number)
-        else:
-            ranges.append(Range(number, number))
-    return tuple(ranges)
+    ordered = sorted(set(numbers))
+    if not ordered:
+        return ()
+    ranges = []
+    first = last = ordered[0]
+    for number in ordered:
+        if number > last + 1:
+            ranges.append(Range(first, last))
+            first = number
+        last = number
+    return (*ranges, Range(first, last))
 
 
 def _check_distinct(ids: Iterable[int]) -> None:

@@ -45,6 +45,10 @@ _ONE_SATISFIED_LEAD: Final = ExtensionType.SATISFIED | 4 << 16  # type and lengt
 _KEPT: Final = struct.Struct("<IIIQIIB")
 """SATISFIED of one id, LOG_POSITION and DELIVERIES, each behind its type and length read as one number: what a router
 puts before a message of a keep."""
+KEPT_BITS_OFFSET: Final = HEADER_BYTES + _KEPT.size - 1
+"""Where the bits of DELIVERIES are in a frame of which `kept_area` says something."""
+REPLAYED_BIT: Final = 1
+DEAD_LETTER_BIT: Final = 4
 _KEPT_LEADS: Final = (_ONE_SATISFIED_LEAD, ExtensionType.LOG_POSITION | 8 << 16, ExtensionType.DELIVERIES | 5 << 16)
 _DATA_KINDS: Final = frozenset(int(kind) for kind in FrameKind if kind.is_data)
 _DELIVER: Final = int(FrameKind.DELIVER)

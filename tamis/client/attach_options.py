@@ -10,6 +10,7 @@ from typing import Literal
 
 from tamis.client.attached import CREDIT_MAX, AttachOptions
 from tamis.client.kept import KeptCore
+from tamis.client.seen import SeenIds
 from tamis.client.terms import keep_name, unix_ns
 from tamis.client.wanted import packed_subscription
 from tamis.protocol.errors import Refused
@@ -48,7 +49,7 @@ def replay_options(
     filters = packed_subscription(0, predicate, spaces, space).filters
     first = 0 if since is None else unix_ns("since", since)
     last = ENDLESS_NS if until is None else unix_ns("until", until)
-    return AttachOptions(Replay(0, 0, filters, first, last, credit), credit, None)
+    return AttachOptions(Replay(0, 0, filters, first, last, credit), credit, SeenIds(0))
 
 
 def _check_number(what: str, value: int, least: int, most: int) -> None:

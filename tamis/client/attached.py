@@ -11,7 +11,7 @@ numbers that follow one another. What a cut has kept from the router is said aga
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,10 +19,11 @@ from tamis.client.gap import Gap, GapReason
 from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.kept_message import Handed, kept_head
 from tamis.client.message import Message
-from tamis.client.seen import SeenId, SeenIds
+from tamis.client.seen import SETTLED, SeenIds
 from tamis.client.waiter import Waiter
 from tamis.protocol.wire.client_bodies import Credit
-from tamis.protocol.wire.deliver_view import KeptArea
+from tamis.protocol.wire.deliver_view import DEAD_LETTER_BIT, KEPT_BITS_OFFSET, REPLAYED_BIT, KeptArea
+from tamis.protocol.wire.header import ID_OFFSET, TIME_OFFSET
 from tamis.protocol.wire.keep_bodies import Attach, Replay
 
 CREDIT: Final = 500
@@ -30,6 +31,8 @@ CREDIT: Final = 500
 REPLAYED_MAX: Final = 262_144
 """Messages up to which a replay that was cut can begin anew."""
 CREDIT_MAX: Final = 1_000_000
+_ID: Final = slice(ID_OFFSET, TIME_OFFSET)  # of a frame
+_UNUSUAL: Final = REPLAYED_BIT | DEAD_LETTER_BIT
 _OF_A_KEEP: Final = frozenset({GapReason.TOO_LARGE})
 """Losses that concern a keep, though they are not counted since it was made."""
 
@@ -41,8 +44,8 @@ class AttachedState(enum.Enum):
     ENDED = "over"
 
 
-Make = Callable[[bytes, KeptArea, "Attached"], Handed]
-"""Makes a message as the shell hands it to the application."""
+Make = Callable[[bytes, tuple[int, ...], int, bytes, object], Handed]
+"""Makes a message as the shell hands it to the application, of what `Handed` is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class AttachOptions:
 
     ask: Attach | Replay
     credit: int
-    seen: SeenIds | None
+    seen: SeenIds
 
 
 class Attached:
@@ -62,10 +65,12 @@ class Attached:
         id_: int,
         options: AttachOptions,
         make: Make,
+        work: object,
         bounds: InboxBounds,
         full: set[Inbox],
         waiter: Waiter,
     ) -> None:
+        """`work` is what the verbs of the messages ask that `make` makes."""
         self.id = id_
         self.state = AttachedState.ASKED
         self.waiter: Waiter | None = waiter
@@ -74,13 +79,19 @@ class Attached:
         self.inbox = KeptBox(self, bounds, full)
         self.done: list[int] = []
         """Positions that the application has acknowledged and the router was not told of yet."""
+        self.owes_word = False
+        """Is the router to be told something that the application knows nothing of: of credit, or of what was settled
+        and came again?"""
+        self.seen = options.seen
         self._options = options
         self._make = make
+        self._work = work
+        self._matched = (id_,)
         self._connection = 0
         self._taken = 0  # on this connection: by the application, or hidden
-        self._granted = options.credit
+        self._half = max(1, options.credit // 2)
+        self._credit_at = self._half  # so much taken is worth a frame to say so
         self._waiting: set[int] = set()  # positions in the inbox
-        self._has_settled_again = False  # since `settled_again` was asked
         self._told: dict[GapReason, int] = {}
         self._doubts = 0  # that were told
         self._replayed_before: set[int] = set()  # positions that a replay has brought
@@ -96,8 +107,8 @@ class Attached:
 
     def ask(self, request: int) -> Attach | Replay:
         """Return what asks for it on this connection."""
-        self._granted = self._options.credit
-        return replace(self._options.ask, request=request, id=self.id, credit_frames=self._granted)
+        self._credit_at = self._half
+        return replace(self._options.ask, request=request, id=self.id, credit_frames=self._options.credit)
 
     def answered(self) -> None:
         """Take in that the router has it. What is asked for once, `after` and `latest`, is not asked for again."""
@@ -123,69 +134,83 @@ class Attached:
 
     # --- what comes ----------------------------------------------------------------------------------------------
 
-    def arrived(self, message: Message) -> Handed | None:
-        """Return a message that came as it is put into the inbox; None: the application is not given it."""
-        head = kept_head(message._frame)
+    def arrived(self, frames: Sequence[bytes], positions: Sequence[int]) -> list[Handed]:
+        """Return the messages of frames with one SATISFIED, LOG_POSITION and DELIVERIES as they are put into the inbox,
+        without those that the application is not given."""
+        handed = []
+        make, matched, work, waiting, given = self._make, self._matched, self._work, self._waiting, self.seen.given
+        for frame, position in zip(frames, positions, strict=True):
+            identity = frame[_ID]
+            if frame[KEPT_BITS_OFFSET] & _UNUSUAL or position in waiting or identity in given:
+                one = self.arrived_alone(frame)
+                if one is not None:
+                    handed.append(one)
+            else:
+                waiting.add(position)
+                handed.append(make(frame, matched, position, identity, work))
+        return handed
+
+    def arrived_alone(self, frame: bytes) -> Handed | None:
+        """Return the message of any frame of the keep; None: the application is not given it."""
+        head = kept_head(frame)
+        position = head.position
+        identity = b"" if head.replayed else _identity(frame, head)
         if self.is_replay:
-            return self._replayed(message, head)
-        if head.replayed:
-            return self._make(message._frame, head, self)
-        if head.position in self._waiting:
+            is_hidden = position in self._replayed_before
+            self._replayed_before.add(position)
+        else:
+            is_hidden = bool(identity) and (
+                position in self._waiting or (identity in self.seen.given and self._is_seen(identity, position))
+            )
+        if is_hidden:
             self._hide()
             return None
-        if self._is_seen(seen_id(message, head), head.position):
-            self._hide()
-            return None
-        self._waiting.add(head.position)
-        return self._make(message._frame, head, self)
+        if identity:
+            self._waiting.add(position)
+        return self._make(frame, self._matched, position, identity, self._work)
 
     def take(self) -> Message | Gap | None:
         """Take the oldest item out of the inbox that the application is to be given; None if there is none. What waited
         beside another copy of its message is hidden now."""
-        while self.inbox.items:
-            item = self.inbox.take()
+        inbox = self.inbox
+        while inbox.items:
+            item = inbox.take()
             if not isinstance(item, Handed):
                 return item
-            self._waiting.discard(item.position)
-            id_ = seen_id(item, item)
-            if item.replayed or not self._is_seen(id_, item.position):
-                self._taken += 1
-                if self._options.seen is not None and not item.replayed:
-                    self._options.seen.give(id_, self._connection, item.position)
-                return item
-            self._hide()
+            identity = item._identity
+            if identity:
+                position = item.position
+                self._waiting.discard(position)
+                given, new = self.seen.given, (self._connection, position)
+                if given.setdefault(identity, new) is not new:
+                    if self._is_seen(identity, position):
+                        self._hide()
+                        continue
+                elif len(given) > self.seen.room:
+                    self.seen.forget_oldest()
+            self._taken = taken = self._taken + 1
+            if taken >= self._credit_at:
+                self.owes_word = True
+            return item
         return None
 
-    def _is_seen(self, id_: SeenId, position: int) -> bool:
-        """Is a message not to be given? If it is settled it is to be acknowledged again."""
-        seen = self._options.seen
-        hidden = seen.hides(id_, self._connection, position) if seen is not None else None
-        if hidden is not None and hidden.is_settled:
+    def _is_seen(self, identity: bytes, position: int) -> bool:
+        """Is a message that is known not to be given? If it is settled it is to be acknowledged again."""
+        seen = self.seen
+        is_hidden = seen.hides(identity, self._connection, position)
+        if seen.is_settled(identity):
             self.done.append(position)
-            self._has_settled_again = True
-        return hidden is not None
+        return is_hidden
 
     @property
     def wants_credit(self) -> bool:
         """Has so much been taken that it is worth a frame to say so?"""
-        free = self._taken + self._options.credit - self._granted
-        return self.state is AttachedState.ACTIVE and free >= max(1, self._options.credit // 2)
-
-    @property
-    def owes_word(self) -> bool:
-        """Is the router to be told something that the application knows nothing of: of credit, or of what was settled
-        and came again?"""
-        return self._has_settled_again or self.wants_credit
-
-    def settled_again(self) -> bool:
-        """Return whether, since this was asked last, something came again that was settled: it is in `done`."""
-        had, self._has_settled_again = self._has_settled_again, False
-        return had
+        return self.state is AttachedState.ACTIVE and self._taken >= self._credit_at
 
     def more_credit(self) -> Credit:
         """Return how much the router may send by now."""
-        self._granted = self._taken + self._options.credit
-        return Credit(self._granted, 0, self.id)
+        self._credit_at = self._taken + self._half
+        return Credit(self._taken + self._options.credit, 0, self.id)
 
     def new_losses(self, gap: Gap) -> Gap | None:
         """Return what `gap`, which counts since the keep was made, says that was not said before; None: nothing."""
@@ -201,37 +226,38 @@ class Attached:
 
     # --- what the application says -------------------------------------------------------------------------------
 
-    def settle(self, message: Handed) -> set[int]:
+    def acknowledge(self, message: Handed) -> None:
+        """Note in `done` what `settle` returns; its steps are written out for a message that came under one position,
+        as nearly all do."""
+        given, identity, position = self.seen.given, message._identity, message.position
+        known = given.get(identity)
+        if known and known[1:] == (position,):
+            given[identity] = SETTLED
+            self.done.append(position)
+        else:
+            self.done += self.settle(message)
+
+    def settle(self, message: Handed) -> tuple[int, ...]:
         """Return the positions of a message that the application settles now; none if it has done so before, or if it
         was replayed."""
-        if message.replayed:
-            return set()
-        seen = self._options.seen
-        return seen.settle(seen_id(message, message), message.position) if seen is not None else {message.position}
+        return self.seen.settle(message._identity, message.position) if message._identity else ()
 
     def wants_again(self, message: Handed) -> None:
         """Note that the application wants `message` to be given out again."""
-        if self._options.seen is not None:
-            self._options.seen.wants_again(seen_id(message, message))
+        self.seen.wants_again(message._identity)
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _hide(self) -> None:
         self.hidden += 1
         self._taken += 1
-
-    def _replayed(self, message: Message, head: KeptArea) -> Handed | None:
-        """Return a message of a replay, unless it was there before a cut: a replay begins anew then."""
-        if head.position in self._replayed_before:
-            self._hide()
-            return None
-        self._replayed_before.add(head.position)
-        return self._make(message._frame, head, self)
+        self.owes_word = True
 
 
-def seen_id(message: Message, head: KeptArea | Handed) -> SeenId:
-    """Return by what a message of a keep is known: a dead letter by its position, too."""
-    return (message.id, head.position) if head.dead_letter else message.id
+def _identity(frame: bytes, head: KeptArea) -> bytes:
+    """Return by what a message is known that is not replayed: its id. A dead letter is something else than its message,
+    and than a letter of another keep about the same message: it is known by its position, too."""
+    return frame[_ID] + head.position.to_bytes(8, "little") if head.dead_letter else frame[_ID]
 
 
 class KeptBox(Inbox):
@@ -244,10 +270,17 @@ class KeptBox(Inbox):
         self._attached = attached
 
     def put(self, message: Message) -> None:
-        handed = self._attached.arrived(message)
+        handed = self._attached.arrived_alone(message._frame)
         if handed is not None:
-            self.is_shut = False
-            super().put(handed)
+            self._add((handed,), handed.frame_bytes)
+
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
+        handed = self._attached.arrived(frames, positions)
+        if handed:
+            self._add(handed, sum([message.frame_bytes for message in handed]))
+
+    def shut_if_past(self) -> None:
+        """Drop nothing: the router's credit bounds what comes."""
 
     def put_gap(self, gap: Gap) -> None:
         new = self._attached.new_losses(gap)

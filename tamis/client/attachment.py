@@ -17,10 +17,8 @@ from tamis.client.attached import Attached, AttachOptions
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.kept_message import Handed
-from tamis.client.message import Message
 from tamis.client.waiter import fresh
 from tamis.protocol.wire.client_bodies import AckVerdict
-from tamis.protocol.wire.deliver_view import KeptArea
 
 if TYPE_CHECKING:
     from tamis.client.pump import Pump
@@ -31,24 +29,22 @@ BURST: Final = 256
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`."""
 
-    __slots__ = ("_attached", "_pump")
+    __slots__ = ()
 
-    def __init__(self, frame: bytes, head: KeptArea, attached: Attached, pump: Pump) -> None:
-        super().__init__(frame, head)
-        self._attached = attached
-        self._pump = pump
+    _work: Attachment
 
     async def ack(self, *, confirm: bool = False) -> None:
         """Be done with the message. With `confirm`, return when that is on disk: AckUnknown if the connection was cut
         before. Saying it twice, or of a message that is replayed, does nothing."""
-        pump = self._pump
+        work = self._work
+        pump = work._pump
         if not confirm:
-            pump.core.kept.acknowledge(self._attached, self)
+            pump.core.kept.acknowledge(work._started, self)
             if not pump.flush_due:
                 pump.written()
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pump.core.kept.acknowledge(self._attached, self, waiter)
+        pump.core.kept.acknowledge(work._started, self, waiter)
         pump.written()
         await waiter
 
@@ -67,8 +63,9 @@ class KeptMessage(Handed):
         self._say(AckVerdict.REJECT, 0, reason)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
-        self._pump.core.kept.say(self._attached, self, verdict, delay_ms, reason)
-        self._pump.written()
+        pump = self._work._pump
+        pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+        pump.written()
 
 
 class Attachment:
@@ -87,9 +84,7 @@ class Attachment:
         pump = self._pump
         pump.core.outbox.check_open()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._attached = pump.core.kept.attach(
-            self._options, lambda frame, head, attached: KeptMessage(frame, head, attached, pump), waiter
-        )
+        self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
         pump.written()
         try:
             await waiter
@@ -145,13 +140,16 @@ class Attachment:
 
     async def __aiter__(self) -> AsyncIterator[KeptMessage | Gap]:
         await self.start()
-        inbox = self._started.inbox
+        attached = self._started
+        inbox, take = attached.inbox, attached.take
         while True:
             for _ in range(BURST):
-                item = self._take()
+                item = take()
+                if attached.owes_word:
+                    self._give_word(attached)
                 if item is None:
                     break
-                yield item
+                yield item  # type: ignore[misc]  # `start` has said what is made
             else:
                 await asyncio.sleep(0)
                 continue
@@ -170,9 +168,12 @@ class Attachment:
         attached = self._started
         item = attached.take()
         if attached.owes_word:
-            self._pump.core.kept.took(attached)
-            self._pump.written()
-        return _checked(item)
+            self._give_word(attached)
+        return item  # type: ignore[return-value]  # `start` has said what is made
+
+    def _give_word(self, attached: Attached) -> None:
+        self._pump.core.kept.took(attached)
+        self._pump.written()
 
     async def _arrival(self) -> None:
         """Wait until there is an item to yield, or the inbox has ended."""
@@ -192,8 +193,3 @@ class Attachment:
         if self._attached is None:
             raise RuntimeError("attach first: `async with client.attach(...) as work:`")
         return self._attached
-
-
-def _checked(item: Message | Gap | None) -> KeptMessage | Gap | None:
-    assert item is None or isinstance(item, KeptMessage | Gap)  # noqa: S101 - `start` has said what is made
-    return item

@@ -19,7 +19,6 @@ from tamis.client.gap import Gap
 from tamis.client.kept_message import Handed
 from tamis.client.waiter import fresh
 from tamis.protocol.wire.client_bodies import AckVerdict
-from tamis.protocol.wire.deliver_view import KeptArea
 
 if TYPE_CHECKING:
     from tamis.client.blocking_pump import BlockingPump
@@ -28,21 +27,20 @@ if TYPE_CHECKING:
 class KeptMessage(Handed):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`; see `tamis.KeptMessage`."""
 
-    __slots__ = ("_attached", "_pump")
+    __slots__ = ()
 
-    def __init__(self, frame: bytes, head: KeptArea, attached: Attached, pump: BlockingPump) -> None:
-        super().__init__(frame, head)
-        self._attached = attached
-        self._pump = pump
+    _work: Attachment
 
     def ack(self, *, confirm: bool = False) -> None:
         """Be done with the message; see `tamis.KeptMessage.ack`."""
         waiter: Future[None] | None = Future() if confirm else None
-        with self._pump.lock:
-            self._pump.core.kept.acknowledge(self._attached, self, waiter)
-            self._pump.written()
+        work = self._work
+        pump = work._pump
+        with pump.lock:
+            pump.core.kept.acknowledge(work._started, self, waiter)
+            pump.written()
         if waiter is not None:
-            self._pump.wait(waiter)
+            pump.wait(waiter)
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
         """Have the message given out again; see `tamis.KeptMessage.nack`."""
@@ -58,9 +56,10 @@ class KeptMessage(Handed):
         self._say(AckVerdict.REJECT, 0, reason)
 
     def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
-        with self._pump.lock:
-            self._pump.core.kept.say(self._attached, self, verdict, delay_ms, reason)
-            self._pump.written()
+        pump = self._work._pump
+        with pump.lock:
+            pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
+            pump.written()
 
 
 class Attachment:
@@ -79,9 +78,7 @@ class Attachment:
             pump = self._pump
             with pump.lock:
                 pump.core.outbox.check_open()
-                self._attached = pump.core.kept.attach(
-                    self._options, lambda frame, head, attached: KeptMessage(frame, head, attached, pump), waiter
-                )
+                self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
                 pump.written()
             pump.wait(waiter)
         return self
@@ -132,18 +129,19 @@ class Attachment:
     def _next(self, timeout_s: float | None) -> KeptMessage | Gap | None:
         """Return the next item, waiting at most `timeout_s`; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        attached = self.start()._attached
-        assert attached is not None  # noqa: S101 - it is started
+        attached = self._attached or self.start()._started
         inbox = attached.inbox
         while True:
             with self._pump.lock:
+                was_full = inbox.is_full
                 item = attached.take()
-                if item is not None or attached.owes_word:
+                if attached.owes_word:
                     self._pump.core.kept.took(attached)
                     self._pump.written()
+                elif was_full and not inbox.is_full:
+                    self._pump.written()
                 if item is not None:
-                    assert isinstance(item, KeptMessage | Gap)  # noqa: S101 - `start` has said what is made
-                    return item
+                    return item  # type: ignore[return-value]  # `start` has said what is made
                 if inbox.error is not None:
                     raise fresh(inbox.error)
                 if inbox.is_ended:
@@ -156,3 +154,9 @@ class Attachment:
                 with self._pump.lock:
                     if waiter in inbox.waiters:
                         inbox.waiters.remove(waiter)
+
+    @property
+    def _started(self) -> Attached:
+        if self._attached is None:
+            raise RuntimeError("attach first: `with client.attach(...) as work:`")
+        return self._attached

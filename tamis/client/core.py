@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from tamis.client.callbacks import Calls
@@ -196,8 +197,8 @@ class ClientCore:
         self._now = now
         for inbox in self.registry.full:
             inbox.shut_if_past()
-        self._reader.feed(self._deliver_plain(data) if self._session.state is SessionState.OPEN else data)
         try:
+            self._reader.feed(self._deliver_walked(data) if self._session.state is SessionState.OPEN else data)
             for frame in self._reader:
                 if frame[KIND_OFFSET] == _DELIVER:
                     self._session.received(FrameKind.DELIVER)
@@ -270,15 +271,17 @@ class ClientCore:
 
     # --- frames --------------------------------------------------------------------------------------------------
 
-    def _deliver_plain(self, data: bytes) -> bytes | memoryview:
+    def _deliver_walked(self, data: bytes) -> bytes | memoryview:
         """Deliver the frames in `data` that need nothing special, up to the first other one; return what is left of the
         stream."""
         data = self._reader.take_rest() + data
-        ends, ids = self._walker.walk(data)
+        ends, ids, positions = self._walker.walk(data)
         if not ends:
             return data
-        self.registry.deliver_run(data, ends, ids)
-        return memoryview(data)[ends[-1] :]
+        self._has_kept = True  # perhaps
+        frames = [data[start:end] for start, end in pairwise((0, *ends))]
+        count = self.registry.deliver_run(frames, ids, positions)
+        return memoryview(data)[ends[count - 1] if count else 0 :]
 
     def _deliver(self, frame: bytes) -> None:
         try:
@@ -288,7 +291,7 @@ class ClientCore:
                 raise
             self._tell(error)
             return
-        self._has_kept = True  # perhaps: a plain delivery does not come here
+        self._has_kept = True  # perhaps
         self.registry.deliver(message)
 
     def _control(self, frame: bytes) -> None:

@@ -12,7 +12,7 @@ above the bound.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tamis.client.gap import Gap, GapReason
@@ -63,14 +63,16 @@ class Inbox:
         if self.is_shut:
             self._drop(message)
             return
-        items = self.items
-        items.append(message)
-        self.bytes = size = self.bytes + message.frame_bytes
-        if size >= self._bytes_max or len(items) >= self._messages_max:
-            self.is_full = True
-            self._full.add(self)
-        if self.waiters:
-            self._wake()
+        self._add((message,), message.frame_bytes)
+
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
+        """Put the messages of many frames, each for the one subscription in `ids`; `positions` are for keeps."""
+        messages = [Message(frame, (id_,)) for frame, id_ in zip(frames, ids, strict=True)]
+        if self.is_shut:
+            for message in messages:
+                self._drop(message)
+            return
+        self._add(messages, sum(map(len, frames)))
 
     def put_gap(self, gap: Gap) -> None:
         self.items.append(gap)
@@ -108,6 +110,15 @@ class Inbox:
         self.items.clear()
         self.bytes = 0
         self.relieve()
+
+    def _add(self, messages: Iterable[Message], octets: int) -> None:
+        self.items.extend(messages)
+        self.bytes += octets
+        if self._is_past(1):
+            self.is_full = True
+            self._full.add(self)
+        if self.waiters:
+            self._wake()
 
     def _is_past(self, times: float) -> bool:
         return self.bytes >= times * self._bytes_max or len(self.items) >= times * self._messages_max

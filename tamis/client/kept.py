@@ -26,11 +26,13 @@ from tamis.protocol.wire.frames import Body
 from tamis.protocol.wire.keep_bodies import Detach, ForgetKeep, Keep, ReplayEnd
 
 NOT_KEPT: Final = "this router knows of no kept subscriptions: it is of an earlier version"
+OVER: Final = "the attachment has ended: what it had goes to others"
 CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
 ACKS_AT_ONCE: Final = 10_000
 """Positions that are gathered before they go out."""
 _FRAME_SPARE: Final = 128
 _RANGE_BYTES: Final = 19
+_OVER: Final = (AttachedState.ENDING, AttachedState.ENDED)
 _AGAIN: Final = frozenset({AckOf.KEEP, AckOf.FORGET})
 """What is asked again after a cut, as it means the same twice."""
 
@@ -76,19 +78,20 @@ class KeptCore:
         number = next(self._numbers)
         self._ask(number, _KeepAsked(AckOf.FORGET, ForgetKeep(number, name), waiter))
 
-    def seen(self, name: str, most: int) -> SeenIds | None:
-        """Return what is remembered of the messages of a keep, `most` of them; None: nothing."""
+    def seen(self, name: str, most: int) -> SeenIds:
+        """Return what is remembered of the messages of a keep, `most` of them."""
         if most == 0:
-            return None
+            return SeenIds(0)
         seen = self._seen.setdefault(name, SeenIds(most))
-        seen.most = max(seen.most, most)
+        seen.remember(most)
         return seen
 
-    def attach(self, options: AttachOptions, make: Make, waiter: Waiter) -> Attached:
-        """Attach to a keep, or begin a replay; settle `waiter` when the router has answered."""
+    def attach(self, options: AttachOptions, make: Make, work: object, waiter: Waiter) -> Attached:
+        """Attach to a keep, or begin a replay; settle `waiter` when the router has answered. `make` makes messages,
+        whose verbs ask `work`."""
         registry = self._registry
         id_ = registry.next_id()
-        attached = Attached(id_, options, make, registry.bounds, registry.full, waiter)
+        attached = Attached(id_, options, make, work, registry.bounds, registry.full, waiter)
         self._attached[id_] = attached
         registry.claim(id_, attached.inbox)
         if self._frame_bytes_max:
@@ -120,35 +123,38 @@ class KeptCore:
 
     def took(self, attached: Attached) -> None:
         """Take in that the application has taken an item, or looked for one; the router may be told to send more."""
-        if attached.settled_again():
+        attached.owes_word = False
+        if attached.done:
             self._due.add(attached)
         if attached.wants_credit and self._frame_bytes_max:
             self._send(attached.more_credit())
 
     def acknowledge(self, attached: Attached, message: Handed, waiter: Waiter | None = None) -> None:
         """Note that the application is done with `message`; with a `waiter`, settle that when it is on disk."""
-        _check_open(attached)
-        positions = attached.settle(message)
+        if attached.state in _OVER:
+            raise ClientClosed(OVER)
         if waiter is None:
-            attached.done += positions
+            attached.acknowledge(message)
             self._due.add(attached)
             if len(attached.done) >= ACKS_AT_ONCE:
                 self._tell(attached)
         elif message.replayed:
             settle(waiter)
         else:
-            self._say(attached, positions or {message.position}, AckVerdict.DONE, waiter=waiter)
+            positions = attached.settle(message) or (message.position,)
+            self._say(attached, positions, AckVerdict.DONE, waiter=waiter)
 
     def say(
         self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
     ) -> None:
         """Tell the router to give `message` out again, to leave it here for longer, or that nobody can use it."""
-        _check_open(attached)
+        if attached.state in _OVER:
+            raise ClientClosed(OVER)
         if message.replayed:
             return
         if verdict is AckVerdict.AGAIN:
             attached.wants_again(message)
-        positions = attached.settle(message) if verdict is AckVerdict.REJECT else {message.position}
+        positions = attached.settle(message) if verdict is AckVerdict.REJECT else (message.position,)
         if positions:
             self._say(attached, positions, verdict, delay_ms, reason)
 
@@ -205,7 +211,8 @@ class KeptCore:
     def arrived(self) -> None:
         """Take in that messages came: those that were acknowledged before are so again, and hidden ones make room."""
         for attached in self._attached.values():
-            self.took(attached)
+            if attached.owes_word:
+                self.took(attached)
 
     def answer(self, ack: Ack) -> None:
         """Take in the router's answer; one that nobody waits for, as its call was cut or has ended, is ignored."""
@@ -260,7 +267,7 @@ class KeptCore:
         elif refusal is None:
             attached.answered()
             settle(attached.waiter)
-            self._due.add(attached)
+            self.took(attached)
         else:
             self._fail(attached, KeepRefused(refusal))
 
@@ -290,7 +297,7 @@ class KeptCore:
     def _say(
         self,
         attached: Attached,
-        positions: set[int],
+        positions: Sequence[int],
         verdict: AckVerdict,
         delay_ms: int = 0,
         reason: str = "",
@@ -317,11 +324,6 @@ class KeptCore:
         most = max(1, min(ACK_ITEMS_MAX, (self._frame_bytes_max - _FRAME_SPARE) // _RANGE_BYTES))
         for start in range(0, len(ranges), most):
             yield tuple(ranges[start : start + most])
-
-
-def _check_open(attached: Attached) -> None:
-    if attached.state in (AttachedState.ENDING, AttachedState.ENDED):
-        raise ClientClosed("the attachment has ended: what it had goes to others")
 
 
 def _is_gone(refusal: Refusal | None) -> bool:

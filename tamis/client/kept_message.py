@@ -1,6 +1,7 @@
 """A message that a keep has handed out: a message, its place in the log, and what the keep says of it.
 
-Law: what a DELIVER of a keep says is read once, when it arrives; how often it was given out is never guessed.
+Law: what a DELIVER of a keep says is checked when it arrives, and decoded when it is asked for; how often it was given
+out is never guessed.
 """
 
 from __future__ import annotations
@@ -35,18 +36,39 @@ class Handed(Message):
 
     __slots__ = {  # noqa: RUF023 - with what `help` says of each
         "position": "Its place in the log of the keep: `attach(after=position)` goes on behind it.",
-        "deliveries": "How often the keep has given it out, this time included; 0 of one that is replayed.",
-        "replayed": "Whether it is history: it was not given out, and is not to be acknowledged.",
-        "maybe_duplicate": "Whether it may have been delivered before without being counted.",
-        "dead_letter": "Whether it came from another keep, where it was rejected or tried too often.",
+        "_identity": "By what it is known among those that the application was given; empty: it is replayed.",
+        "_work": "The shell's attachment, by which verbs reach the router.",
     }
 
     position: int
-    deliveries: int
-    replayed: bool
-    maybe_duplicate: bool
-    dead_letter: bool
+    _identity: bytes
+    _work: object
 
-    def __init__(self, frame: bytes, head: KeptArea) -> None:
-        super().__init__(frame, (head.id,))
-        _, self.position, self.deliveries, self.replayed, self.maybe_duplicate, self.dead_letter = head
+    def __init__(self, frame: bytes, matched: tuple[int, ...], position: int, identity: bytes, work: object) -> None:
+        self._frame = frame
+        self.frame_bytes = len(frame)
+        self.matched = matched
+        self._decoded = None
+        self.position = position
+        self._identity = identity
+        self._work = work
+
+    @property
+    def deliveries(self) -> int:
+        """How often the keep has given it out, this time included; 0 of one that is replayed."""
+        return kept_head(self._frame).deliveries
+
+    @property
+    def replayed(self) -> bool:
+        """Whether it is history: it was not given out, and is not to be acknowledged."""
+        return not self._identity
+
+    @property
+    def maybe_duplicate(self) -> bool:
+        """Whether it may have been delivered before without being counted."""
+        return kept_head(self._frame).maybe_duplicate
+
+    @property
+    def dead_letter(self) -> bool:
+        """Whether it came from another keep, where it was rejected or tried too often."""
+        return kept_head(self._frame).dead_letter

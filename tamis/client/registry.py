@@ -73,6 +73,7 @@ class Registry:
         self._requests: dict[int, _Request] = {}
         self._wanted: dict[int, Wishes] = {}  # by each id, until it is over
         self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
+        self._attachments: set[int] = set()  # those ids that `claim` named
         self._returning: dict[int, Wishes] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
         self._has_groups = False
@@ -139,11 +140,13 @@ class Registry:
         return next(self._ids)
 
     def claim(self, id_: int, inbox: Inbox) -> None:
-        """Put what comes for `id_` into `inbox`, until `release`."""
+        """Put what comes for the attachment `id_` into `inbox`, until `release`."""
         self._inboxes[id_] = inbox
+        self._attachments.add(id_)
 
     def release(self, id_: int) -> None:
         self._inboxes.pop(id_, None)
+        self._attachments.discard(id_)
 
     @property
     def awaits_answer(self) -> bool:
@@ -187,21 +190,40 @@ class Registry:
         if not inboxes:
             self.unclaimed += 1
 
-    def deliver_run(self, data: bytes, ends: Sequence[int], ids: Sequence[int]) -> None:
-        """Deliver the frames that `data` begins with, each for the one subscription in `ids`."""
+    def deliver_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> int:
+        """Deliver frames, each for the one subscription or attachment in `ids`; `positions`: of those of a keep, 0 of
+        others. Return how many: all, or those before one for an attachment that says no position."""
+        end = self._unplaced(ids, positions) if self._attachments and 0 in positions else len(ids)
+        if end < len(ids):
+            frames, ids, positions = frames[:end], ids[:end], positions[:end]
         if self._returning:
             self._come_back(ids)
-        start = last = 0
-        inbox: Inbox | None = None
-        matched: tuple[int, ...] = ()
-        for end, id_ in zip(ends, ids, strict=True):
-            if id_ != last or not matched:
-                last, matched, inbox = id_, (id_,), self._inboxes.get(id_)
-            if inbox is None:
-                self.unclaimed += 1
-            else:
-                inbox.put(Message(data[start:end], matched))
-            start = end
+        if len(set(ids)) == 1:
+            self._deliver_to(self._inboxes.get(ids[0]), frames, ids, positions)
+            return end
+        rows: dict[Inbox | None, list[int]] = {}
+        for row, inbox in enumerate(map(self._inboxes.get, ids)):
+            rows.setdefault(inbox, []).append(row)
+        for inbox, mine in rows.items():
+            self._deliver_to(
+                inbox, [frames[row] for row in mine], [ids[row] for row in mine], [positions[row] for row in mine]
+            )
+        return end
+
+    def _unplaced(self, ids: Sequence[int], positions: Sequence[int]) -> int:
+        """Return the index of the first row of an attachment that has no position; the number of rows if all have."""
+        for row, (id_, position) in enumerate(zip(ids, positions, strict=True)):
+            if not position and id_ in self._attachments:
+                return row
+        return len(ids)
+
+    def _deliver_to(
+        self, inbox: Inbox | None, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]
+    ) -> None:
+        if inbox is None:
+            self.unclaimed += len(frames)
+        else:
+            inbox.put_run(frames, ids, positions)
 
     def lost(self, lost: Lost) -> None:
         """Put a gap into the inboxes that it concerns: all of them, where the router does not say which."""

@@ -5,6 +5,7 @@ Law: what the router says is encoded, and what the core says decoded, by `protoc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -16,7 +17,7 @@ from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame
-from tamis.protocol.wire.extensions import ExtensionType
+from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
 from tamis.protocol.wire.frames import Frame, decode, encode
 from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
@@ -31,12 +32,19 @@ PLENTY = Credit(1_000_000, 1 << 40)
 class Hand:
     """`core` at `now`, and the frames of the present connection that it has sent and nobody has looked at."""
 
+    new_walker: Callable[[], Walker] = NoWalker
+
     def __init__(self, walker: Walker | None = None, **settings: Any) -> None:
         told = {"name": NAME, "token": None, "tls": None, "hold_s": 9.0, "inbox_bytes": 65_536, "inbox_messages": 100}
         addresses = settings.pop("addresses", ("tamis+unix:/a", "tamis+unix:/b"))
         self.opened: Future[None] = Future()
         self.core = ClientCore(
-            settings_of(addresses, **told | settings), 1, lambda: 1.0, bytes, walker or NoWalker(), self.opened
+            settings_of(addresses, **told | settings),
+            1,
+            lambda: 1.0,
+            bytes,
+            walker or type(self).new_walker(),
+            self.opened,
         )
         self.now = 100.0
         self._reader = FrameReader()
@@ -119,3 +127,21 @@ def numbers(frames: list[Frame]) -> list[Value]:
 def delivery(*ids: int, number: int = 1, payload: bytes = b"", flags: int = 0) -> DataFrame:
     message = Message({"n": number, "class": "alert"}, payload, MessageId(7, number or 1))
     return DataFrame(FrameKind.DELIVER, message, flags, 8, Transit(1, 1, 1), 5_000, {ExtensionType.SATISFIED: ids})
+
+
+def handed(
+    id_: int,
+    position: int,
+    number: int = 0,
+    times: int = 1,
+    *,
+    replayed: bool = False,
+    dead: bool = False,
+    expiry: int = 0,
+) -> DataFrame:
+    """What a router sends of a keep: message `number` at `position`."""
+    message = Message({"n": number or position}, b"", MessageId(7, number or position))
+    extensions: dict[int, Any] = {ExtensionType.EXPIRY: expiry} if expiry else {}
+    extensions |= {ExtensionType.SATISFIED: (id_,), ExtensionType.LOG_POSITION: position}
+    extensions[ExtensionType.DELIVERIES] = DeliveryCount(0 if replayed else times, replayed, False, dead)
+    return DataFrame(FrameKind.DELIVER, message, 0, 8, Transit(1, 1, 1), 5_000, extensions)

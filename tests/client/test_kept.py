@@ -15,44 +15,32 @@ from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused, PublishRe
 from tamis.client.gap import Gap, GapReason
 from tamis.client.kept_message import Handed, kept_head
 from tamis.client.terms import keep_of
+from tamis.client.walker import NoWalker, new_walker
 from tamis.protocol.errors import Refused
-from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.spaces import NO_SPACES
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
-from tamis.protocol.wire.codes import LossReason, RefusalCode
+from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.deliver_view import KeptArea
-from tamis.protocol.wire.extensions import DeliveryCount, ExtensionType
+from tamis.protocol.wire.extensions import ExtensionType
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.header import CONFIRM, DURABLE, Transit
+from tamis.protocol.wire.header import CONFIRM, DURABLE
 from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Overflow, Replay, ReplayEnd, StartAt
-from tamis.protocol.wire.kinds import FrameKind
-from tests.client.by_hand import Hand
+from tamis.protocol.wire.session_bodies import Error
+from tests.client.by_hand import Hand, delivery, handed
 
 
-def handed(
-    id_: int,
-    position: int,
-    number: int = 0,
-    times: int = 1,
-    *,
-    replayed: bool = False,
-    dead: bool = False,
-    expiry: int = 0,
-) -> DataFrame:
-    """What a router sends of a keep: message `number` at `position`."""
-    message = Message({"n": number or position}, b"", MessageId(7, number or position))
-    extensions: dict[int, Any] = {ExtensionType.EXPIRY: expiry} if expiry else {}
-    extensions |= {ExtensionType.SATISFIED: (id_,), ExtensionType.LOG_POSITION: position}
-    extensions[ExtensionType.DELIVERIES] = DeliveryCount(0 if replayed else times, replayed, False, dead)
-    return DataFrame(FrameKind.DELIVER, message, 0, 8, Transit(1, 1, 1), 5_000, extensions)
+@pytest.fixture(autouse=True, params=[NoWalker, new_walker])
+def _walker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test twice: deliveries read by Python, and found by C."""
+    monkeypatch.setattr(Hand, "new_walker", request.param)
 
 
 def attach(hand: Hand, credit: int = 10, **told: Any) -> tuple[Attached, Future[None]]:
     options = {"after": 0, "replay": None, "dedup": 100} | told
     waiter: Future[None] = Future()
     made = attach_options(hand.core.kept, "orders", credit=credit, **options)
-    return hand.core.kept.attach(made, without_verbs, waiter), waiter
+    return hand.core.kept.attach(made, Handed, None, waiter), waiter
 
 
 def accept(hand: Hand) -> list[Attach]:
@@ -77,11 +65,6 @@ def take(hand: Hand, attached: Attached) -> list[Any]:
         hand.core.kept.took(attached)
         items.append(item)
     return items
-
-
-def without_verbs(frame: bytes, head: KeptArea, _attached: Attached) -> Handed:
-    """A message as no shell makes it."""
-    return Handed(frame, head)
 
 
 def taken(hand: Hand, attached: Attached) -> list[Handed]:
@@ -327,6 +310,36 @@ def test_an_acknowledgement_that_is_confirmed_waits_for_the_disk_and_is_unknown_
         lost.result()
 
 
+@pytest.mark.parametrize("comes_first", [False, True])
+def test_a_delivery_that_says_no_position_ends_the_connection_and_what_came_before_it_is_there(
+    comes_first: bool,
+) -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    wanted = hand.active("n > 0")
+    (id_,) = wanted.ids
+    others = delivery(id_, number=1), delivery(id_, number=2)
+    before = [] if comes_first else [handed(attached.id, 5), others[0]]
+    hand.say(*before, delivery(attached.id), others[1], handed(attached.id, 6))
+    assert [each.position for each in taken(hand, attached)] == [5][: len(before)]
+    assert [each["n"] for each in wanted.inbox.items if not isinstance(each, Gap)] == [1][: len(before)]
+    (error,) = hand.sent_of(Error)
+    assert error.code == ErrorCode.BAD_EXTENSION
+    assert hand.core.wants_close
+
+
+def test_what_is_of_no_keep_or_of_another_subscription_goes_its_way_in_one_run_of_frames() -> None:
+    hand = Hand().open()
+    attached, wanted = active(hand), hand.active("n > 0")
+    (id_,) = wanted.ids
+    hand.say(
+        handed(attached.id, 5), delivery(id_, number=1), handed(id_, 9), handed(attached.id, 6), delivery(99, number=3)
+    )
+    assert [each.position for each in taken(hand, attached)] == [5, 6]
+    assert [each["n"] for each in wanted.inbox.items if not isinstance(each, Gap)] == [1, 9]
+    assert hand.core.registry.unclaimed == 1
+
+
 def test_losses_are_gaps_of_what_was_not_told_before() -> None:
     hand = Hand().open()
     attached = active(hand)
@@ -395,7 +408,7 @@ def test_a_keep_that_is_gone_ends_its_iterators_with_the_reason() -> None:
 def test_a_replay_that_is_cut_begins_anew_and_yields_nothing_twice() -> None:
     hand, waiter = Hand().open(), Future[None]()
     options = replay_options("n > 0", since=None, until=None, credit=10, spaces=NO_SPACES, space=None)
-    attached = hand.core.kept.attach(options, without_verbs, waiter)
+    attached = hand.core.kept.attach(options, Handed, None, waiter)
     for turn in range(2):
         (asked,) = hand.sent_of(Replay)
         hand.say(Ack(AckOf.REPLAY, asked.request, (Range(asked.id, asked.id),)))
