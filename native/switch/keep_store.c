@@ -86,8 +86,7 @@ static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint64_t n
     return keep_append(sw, &entry, n);
 }
 
-/* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
-static __attribute__((noinline)) int store(tm_switch *sw, const parts *message) {
+static int store(tm_switch *sw, const parts *message) {
     tm_keeps *keeps = sw->keeps;
     uint32_t size;
     if (!is_deliverable(message)) {
@@ -115,11 +114,22 @@ static __attribute__((noinline)) int store(tm_switch *sw, const parts *message) 
     return result;
 }
 
-int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
+/* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
+static __attribute__((noinline)) int keep_it(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
     find_wanted(sw, count);
-    int result = sw->keeps->wanted_count > 0 ? store(sw, message) : TM_OK;
+    int result = store(sw, message);
     *kept_by = result == TM_OK ? sw->keeps->wanted_count : 0;
     return result;
+}
+
+int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
+    for (size_t row = 0; row < count; row++) {
+        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
+            return keep_it(sw, message, count, kept_by);
+        }
+    }
+    *kept_by = 0;
+    return TM_OK;
 }
 
 /* ---- confirmations ---- */
