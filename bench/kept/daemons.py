@@ -64,7 +64,7 @@ def _redis_synced(program: str, folder: Path) -> Launch:
 
 
 def _tamis(program: str, folder: Path) -> Launch:
-    """With room for 15 million messages that wait; by default it is for four million, which two seconds fill."""
+    """With room for 30 million messages that wait; by default it is for eight million, which four seconds fill."""
     kept = ["kept:", f"  folder: {folder / 'kept'}", f"  bytes: {32 * _GIB}", f"  memory_bytes: {_GIB // 16}"]
     return launch_router(program, folder, kept)
 

@@ -15,7 +15,8 @@ bool keep_has_room(const tm_keep *keep, uint32_t size) {
             held += keep->index.rows[at].state == KEPT_OPEN ? keep->index.rows[at].size : 0;
         }
     }
-    return held + size <= keep->terms.bytes_max && (keep->terms.count_max == 0 || keep->open < keep->terms.count_max);
+    return held + size <= keep->terms->bytes_max &&
+           (keep->terms->count_max == 0 || keep->open < keep->terms->count_max);
 }
 
 static bool is_out(const tm_switch *sw, const tm_kept *row) {
@@ -23,7 +24,7 @@ static bool is_out(const tm_switch *sw, const tm_kept *row) {
 }
 
 static uint64_t end_of(const tm_keep *keep, const tm_kept *row) {
-    uint64_t end = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
+    uint64_t end = keep->terms->for_ms > 0 ? row->at_ms + keep->terms->for_ms : UINT64_MAX;
     uint64_t expires = row->state == KEPT_OPEN ? tm_index_keys(&keep->index, row)->expires_ms : 0;
     return expires > 0 && expires < end ? expires : end;
 }
@@ -47,7 +48,7 @@ static void expire(tm_switch *sw, uint32_t slot, uint64_t now_ms) {
 
 bool keep_is_past_bounds(const tm_keep *keep) {
     uint64_t count = (uint64_t)keep->open + keep->past;
-    return keep->bytes > keep->terms.bytes_max || (keep->terms.count_max > 0 && count > keep->terms.count_max);
+    return keep->bytes > keep->terms->bytes_max || (keep->terms->count_max > 0 && count > keep->terms->count_max);
 }
 
 static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {

@@ -229,7 +229,7 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
 
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
     tm_keep *keep = keep_at(sw, slot);
-    bool has_names = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
+    bool has_names = keep->terms->order_by_size + keep->terms->latest_by_size > 0;
     if (brief->is_enough && !has_names && !keep_are_some_recorded(sw) && slot != KEEP_BOOK) {
         tm_kept_keys keys = {.expires_ms = brief->expires_ms};
         tm_kept row = brief_row(sw, brief);

@@ -94,7 +94,7 @@ static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
     tm_tries *tries = &sw->keeps->tries;
     if (tries->rows[id].state == TRY_OUT) {
         tm_heap_take(tries, &tries->due, id);
-        tm_heap_put(tries, &tries->due, id, sw->now_ms + keep->terms.ack_wait_ms);
+        tm_heap_put(tries, &tries->due, id, sw->now_ms + keep->terms->ack_wait_ms);
     }
 }
 

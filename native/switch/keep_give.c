@@ -79,7 +79,7 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
         return;
     }
     bring_along(sw, slot, row);
-    if (keep->terms.deliveries_max > 0 && tried->deliveries >= keep->terms.deliveries_max) {
+    if (keep->terms->deliveries_max > 0 && tried->deliveries >= keep->terms->deliveries_max) {
         static const uint8_t text[] = "given out as often as it may be";
         keep_kill(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1);
         return;
@@ -89,7 +89,7 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
     tried->state = TRY_PAUSED;
     keep->out--;
     keep->paused++;
-    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(&keep->terms, tried->deliveries);
+    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->deliveries);
     tm_heap_put(&sw->keeps->tries, due, row->tried, sw->now_ms + wait_ms);
 }
 
@@ -221,7 +221,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
         return false;
     }
     tm_heap_take(&sw->keeps->tries, &keep->ready, row->tried);
-    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, sw->now_ms + keep->terms.ack_wait_ms);
+    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, sw->now_ms + keep->terms->ack_wait_ms);
     tried->state = TRY_OUT;
     tried->deliveries++;
     keep_unhold(sw, row->tried);
@@ -242,7 +242,7 @@ static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
     while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN) {
         index->fresh++;
     }
-    bool may = index->fresh < index->end && keep->try_count < keep->terms.unacked_max &&
+    bool may = index->fresh < index->end && keep->try_count < keep->terms->unacked_max &&
                index->rows[index->fresh].n <= sw->keeps->committed;
     return may ? &index->rows[index->fresh] : NULL;
 }
@@ -274,7 +274,7 @@ static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row)
     if (row->n > sw->keeps->committed) {
         return false;
     }
-    return row->tried == KEPT_NO_TRY ? keep->try_count < keep->terms.unacked_max
+    return row->tried == KEPT_NO_TRY ? keep->try_count < keep->terms->unacked_max
                                      : try_at(sw, row->tried)->state == TRY_READY;
 }
 
@@ -359,7 +359,7 @@ void keep_hand_out(tm_switch *sw, uint32_t slot) {
             return;
         }
     }
-    uint32_t given = keep->terms.order_by_size > 0 ? give_in_order(sw, slot) : give_plainly(sw, slot);
+    uint32_t given = keep->terms->order_by_size > 0 ? give_in_order(sw, slot) : give_plainly(sw, slot);
     if (given >= KEEP_GIVEN_MAX) {
         keep_make_due(sw, slot);
         keep_wake(sw);

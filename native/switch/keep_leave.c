@@ -222,7 +222,7 @@ static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t s
     if (to == KEEP_NONE || keep_at(sw, to)->is_closing) {
         return KEEP_NONE;
     }
-    bool refuses = keep_at(sw, to)->terms.overflow == TM_KEEP_REFUSE && !keep_has_room(keep_at(sw, to), size);
+    bool refuses = keep_at(sw, to)->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep_at(sw, to), size);
     return refuses ? KEEP_NONE : to;
 }
 

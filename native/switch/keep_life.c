@@ -32,7 +32,7 @@ static uint64_t key_named(const tm_keeps *keeps, const tm_attribute *attributes,
 
 tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t at_ms, const uint8_t *frame,
                  uint32_t size, tm_kept_keys *keys) {
-    const tm_keep_terms *terms = &keep->terms;
+    const tm_keep_terms *terms = keep->terms;
     tm_kept row = {.n = n,
                    .place = KEPT_NO_PLACE,
                    .at_ms = at_ms,
@@ -90,14 +90,16 @@ bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame) {
     if (frame != NULL) {
         wire_expiry_ms(frame, tm_load32(frame), &expires_ms);
     }
-    bool has_names = keep->terms.order_by_size + keep->terms.latest_by_size > 0;
-    return keep_reserve_row(sw, keep, frame != NULL && (has_names || expires_ms > 0));
+    const tm_keep_terms *terms = keep->terms;
+    bool has_keys = frame != NULL && (terms->order_by_size + terms->latest_by_size > 0 || expires_ms > 0);
+    return keep_reserve_row(sw, keep, has_keys);
 }
 
 bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     tm_memory *memory = &sw->keeps->memory;
-    bool has_latest =
-        keep->terms.latest_by_size == 0 || tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
+    const tm_keep_terms *terms = keep->terms;
+    bool has_latest = terms == NULL || terms->latest_by_size == 0 ||
+                      tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
     return has_latest && tm_index_reserve(&keep->index, memory, has_keys);
 }
 
@@ -116,7 +118,7 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_ke
     keep->open += is_open;
     keep->past += !is_open;
     keep->bytes += row->size;
-    uint64_t ends_ms = keep->terms.for_ms > 0 ? row->at_ms + keep->terms.for_ms : UINT64_MAX;
+    uint64_t ends_ms = keep->terms->for_ms > 0 ? row->at_ms + keep->terms->for_ms : UINT64_MAX;
     ends_ms = keys->expires_ms > 0 && keys->expires_ms < ends_ms ? keys->expires_ms : ends_ms;
     keep->soonest_ms = ends_ms < keep->soonest_ms ? ends_ms : keep->soonest_ms;
     if (row->n > sw->keeps->committed) {
@@ -140,7 +142,6 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
     tm_index_free(&keep->index, memory);
     tm_idset_free(&keep->latest, memory, TM_COLD);
     tm_heap_free(&keep->ready, memory);
-    TM_DELETE(memory, TM_COLD, keep->names, uint8_t, keep->terms.order_by_size + keep->terms.latest_by_size);
     TM_DELETE(memory, TM_COLD, keep->losses, tm_keep_loss, keep->loss_capacity);
     while (keep->answers != NULL) {
         tm_keep_answer *answer = keep->answers;
@@ -149,7 +150,8 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
         TM_DELETE(memory, TM_COLD, answer, tm_keep_answer, 1);
     }
     keep_drop_cold(sw, keep);
-    keep->names = NULL;
+    tm_terms_drop(&sw->keeps->terms, keep->terms);
+    keep->terms = NULL;
     keep->losses = NULL;
     sw->keeps->losses -= keep->loss_count;
     keep->loss_count = 0;
@@ -165,34 +167,16 @@ static bool terms_are_sound(const tm_keep_terms *terms) {
 }
 
 /* What the keep needs beside its row. */
-static bool copy_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms) {
+static bool take_terms(tm_switch *sw, tm_keep *keep, const tm_keep_terms *terms) {
     tm_keeps *keeps = sw->keeps;
-    uint32_t size = terms->order_by_size + terms->latest_by_size;
     if (terms->order_by_size > 0 && keeps->lanes == NULL) {
         keeps->lanes = TM_NEW(&keeps->memory, TM_COLD, tm_keep_lane, KEEP_LANES);
         if (keeps->lanes == NULL) {
             return false;
         }
     }
-    keep->terms = *terms;
-    keep->terms.order_by_size = keep->terms.latest_by_size = 0;
-    if (size == 0) {
-        return true;
-    }
-    keep->names = TM_NEW(&keeps->memory, TM_COLD, uint8_t, size);
-    if (keep->names == NULL) {
-        return false;
-    }
-    if (terms->order_by_size > 0) {
-        memcpy(keep->names, terms->order_by, terms->order_by_size);
-    }
-    if (terms->latest_by_size > 0) {
-        memcpy(keep->names + terms->order_by_size, terms->latest_by, terms->latest_by_size);
-    }
-    keep->terms = *terms;
-    keep->terms.order_by = keep->names;
-    keep->terms.latest_by = keep->names + terms->order_by_size;
-    return true;
+    keep->terms = tm_terms_take(&keeps->terms, terms);
+    return keep->terms != NULL;
 }
 
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber) {
@@ -206,7 +190,7 @@ int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uin
     }
     tm_admission admission = {.number = number, .filters_max = UINT32_MAX, .table_bytes_max = UINT64_MAX};
     int result =
-        copy_terms(sw, keep_at(sw, slot), terms) ? switch_new_subscriber(sw, &admission, subscriber) : TM_NO_MEMORY;
+        take_terms(sw, keep_at(sw, slot), terms) ? switch_new_subscriber(sw, &admission, subscriber) : TM_NO_MEMORY;
     if (result != TM_OK) {
         keep_free_slot(sw, slot);
         return result;

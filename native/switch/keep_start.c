@@ -11,7 +11,7 @@
 /* Is it over before it begins? */
 static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys) {
     uint64_t now_ms = keep_wall_ms(sw);
-    bool is_old = keep->terms.for_ms > 0 && row->at_ms + keep->terms.for_ms <= now_ms;
+    bool is_old = keep->terms->for_ms > 0 && row->at_ms + keep->terms->for_ms <= now_ms;
     return is_old || (keys->expires_ms > 0 && keys->expires_ms <= now_ms);
 }
 
@@ -30,7 +30,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     if (is_over(sw, keep, &row, &keys)) {
         return TM_OK;
     }
-    if (keep->terms.overflow == TM_KEEP_REFUSE && !keep_has_room(keep, body.size)) {
+    if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, body.size)) {
         return TM_LOG_FULL;
     }
     if (!keep_reserve(sw, keep, body.frame)) {

@@ -61,7 +61,7 @@ static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         tm_keep *keep = &keeps->rows[keeps->wanted_slots[i]];
-        if (keep->terms.overflow == TM_KEEP_REFUSE && !keep_has_room(keep, size)) {
+        if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, size)) {
             keep->refused++;
             return TM_LOG_FULL;
         }
@@ -115,11 +115,22 @@ static int store(tm_switch *sw, const parts *message) {
     return result;
 }
 
-int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
+/* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
+static __attribute__((noinline)) int keep_it(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
     find_wanted(sw, count);
-    int result = sw->keeps->wanted_count > 0 ? store(sw, message) : TM_OK;
+    int result = store(sw, message);
     *kept_by = result == TM_OK ? sw->keeps->wanted_count : 0;
     return result;
+}
+
+int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
+    for (size_t row = 0; row < count; row++) {
+        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
+            return keep_it(sw, message, count, kept_by);
+        }
+    }
+    *kept_by = 0;
+    return TM_OK;
 }
 
 /* ---- confirmations ---- */

@@ -282,6 +282,7 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     keeps->free = KEEP_NONE;
     keeps->member_free = MEMBER_NONE;
     tm_tries_init(&keeps->tries, &keeps->memory);
+    keeps->terms.memory = &keeps->memory;
     keeps->waits =
         (tm_waits){.memory = &keeps->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};
     int result = begin(sw, log);

@@ -27,10 +27,11 @@
 #include "base/idset.h"
 #include "keeps/cold.h"
 #include "keeps/index.h"
+#include "keeps/terms.h"
 #include "keeps/tries.h"
 #include "keeps/waits.h"
 #include "switch/message.h"
-#include "tm_keeps_api.h"
+#include "tm_keeps.h"
 
 #define KEEP_NONE UINT32_MAX
 #define MEMBER_NONE UINT32_MAX
@@ -118,13 +119,12 @@ typedef struct tm_keep {
     uint32_t dead_letter; /* number; 0: none */
     uint32_t next_free;
     bool is_live;
-    bool is_due;       /* it is in the list of those that have something to do */
-    bool is_unwritten; /* it is in the list of those that have messages on their way to the disk */
-    bool is_closing;   /* forgotten; filters are left */
-    bool is_blocked;   /* the queue of a member is full */
-    uint64_t stamp;    /* of the last message that it wants */
-    tm_keep_terms terms;
-    uint8_t *names; /* owned: order_by and latest_by of `terms` */
+    bool is_due;                /* it is in the list of those that have something to do */
+    bool is_unwritten;          /* it is in the list of those that have messages on their way to the disk */
+    bool is_closing;            /* forgotten; filters are left */
+    bool is_blocked;            /* the queue of a member is full */
+    uint64_t stamp;             /* of the last message that it wants */
+    const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
     tm_index index;
     tm_idset latest; /* words: positions, by latest_key */
     tm_heap ready;
@@ -187,6 +187,7 @@ struct tm_keeps {
     uint32_t member_capacity;
     uint32_t member_free;
     uint32_t member_live;
+    tm_all_terms terms;
     tm_tries tries;
     tm_waits waits;
     tm_keep_lane *lanes; /* owned; NULL: no keep has order_by */
@@ -227,7 +228,7 @@ static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
     return &sw->keeps->members[member];
 }
 static inline bool keep_keeps_past(const tm_keep *keep) {
-    return keep->terms.for_ms > 0 || keep->terms.latest_by_size > 0;
+    return keep->terms->for_ms > 0 || keep->terms->latest_by_size > 0;
 }
 
 /* ---- keeps.c ---- */

@@ -23,7 +23,8 @@ from tamis.router.admin.view import RouterView
 
 if TYPE_CHECKING:
     from tamis.configs import RouterSettings
-    from tamis.router.kept.keeper import HeldKeep, KeepHost
+    from tamis.router.kept.held import HeldKeep
+    from tamis.router.kept.keeper import KeepHost
     from tamis.router.kept.service import KeptService
     from tamis.router.kept.waiting import WaitingMessage
 
@@ -109,11 +110,12 @@ def predicate_form(packed: tuple[bytes, ...]) -> dict[str, object]:
 
 def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
     """Return how a keep stands, and its terms."""
-    figures, terms = keeper.figures(held), held.terms
+    figures, made = keeper.figures(held), held.made
+    terms = made.terms
     return {
-        "keep": held.made.name,
+        "keep": made.name,
         **predicate_form(terms.filters),
-        "owner": held.made.owner,
+        "owner": made.owner,
         "state": held.life.state.value,
         **_standing(figures),
         "oldest": figures.oldest,
@@ -147,24 +149,24 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
     kept, held = _held(running, name)
     place = held
     if is_dead:
-        if not held.terms.dead_letter:
+        if not held.rest.dead_letter:
             raise BadRequest(
                 404,
                 f"keep {name!r} names no keep for dead letters: what is given out too often or rejected is counted as "
                 "`undeliverable`",
             )
-        _, place = _held(running, held.terms.dead_letter)
+        _, place = _held(running, held.rest.dead_letter)
     try:
         looked = await kept.look(place, after, limit, held if is_dead else None)
     except LogFailed as error:
         raise BadRequest(503, f"the log cannot be read: {error}") from None
     items, upto = Items(limit, Budget()), after
-    names = {each.number: each.made.name for each in kept.keeper.by_number.values()}
+    names = {each.number: each.name for each in kept.keeper.by_number.values()}
     for message in looked.found:
         if items.is_full or not items.add(_message_form(message, names)):
-            return items.page("messages", keep=place.made.name, next=upto)
+            return items.page("messages", keep=place.name, next=upto)
         upto = message.position
-    return items.page("messages", keep=place.made.name, next=looked.next)
+    return items.page("messages", keep=place.name, next=looked.next)
 
 
 def _held(running: RouterView, name: str) -> tuple[KeptService, HeldKeep]:

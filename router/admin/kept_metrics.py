@@ -68,7 +68,7 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
 
 def _each(page: Exposition, kept: KeptService, count: int) -> None:
     keeper = kept.keeper
-    rows = [({"keep": held.made.name}, held, keeper.figures(held)) for held in islice(keeper.by_number.values(), count)]
+    rows = [({"keep": held.name}, held, keeper.figures(held)) for held in islice(keeper.by_number.values(), count)]
     for name, meaning, value in (
         ("depth_messages", "Messages of the keep that nobody has acknowledged.", _depth),
         ("unacked_messages", "Of these, those that are given out.", _unacked),
@@ -76,7 +76,7 @@ def _each(page: Exposition, kept: KeptService, count: int) -> None:
         ("members", "Attachments to the keep.", _members),
     ):
         page.family(f"tamis_keep_{name}", "gauge", meaning, [(label, value(figures)) for label, _, figures in rows])
-    parts = [(label, full_part(figures, held.terms)) for label, held, figures in rows]
+    parts = [(label, full_part(figures, held.rest)) for label, held, figures in rows]
     page.family("tamis_keep_full_ratio", "gauge", "The part that the keep has of what it may have.", parts)
     for name, meaning in (
         ("delivered", "Messages that were given out."),

@@ -11,7 +11,8 @@ from typing import Final
 from tamis.native.keeps import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.router.daemon.health import Health
-from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.keeper import KeepHost
 
 NEARLY_FULL: Final = 0.8
 OVER_BELOW: Final = 0.7
@@ -39,13 +40,13 @@ class KeptAlarms:
         self._full &= keeper.by_number.keys()
 
     def _look_at(self, held: HeldKeep) -> None:
-        part = full_part(self._keeper.figures(held), held.terms)
+        part = full_part(self._keeper.figures(held), held.rest)
         if part < OVER_BELOW:
             self._full.discard(held.number)
         elif part >= NEARLY_FULL and held.number not in self._full:
             self._full.add(held.number)
             self._health.alarm(
-                f"keep {held.made.name} has {part:.0%} of what it may have: past that the oldest are dropped and told, "
+                f"keep {held.name} has {part:.0%} of what it may have: past that the oldest are dropped and told, "
                 "or new ones refused, as its terms say"
             )
 

@@ -14,7 +14,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from tamis.configs import RouterSettings
@@ -34,6 +33,7 @@ from tamis.router.keeps.living import KeepLife, KeepQuotas
 from tamis.router.keeps.records import KeepMade
 from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
+from tamis.router.kept.held import HeldKeep, SharedTerms
 from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.owners import Owners, filter_bytes
@@ -42,22 +42,6 @@ from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
-
-
-@dataclass(slots=True)
-class HeldKeep:
-    """One keep of this router. `n`: of its record in the book."""
-
-    number: int
-    n: int
-    made: KeepMade
-    life: KeepLife
-    waiting: list[Answer] | None = None
-    """Who is to be told when the keep has what it is to begin with; None: it has it."""
-
-    @property
-    def terms(self) -> KeepTerms:
-        return self.made.terms
 
 
 class KeepHost:
@@ -81,6 +65,7 @@ class KeepHost:
         """Has a keep take over what is in the log, ending with `filled` or `give_up`. Set before anybody is served."""
         self._wishes = wishes
         self._owners = Owners()
+        self._terms = SharedTerms()
         self._members = KeepMembers()
         self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
         found = read_book(book_records(log))
@@ -100,14 +85,15 @@ class KeepHost:
             self.keeps.retire(n)
         for keep in found.keeps:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
-            held = HeldKeep(keep.number, keep.n, keep.made, KeepLife(KeepState.IDLE, now_ms))
+            rest = self._terms.share(keep.made.terms)
+            held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepLife(KeepState.IDLE, now_ms))
             self._hold(held)
             if self.connections.happenings.is_heard(KeepChanged):
                 self._tell("found", held, doubts=self.figures(held).doubts)
         for name in self._letters_from:
             self._join_dead_letters(name)
         if found.keeps:
-            filters = {held.number: held.terms.filters for held in self.by_number.values()}
+            filters = {held.number: held.filters for held in self.by_number.values()}
             self.connections.work.add(self._wishes.add(lambda: filters, lambda: True))
 
     # --- keeps -----------------------------------------------------------------------------------------------------
@@ -149,7 +135,8 @@ class KeepHost:
             self.connections.work.add(self._let_go(number))
             raise
         made = KeepMade(keep.name, owner, keep.terms, ())
-        held = HeldKeep(number, n, made, KeepLife(KeepState.MAKING, _steady_ms()))
+        rest = self._terms.share(keep.terms)
+        held = HeldKeep(number, n, made, rest, KeepLife(KeepState.MAKING, _steady_ms()))
         self._hold(held)
         for name in {keep.name, keep.terms.dead_letter}:
             self._join_dead_letters(name)
@@ -164,17 +151,17 @@ class KeepHost:
         """Go on with a keep whose record is appended, and which has its filters."""
         self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
         self._tell("made", held)
-        filters = {held.number: held.terms.filters}
+        filters = {held.number: held.filters}
         self.connections.work.add(self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held))
 
     def filled(self, held: HeldKeep, keep: Keep) -> None:
         """Take in that `held` has what it was to begin with, up to now: it is made. NotDone: it cannot be."""
         try:
-            self.keeps.filter(held.number, held.terms.filters)
+            self.keeps.filter(held.number, held.filters)
         except OutOfMemory:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         begun = held.n
-        held.n = self._writer.append(KEEP_MADE, written_keep(held.number, held.made.owner, keep, begun))
+        held.n = self._writer.append(KEEP_MADE, written_keep(held.number, held.owner, keep, begun))
         self.keeps.retire(begun)
         answers, held.waiting = held.waiting or [], None
         self._is_made(held)
@@ -237,7 +224,7 @@ class KeepHost:
         self._tell("forgotten", held, cause=cause)
         for answer in held.waiting or ():
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
-        for number in self._letters_from.get(held.made.name, ()):
+        for number in self._letters_from.get(held.name, ()):
             self.keeps.dead_letter(number, 0)
         for member in self._members.of_keep(held.number):
             self._members.remove(member)
@@ -306,7 +293,7 @@ class KeepHost:
         """Forget the keeps that nobody has attached to for as long as their terms say."""
         now_ms = _steady_ms()
         for held in list(self.by_number.values()):
-            ends_ms = held.life.lease_ends_ms(held.terms.idle_ms)
+            ends_ms = held.life.lease_ends_ms(held.rest.idle_ms)
             if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
                 with suppress(NotDone):  # the ring is full: again in a second
                     self._forget(held, "lease")
@@ -340,24 +327,25 @@ class KeepHost:
         self.connections.happenings.tell(KeepChanged, what, *told)
 
     def _tell_member(self, what: Literal["attached", "detached"], held: HeldKeep, client: str, member: Member) -> None:
-        self.connections.happenings.tell(KeepAttended, what, held.number, held.made.name, client, *member)
+        self.connections.happenings.tell(KeepAttended, what, held.number, held.name, client, *member)
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
     def _hold(self, held: HeldKeep) -> None:
-        self.by_number[held.number] = self.by_name[held.made.name] = held
-        self._owners.add(held.made.owner, held.terms)
-        if held.terms.dead_letter:
-            self._letters_from[held.terms.dead_letter].add(held.number)
+        self.by_number[held.number] = self.by_name[held.name] = held
+        self._owners.add(held.owner, held.terms)
+        if held.rest.dead_letter:
+            self._letters_from[held.rest.dead_letter].add(held.number)
 
     def _unhold(self, held: HeldKeep) -> None:
-        del self.by_number[held.number], self.by_name[held.made.name]
-        self._owners.remove(held.made.owner, held.terms)
-        letters = self._letters_from.get(held.terms.dead_letter)
+        del self.by_number[held.number], self.by_name[held.name]
+        self._owners.remove(held.owner, held.terms)
+        self._terms.release(held.rest)
+        letters = self._letters_from.get(held.rest.dead_letter)
         if letters is not None:
             letters.discard(held.number)
             if not letters:
-                del self._letters_from[held.terms.dead_letter]
+                del self._letters_from[held.rest.dead_letter]
 
     def _join_dead_letters(self, name: str) -> None:
         """Join the keep `name`, if there is one, with those whose dead letters it gets."""

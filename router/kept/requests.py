@@ -16,7 +16,8 @@ from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Re
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
-from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.members import Member
 from tamis.router.kept.refusals import NotDone
 from tamis.router.kept.replays import Replays
@@ -88,7 +89,7 @@ class KeepRequests:
         connection, id_ = member
         client = self._askers.get(connection)
         if client is not None and client.is_open:
-            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_KEEP, f"{FORGOTTEN}: {held.made.name!r}")
+            end = ReplayEnd(id_, 0, RefusalCode.NO_SUCH_KEEP, f"{FORGOTTEN}: {held.name!r}")
             client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
 

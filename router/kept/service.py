@@ -10,7 +10,8 @@ from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.counting import KeepCounts
-from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests

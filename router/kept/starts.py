@@ -19,7 +19,8 @@ from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Keep, StartAt
 from tamis.router.connections.connections import Connections
-from tamis.router.kept.keeper import HeldKeep, KeepHost
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 from tamis.router.kept.replays import Replays, table_of
 

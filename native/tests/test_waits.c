@@ -1,0 +1,134 @@
+/* test_waits.c - what waits for the disk, and the terms that keeps share, against arrays that do it plainly.
+ *
+ * Law under test: each confirmation comes out once, in order, when its record is on disk and not before, however they
+ * were put together in runs; terms are shared where they are equal, and nowhere else.
+ */
+#include <string.h>
+
+#include "keeps/terms.h"
+#include "keeps/waits.h"
+#include "support.h"
+
+#define ROUNDS 20000U
+#define PLAIN_MAX (3U * ROUNDS)
+
+/* ---- waits ---- */
+
+typedef struct plain {
+    tm_wait rows[PLAIN_MAX]; /* one for each message */
+    uint32_t first;
+    uint32_t end;
+} plain;
+
+static void take_up_to(tm_waits *waits, plain *twin, uint64_t n) {
+    tm_wait got;
+    while (tm_waits_take(waits, n, &got)) {
+        for (uint32_t i = 0; i < got.count; i++) {
+            CHECK(twin->first < twin->end, "more comes out than was put in");
+            const tm_wait *due = &twin->rows[twin->first++];
+            CHECK(due->n == got.n + i && due->n <= n, "not the one that is due");
+            CHECK(due->number == got.number + i && due->kind == got.kind, "another message is confirmed");
+            CHECK(due->connection == got.connection && due->origin == got.origin && due->since_us == got.since_us,
+                  "another publisher is confirmed");
+        }
+    }
+    CHECK(twin->first == twin->end || twin->rows[twin->first].n > n, "what is on disk still waits");
+}
+
+static uint32_t walk_waits(uint64_t seed) {
+    static plain twin;
+    tm_memory memory = {.key = tm_hash_key_of(seed)};
+    tm_waits waits = {.memory = &memory, .rows_max = PLAIN_MAX};
+    dice d = {seed};
+    uint64_t n = 1;
+    uint64_t number = 1;
+    uint32_t joined = 0;
+    twin.first = twin.end = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        n += below(&d, 8) == 0; /* a record of another, or with 0 below, none of its own */
+        number += below(&d, 8) == 0 ? below(&d, 5) : 0;
+        tm_wait wait = {.n = n,
+                        .since_us = round / 16,
+                        .origin = below(&d, 64) == 0,
+                        .number = number,
+                        .kind = below(&d, 16) == 0 ? WAIT_LOSS : WAIT_CONFIRMATION,
+                        .connection = below(&d, 32) == 0,
+                        .count = 1};
+        twin.rows[twin.end++] = wait;
+        if (wait.kind == WAIT_CONFIRMATION && tm_waits_join(&waits, &wait)) {
+            joined++;
+        } else {
+            CHECK(tm_waits_reserve(&waits), "no room for what waits");
+            tm_waits_add(&waits, &wait);
+        }
+        n += below(&d, 10) > 0;
+        number++;
+        CHECK(tm_waits_are_sound(&waits), "what waits is not in order");
+        if (below(&d, 12) == 0) {
+            take_up_to(&waits, &twin, n - 1 - (n > 20 ? below(&d, 20) : 0));
+        }
+    }
+    take_up_to(&waits, &twin, UINT64_MAX);
+    CHECK(twin.first == twin.end && tm_waits_count(&waits) == 0, "something waits for ever");
+    tm_waits_clear(&waits);
+    CHECK(memory.bytes == 0, "memory is left");
+    return joined;
+}
+
+/* ---- terms ---- */
+
+#define KEEPS 64U
+
+static tm_keep_terms some_terms(dice *d, const uint8_t *name) {
+    return (tm_keep_terms){.bytes_max = 1 + below(d, 2),
+                           .ack_wait_ms = 1,
+                           .unacked_max = 1,
+                           .order_by = below(d, 2) == 0 ? name : NULL,
+                           .latest_by = name + below(d, 2)};
+}
+
+static void walk_terms(uint64_t seed) {
+    tm_memory memory = {.key = tm_hash_key_of(seed)};
+    tm_all_terms all = {.memory = &memory};
+    const tm_keep_terms *held[KEEPS] = {0};
+    static const uint8_t names[2][4] = {"abab", "abab"}; /* equal names at two addresses */
+    dice d = {seed};
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t at = below(&d, KEEPS);
+        tm_terms_drop(&all, held[at]);
+        held[at] = NULL;
+        if (below(&d, 4) == 0) {
+            continue;
+        }
+        tm_keep_terms terms = some_terms(&d, names[below(&d, 2)]);
+        terms.order_by_size = terms.order_by != NULL ? below(&d, 3) : 0;
+        terms.latest_by_size = below(&d, 3);
+        held[at] = tm_terms_take(&all, &terms);
+        CHECK(held[at] != NULL && held[at]->bytes_max == terms.bytes_max, "other terms are given");
+        for (uint32_t i = 0; i < KEEPS; i++) {
+            const tm_keep_terms *one = held[i];
+            bool is_equal =
+                one != NULL && one->bytes_max == terms.bytes_max && one->order_by_size == terms.order_by_size &&
+                one->latest_by_size == terms.latest_by_size &&
+                (terms.order_by_size == 0 || memcmp(one->order_by, terms.order_by, terms.order_by_size) == 0) &&
+                (terms.latest_by_size == 0 || memcmp(one->latest_by, terms.latest_by, terms.latest_by_size) == 0);
+            CHECK(one == NULL || is_equal == (one == held[at]),
+                  "terms are shared where they differ, or not where equal");
+        }
+    }
+    for (uint32_t i = 0; i < KEEPS; i++) {
+        tm_terms_drop(&all, held[i]);
+    }
+    CHECK(memory.bytes == 0, "terms are left");
+}
+
+int main(void) {
+    uint32_t joined = 0;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        printf("seed %llu\n", (unsigned long long)seed);
+        joined += walk_waits(seed);
+        walk_terms(seed);
+    }
+    CHECK(joined > ROUNDS, "few confirmations went on with a run");
+    return 0;
+}

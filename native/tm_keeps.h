@@ -1,0 +1,9 @@
+/* tm_keeps.h - the C side of tm_keeps_api.h, which cffi reads as it is: included once. */
+#ifndef TM_KEEPS_H
+#define TM_KEEPS_H
+
+#include "tm_log.h"
+
+#include "tm_keeps_api.h"
+
+#endif
