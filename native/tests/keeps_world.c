@@ -229,6 +229,40 @@ static int open_recovered(keeps_world *w) {
     return result;
 }
 
+/* ---- records ---- */
+
+static void begin_records(keeps_world *w) {
+    static const uint8_t prefix[] = "{\"t_us\":";
+    tm_records_options options = {.prefix = prefix,
+                                  .prefix_size = sizeof prefix - 1,
+                                  .kept_prefix = prefix,
+                                  .kept_prefix_size = sizeof prefix - 1,
+                                  .share = UINT64_MAX,
+                                  .ring_bytes = 2 * TM_FRAME_BYTES_MAX};
+    CHECK(tm_records_new(&options, &w->records) == TM_OK, "records");
+    CHECK(tm_switch_record(w->sw, w->records) == TM_OK, "recording");
+    w->recorded = 0;
+}
+
+/* Each delivery is in the records, once. */
+static void check_records(keeps_world *w) {
+    static char lines[1U << 16];
+    size_t size;
+    uint64_t count;
+    do {
+        CHECK(tm_records_take(w->records, tm_records_end(w->records), (uint8_t *)lines, sizeof lines - 1, &size,
+                              &count) == TM_OK,
+              "records are not taken");
+        lines[size] = '\0';
+        for (const char *at = lines; (at = strstr(at, "\"what\":\"")) != NULL; at++) {
+            w->recorded += strncmp(at, "\"what\":\"given", 13) == 0 || strncmp(at, "\"what\":\"replayed", 16) == 0;
+        }
+    } while (count > 0);
+    CHECK(tm_records_lost(w->records) == 0, "records are lost");
+    CHECK(w->recorded == w->sw->stats.deliveries, "%lu deliveries, %lu of them recorded",
+          (unsigned long)w->sw->stats.deliveries, (unsigned long)w->recorded);
+}
+
 static int begin_life(keeps_world *w) {
     tm_switch_options options = {.number = 99,
                                  .epoch = 1,
@@ -241,6 +275,7 @@ static int begin_life(keeps_world *w) {
     tm_keeps_options keeps = {.ring_bytes = RING_BYTES, .has_no_thread = 1};
     w->table = new_table(0);
     CHECK(tm_switch_new(&options, w->table, &w->sw) == TM_OK, "new");
+    begin_records(w);
     starve(w, w->failing);
     int result = tm_switch_keeps(w->sw, w->log, &keeps);
     result = result == TM_OK ? open_recovered(w) : result;
@@ -256,6 +291,7 @@ static void end_switch(keeps_world *w) {
         CHECK(tm_switch_keeps(w->sw, NULL, NULL) == TM_OK, "end");
         tm_switch_free(w->sw);
         tm_table_free(w->table);
+        tm_records_free(w->records);
     }
     w->sw = NULL;
 }
@@ -704,6 +740,7 @@ static void mend_connections(keeps_world *w) {
 static void check(keeps_world *w) {
     const char *reason = "";
     CHECK(tm_keeps_validate(w->sw, &reason) == TM_OK, "%s", reason);
+    check_records(w);
     CHECK(tm_switch_validate(w->sw, &reason) == TM_OK, "%s", reason);
     CHECK(tm_table_validate(w->table, &reason) == TM_OK, "%s", reason);
     judge_output(w);
