@@ -145,17 +145,22 @@ def missing(
 
 
 def twice(found: DataFrame, kept: DataFrame) -> DataFrame:
-    """Return messages of publishers that a keep got under two positions, though none was marked as a second try."""
+    """Return messages of publishers that a keep got under two positions, though none was marked as a second try. One
+    that may have gone in a crash does not count."""
     plain = kept.where(
         (F.col("what") == "kept") & (F.col("source") == "publisher") & ~F.coalesce("maybe_duplicate", F.lit(False))
     )
-    ids = plain.groupBy(*PLACE, *ID).agg(
-        F.countDistinct("position").alias("positions"),
-        F.max("position").alias("position"),
-        F.max("t_us").alias("at_us"),
+    there = found.where(F.col("fate") != "unknown").select(*PLACE, "position")
+    ids = (
+        plain.join(there, [*PLACE, "position"], "left_semi")
+        .groupBy(*PLACE, *ID)
+        .agg(
+            F.countDistinct("position").alias("positions"),
+            F.max("position").alias("position"),
+            F.max("t_us").alias("at_us"),
+        )
     )
-    again = ids.where(F.col("positions") > 1).drop("positions")
-    return _faults(again.join(found.select(*PLACE, "position"), [*PLACE, "position"], "left_semi"), "twice")
+    return _faults(ids.where(F.col("positions") > 1), "twice")
 
 
 def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:
