@@ -122,11 +122,12 @@ def _margin_us(book: KeepBook, router: str, epoch: int) -> int:
 def missing(
     spark: SparkSession, published: DataFrame, entered: DataFrame, found: DataFrame, book: KeepBook
 ) -> DataFrame:
-    """Return the messages that were due to a keep and that it never got. `entered`: messages by the clock of the router
-    where they did."""
+    """Return the messages that were due to a keep and that it never got. `entered`: when a message did by the clock of
+    a router, in one of its lives."""
+    source = (F.col("source").alias("router"), F.col("source_epoch").alias("epoch"))
     due = (
-        published.join(entered, list(ID))
-        .select(*ID, F.col("source").alias("router"), F.col("source_epoch").alias("epoch"), "entered_us", "filters")
+        published.select(*ID, *source, "filters")
+        .join(entered, [*ID, "router", "epoch"])
         .withColumn("filter", F.explode("filters"))
         .join(parts.sent(wants(spark, book)), ["router", "epoch", "filter"])
         .where(F.col("entered_us").between(F.col("since_us"), F.col("until_us")))

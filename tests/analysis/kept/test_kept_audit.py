@@ -65,7 +65,9 @@ def acted(one: BlockingRouter) -> Counter[str]:
         owner.keep("few", "n >= 0", count=5)
         owner.keep("brief", "n >= 0", for_=1)
         owner.keep("odd", "n >= 1000")
+    time.sleep(WRITTEN_S)  # what comes so long after its keeps were made, and so long before a kill, is certainly due
     publish(one, range(COUNT))
+    time.sleep(WRITTEN_S)
     consumed(one, counts)
     time.sleep(WRITTEN_S)
     restarted(one)
