@@ -56,6 +56,14 @@ def consumed(one: BlockingRouter, counts: Counter[str]) -> None:
         counts["dead"] += 1
 
 
+def killed(one: BlockingRouter) -> None:
+    """Restart a router some time after everything else; its last records are of somebody who looked in then."""
+    time.sleep(WRITTEN_S)
+    with client(one, "visitor"):
+        time.sleep(2 * WRITTEN_S)
+    restarted(one)
+
+
 def acted(one: BlockingRouter) -> Counter[str]:
     """Let everything happen that may; return what the clients counted of the keep `jobs`, and losses by keep."""
     counts: Counter[str] = Counter()
@@ -69,8 +77,7 @@ def acted(one: BlockingRouter) -> Counter[str]:
     publish(one, range(COUNT))
     time.sleep(WRITTEN_S)
     consumed(one, counts)
-    time.sleep(WRITTEN_S)
-    restarted(one)
+    killed(one)
     with client(one, "consumer") as consumer, consumer.attach("jobs", dedup=0) as work:
         for _ in range(COUNT // 2):
             received(work).ack(confirm=True)
@@ -84,8 +91,7 @@ def acted(one: BlockingRouter) -> Counter[str]:
                 time.sleep(WRITTEN_S)
                 counts[name] = gap.in_all or 0
     publish(one, range(COUNT, COUNT + 3))
-    time.sleep(WRITTEN_S)
-    restarted(one)
+    killed(one)
     with client(one, "consumer") as consumer, consumer.attach("jobs", dedup=0) as work:
         received(work).ack(confirm=True)
         counts["acked"] += 1
