@@ -9,6 +9,7 @@ Law: a question is a file of pure functions from DataFrames to DataFrames with s
     files.py, reading.py, logs.py      which files there are, and their lines as typed records
     health.py, clocks.py   what is missing in the logs, and how far clocks are apart
     traffic.py, latency.py, delivery.py, control_plane.py, content.py, covers.py    the questions
+    kept/                  the question of keeps: what was due to each, and what became of it
     unrest.py, ways.py     when the network was changing, and which ways through it were
     answers.py             all of them by name; Parquet out
     advice/                what the topology file should say instead

@@ -86,6 +86,8 @@ def asked(only: Collection[str]) -> list[str]:
 def write(study: Findings, out: Path, only: Collection[str] = (), told: Callable[[str], Any] = lambda _: None) -> None:
     """Write the tables of the questions asked. Calls `told` with the name of each table before it is made."""
     questions = [each for each in asked(only) if each != KEPT or each in only or study.logs.has_keeps]
+    if not only and KEPT not in questions:
+        shutil.rmtree(out / KEPT, ignore_errors=True)  # what an earlier job said of other logs
     names = [(question, table) for question in questions for table in QUESTIONS[question]]
     are_few = parts.are_few(study.logs.kept_bytes)
     if are_few:

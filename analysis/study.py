@@ -155,7 +155,7 @@ class Findings:
     def kept_faults(self) -> DataFrame:
         records, made = self.logs.kind("kept"), self.keep_book
         entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
-        entered = entered.groupBy(*delivery.ID).agg(F.min("t_us").alias("entered_us"))
+        entered = entered.groupBy(*delivery.ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
         found = (
             audit.of_positions(self.kept),
             audit.missing(self.spark, self.published, entered, self.kept, made),

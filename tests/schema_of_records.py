@@ -23,6 +23,8 @@ OPTIONAL = {
     "depth": {"oldest_us"},
 }
 """Fields that do not apply to every record of the kind."""
+OF_KEEPS = ("kept", "keep", "depth")
+"""Kinds that only routers with keeps write."""
 
 
 def _is_integer(value: object) -> bool:

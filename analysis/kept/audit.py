@@ -122,11 +122,12 @@ def _margin_us(book: KeepBook, router: str, epoch: int) -> int:
 def missing(
     spark: SparkSession, published: DataFrame, entered: DataFrame, found: DataFrame, book: KeepBook
 ) -> DataFrame:
-    """Return the messages that were due to a keep and that it never got. `entered`: messages by the clock of the router
-    where they did."""
+    """Return the messages that were due to a keep and that it never got. `entered`: when a message did by the clock of
+    a router, in one of its lives."""
+    source = (F.col("source").alias("router"), F.col("source_epoch").alias("epoch"))
     due = (
-        published.join(entered, list(ID))
-        .select(*ID, F.col("source").alias("router"), F.col("source_epoch").alias("epoch"), "entered_us", "filters")
+        published.select(*ID, *source, "filters")
+        .join(entered, [*ID, "router", "epoch"])
         .withColumn("filter", F.explode("filters"))
         .join(parts.sent(wants(spark, book)), ["router", "epoch", "filter"])
         .where(F.col("entered_us").between(F.col("since_us"), F.col("until_us")))
@@ -145,17 +146,22 @@ def missing(
 
 
 def twice(found: DataFrame, kept: DataFrame) -> DataFrame:
-    """Return messages of publishers that a keep got under two positions, though none was marked as a second try."""
+    """Return messages of publishers that a keep got under two positions, though none was marked as a second try. One
+    that may have gone in a crash does not count."""
     plain = kept.where(
         (F.col("what") == "kept") & (F.col("source") == "publisher") & ~F.coalesce("maybe_duplicate", F.lit(False))
     )
-    ids = plain.groupBy(*PLACE, *ID).agg(
-        F.countDistinct("position").alias("positions"),
-        F.max("position").alias("position"),
-        F.max("t_us").alias("at_us"),
+    there = found.where(F.col("fate") != "unknown").select(*PLACE, "position")
+    ids = (
+        plain.join(there, [*PLACE, "position"], "left_semi")
+        .groupBy(*PLACE, *ID)
+        .agg(
+            F.countDistinct("position").alias("positions"),
+            F.max("position").alias("position"),
+            F.max("t_us").alias("at_us"),
+        )
     )
-    again = ids.where(F.col("positions") > 1).drop("positions")
-    return _faults(again.join(found.select(*PLACE, "position"), [*PLACE, "position"], "left_semi"), "twice")
+    return _faults(ids.where(F.col("positions") > 1), "twice")
 
 
 def disorder(kept: DataFrame, ordered: DataFrame) -> DataFrame:

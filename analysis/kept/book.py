@@ -19,7 +19,7 @@ Place = tuple[str, int]
 """A router and a number: of a keep, or of a life."""
 
 
-class RouterLife(NamedTuple):
+class KnownLife(NamedTuple):
     epoch: int
     first_us: int
     last_us: int
@@ -66,7 +66,7 @@ class KeepBook:
     settle_us: int
     """What happened so shortly before a crash may not have been on disk, or not in the records."""
     keeps: dict[Place, KnownKeep] = field(default_factory=dict)
-    lives: dict[Place, RouterLife] = field(default_factory=dict)
+    lives: dict[Place, KnownLife] = field(default_factory=dict)
     members: dict[tuple[str, int, int, int], list[Span]] = field(default_factory=dict)
     """(router, epoch, keep, connection) -> when it was attached."""
     holes: dict[str, list[Span]] = field(default_factory=dict)
@@ -124,7 +124,7 @@ def _take_lives(book: KeepBook, lives: list[Row], holes: Iterable[Row]) -> None:
     spans: defaultdict[str, list[Span]] = defaultdict(list)
     for row in lives:
         is_broken = row["end"] != "stopped"
-        life = RouterLife(row["epoch"], row["first_us"], row["last_us"], is_broken)
+        life = KnownLife(row["epoch"], row["first_us"], row["last_us"], is_broken)
         book.lives[row["router"], row["epoch"]] = life
         if is_broken:
             following = [each["first_us"] for each in lives if each["router"] == row["router"]]

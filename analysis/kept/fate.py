@@ -51,7 +51,7 @@ class KeptEvent(NamedTuple):
 
 
 @dataclass(slots=True)
-class Judged:
+class KeptFate:
     """`faults`: with the time of each."""
 
     fate: str = "waiting"
@@ -89,11 +89,11 @@ class Case(NamedTuple):
 
 def judged(
     book: KeepBook, router: str, number: int, position: int, events: Sequence[KeptEvent], filters: Sequence[int] | None
-) -> Judged:
+) -> KeptFate:
     """Judge the message at `position` of a keep by its records, in order. `filters`: those that it satisfies; None: not
     known."""
     case = Case(book, router, number, book.keeps.get((router, number)) or KnownKeep())
-    found, wanted = Judged(), case.keep.filters
+    found, wanted = KeptFate(), case.keep.filters
     for event in events:
         step = _STEPS.get(event.what)
         if step is not None:
@@ -109,14 +109,14 @@ def judged(
 Faults = Iterator[str]
 
 
-def _kept(_: Case, found: Judged, event: KeptEvent) -> Faults:
+def _kept(_: Case, found: KeptFate, event: KeptEvent) -> Faults:
     if found.kept is not None:
         yield "twice"
     else:
         found.kept = event
 
 
-def _given(case: Case, found: Judged, event: KeptEvent) -> Faults:
+def _given(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
     before = found.given[-1] if found.given else None
     if found.kept is None and before is None and not case.is_dark_before(event.t_us):
         yield "stray"
@@ -138,14 +138,14 @@ def _given(case: Case, found: Judged, event: KeptEvent) -> Faults:
         yield "stranger"
 
 
-def _replayed(case: Case, found: Judged, event: KeptEvent) -> Faults:
+def _replayed(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
     if not case.keep.keeps_past or (found.left is None and not case.is_dark_before(event.t_us)):
         yield "late"
     if not case.is_member(event):
         yield "stranger"
 
 
-def _left(case: Case, found: Judged, event: KeptEvent) -> Faults:
+def _left(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
     if found.left is not None and not case.is_undone(found.left, event):
         yield "left twice"
     found.left = event
@@ -157,7 +157,7 @@ def _left(case: Case, found: Judged, event: KeptEvent) -> Faults:
         yield "against terms"
 
 
-Step = Callable[[Case, Judged, KeptEvent], Faults]
+Step = Callable[[Case, KeptFate, KeptEvent], Faults]
 _STEPS: Final[dict[str, Step]] = {
     "kept": _kept,
     "given": _given,
@@ -166,7 +166,7 @@ _STEPS: Final[dict[str, Step]] = {
 }
 
 
-def _is_allowed(keep: KnownKeep, found: Judged, event: KeptEvent) -> bool:
+def _is_allowed(keep: KnownKeep, found: KeptFate, event: KeptEvent) -> bool:
     """Return whether the terms let it leave so."""
     kept = found.kept
     match event.what:
@@ -184,7 +184,7 @@ def _is_allowed(keep: KnownKeep, found: Judged, event: KeptEvent) -> bool:
             return True
 
 
-def _fate(case: Case, found: Judged, last: KeptEvent) -> str:
+def _fate(case: Case, found: KeptFate, last: KeptEvent) -> str:
     """Return what became of it in the end."""
     if found.left is not None:
         return found.left.what
@@ -197,7 +197,7 @@ def _fate(case: Case, found: Judged, last: KeptEvent) -> str:
     return "unknown" if is_unsure or keep.has_doubts else "waiting"
 
 
-def _look_whether_passed(case: Case, position: int, found: Judged, last: KeptEvent) -> None:
+def _look_whether_passed(case: Case, position: int, found: KeptFate, last: KeptEvent) -> None:
     """Find whether later messages were handed out in a life in which this one was not: unknown, if it may have left
     before."""
     book, router = case.book, case.router

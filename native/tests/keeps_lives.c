@@ -201,6 +201,41 @@ static int open_recovered(keeps_world *w) {
     return result;
 }
 
+/* ---- records ---- */
+
+static void begin_records(keeps_world *w) {
+    static const uint8_t prefix[] = "{\"t_us\":";
+    tm_records_options options = {.prefix = prefix,
+                                  .prefix_size = sizeof prefix - 1,
+                                  .kept_prefix = prefix,
+                                  .kept_prefix_size = sizeof prefix - 1,
+                                  .share = UINT64_MAX,
+                                  .ring_bytes = 2 * TM_FRAME_BYTES_MAX};
+    CHECK(tm_records_new(&options, &w->records) == TM_OK, "records");
+    CHECK(tm_switch_record(w->sw, w->records) == TM_OK, "recording");
+    w->recorded = 0;
+}
+
+void keeps_check_records(keeps_world *w) {
+    static char lines[1U << 16];
+    size_t size;
+    uint64_t count;
+    do {
+        CHECK(tm_records_take(w->records, tm_records_end(w->records), (uint8_t *)lines, sizeof lines - 1, &size,
+                              &count) == TM_OK,
+              "records are not taken");
+        lines[size] = '\0';
+        for (const char *at = lines; (at = strstr(at, "\"what\":\"")) != NULL; at++) {
+            w->recorded += strncmp(at, "\"what\":\"given", 13) == 0 || strncmp(at, "\"what\":\"replayed", 16) == 0;
+        }
+    } while (count > 0);
+    CHECK(tm_records_lost(w->records) == 0, "records are lost");
+    CHECK(w->recorded == w->sw->stats.deliveries, "%lu deliveries, %lu of them recorded",
+          (unsigned long)w->sw->stats.deliveries, (unsigned long)w->recorded);
+}
+
+/* ---- lives ---- */
+
 static int begin_life(keeps_world *w) {
     tm_switch_options options = {.number = 99,
                                  .epoch = 1,
@@ -213,6 +248,7 @@ static int begin_life(keeps_world *w) {
     tm_keeps_options keeps = {.ring_bytes = RING_BYTES, .has_no_thread = 1};
     w->table = new_table(0);
     CHECK(tm_switch_new(&options, w->table, &w->sw) == TM_OK, "new");
+    begin_records(w);
     keeps_starve(w, w->failing);
     int result = tm_switch_keeps(w->sw, w->log, &keeps);
     result = result == TM_OK ? open_recovered(w) : result;
@@ -231,6 +267,7 @@ static void end_switch(keeps_world *w) {
         CHECK(tm_switch_keeps(w->sw, NULL, NULL) == TM_OK, "end");
         tm_switch_free(w->sw);
         tm_table_free(w->table);
+        tm_records_free(w->records);
     }
     w->sw = NULL;
 }

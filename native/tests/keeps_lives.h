@@ -33,6 +33,9 @@ uint32_t keeps_connect(keeps_world *w, uint64_t number);
 bool keeps_is_open(const keeps_world *w, uint32_t connection);
 void keeps_disconnect(keeps_world *w, uint32_t connection);
 
+/* Each delivery is in the records, once. */
+void keeps_check_records(keeps_world *w);
+
 void keeps_point_at_dead_letters(keeps_world *w);
 /* Open a keep in the switch. `since`: the number from which on records may be the keep's; 0: it is new. */
 int keeps_open(keeps_world *w, uint32_t kind, uint32_t number, uint64_t since);

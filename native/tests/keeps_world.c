@@ -469,6 +469,7 @@ static void mend_connections(keeps_world *w) {
 static void check(keeps_world *w) {
     const char *reason = "";
     CHECK(tm_keeps_validate(w->sw, &reason) == TM_OK, "%s", reason);
+    keeps_check_records(w);
     CHECK(tm_switch_validate(w->sw, &reason) == TM_OK, "%s", reason);
     CHECK(tm_table_validate(w->table, &reason) == TM_OK, "%s", reason);
     judge_output(w);

@@ -70,6 +70,8 @@ typedef struct keeps_world {
     tm_log *log;       /* owned, as what follows */
     tm_table *table;
     tm_switch *sw;
+    tm_records *records; /* of this life */
+    uint64_t recorded;   /* deliveries that it has in its records */
     uint32_t publisher;
     uint32_t bystander; /* connection that publishes what nobody keeps; UINT32_MAX: there is none */
     uint64_t bystander_sent;

@@ -168,3 +168,13 @@ def test_a_block_is_tallied_by_life_and_version(tmp_path: Path) -> None:
         of_life | {"lines": 3, "broken": 1, "numbered": 2, "n_max": 2, "n_sum": 2, "last_us": 9},
         of_life | {"v": 2, "lines": 1, "broken": 0, "numbered": 1, "n_max": 3, "n_sum": 3, "last_us": 5},
     ]
+
+
+def test_records_of_kept_messages_are_read_apart_from_those_of_messages(tmp_path: Path) -> None:
+    kept = {"kind": "kept", "n": 1, "keep": 3, "what": "given", "position": 2**60, "connection": 4, "deliveries": 2}
+    half = '{"v":1,"kind":"kept","router":"a","epoch":7,"t_us":9,"n":'
+    found = parsed(tmp_path, "messages", lines(message(0, hop=0), kept, message(2, hop=1), half))
+    assert [row["kind"] for row in found["messages"]] == ["message", "kept", "message", None]
+    (row,) = found["kinds/kept"]
+    assert {name: value for name, value in row.items() if value is not None} == HEAD | kept
+    assert found["tallies"][0]["numbered"] == 3

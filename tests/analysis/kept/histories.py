@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from tamis.analysis.kept.book import KeepBook, made_of
-from tamis.analysis.kept.fate import Judged, KeptEvent, judged
+from tamis.analysis.kept.fate import KeptEvent, KeptFate, judged
 
 ROUTER: Final = "a"
 KEEP: Final = 7
@@ -150,7 +150,7 @@ class KeepHistory:
                 book.given_to[place] = max(book.given_to.get(place, 0), position)
         return book
 
-    def audited(self, holes: tuple[dict[str, Any], ...] = ()) -> dict[int, Judged]:
+    def audited(self, holes: tuple[dict[str, Any], ...] = ()) -> dict[int, KeptFate]:
         """What the audit says of each position."""
         book = self.book(holes)
         found: dict[int, list[KeptEvent]] = {}
