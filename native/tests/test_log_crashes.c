@@ -56,12 +56,6 @@ static tm_log *open_on(faulty_disk *disk, const char **reason) {
     return log;
 }
 
-/* Address sanitizer: what was freed waits for as long as a few crashes take, so that its memory is in the cache. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void) {
-    return "quarantine_size_mb=8:malloc_context_size=8";
-}
-
 /* ---- one crash ---- */
 
 /* One more record: its number is new, and it is there. */
