@@ -120,6 +120,7 @@ int keep_append(tm_switch *sw, const tm_log_entry *entry, uint64_t *n) {
     if (keeps->unwalked > keeps->options.ring_bytes / 4) {
         keep_walk(sw); /* before it is overwritten */
     }
+    keep_note_load(sw);
     return TM_OK;
 }
 
