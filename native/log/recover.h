@@ -48,7 +48,7 @@ int recover_files(recovering *r);
 
 /* Take candidate `i` into the store, or out of use where it never held anything. */
 int recover_segment(recovering *r, uint32_t i);
-/* Does the checkpoint list this serial? */
+/* What the checkpoint says of this serial; NULL: nothing. Borrowed. */
 const tm_listed *recover_listed(const recovering *r, uint64_t serial);
 /* Room for the bytes of a candidate; false: no memory. */
 bool recover_has_room(recovering *r, const candidate *c);

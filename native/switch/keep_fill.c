@@ -9,7 +9,11 @@
 #include "base/grow.h"
 #include "switch/keeps.h"
 
+#ifdef TM_LOG_TESTED
+#define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */
+#else
 #define PIECE_BYTES (1U << 20)
+#endif
 #define BRIEFS_PIECE 4096U
 #define UNACKED_PIECE 512U
 

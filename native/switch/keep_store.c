@@ -109,7 +109,6 @@ static int store(tm_switch *sw, const parts *message) {
         keep_put(sw, slot, &row, &keys);
     }
     switch_at(sw, message->from)->is_keeping = true;
-    keep_note_load(sw);
     keeps->stats.kept += result == TM_OK;
     keeps->stats.refused += result != TM_OK;
     return result;

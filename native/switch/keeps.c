@@ -122,6 +122,7 @@ int keep_append(tm_switch *sw, const tm_log_entry *entry, uint64_t *n) {
         keeps->last_n = *n;
         keeps->last_place = place;
         keeps->is_unflushed = true;
+        keep_note_load(sw);
     }
     return result;
 }

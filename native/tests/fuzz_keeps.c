@@ -13,11 +13,13 @@
 int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Long blocks come from the system, zeroed page by page as they are used; else each start clears megabytes. */
+/* What a start needs stays with the process, but for the longest blocks: the system zeroes those page by page, as they
+ * are used. */
 int LLVMFuzzerInitialize(int *count, char ***words) {
     (void)count;
     (void)words;
-    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_MMAP_THRESHOLD, 512 << 10);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
     return 0;
 }
 

@@ -21,7 +21,7 @@ void judge_gone(keeps_world *w, uint32_t kind) {
 
 void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
     const seen_keep *from = &w->keeps[of];
-    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged; i++) {
+    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged && !keeps_by_age(kind); i++) {
         seen_message *message = &w->messages[i];
         bool is_there = message->is_confirmed && message->owed[of] == from->number && !from->was_given[i];
         message->owed[kind] = is_there && keeps_wants(kind, message) ? w->keeps[kind].number : message->owed[kind];

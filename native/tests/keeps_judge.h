@@ -13,6 +13,8 @@
 bool keeps_wants(uint32_t kind, const seen_message *message);
 /* Does a keep of this kind replace messages by newer ones? */
 bool keeps_lets_go(uint32_t kind);
+/* Is what is older than some time nothing to a keep of this kind, also when it begins? */
+bool keeps_by_age(uint32_t kind);
 bool keeps_takes_letters(uint32_t kind);
 
 /* ---- keeps_judge.c ---- */

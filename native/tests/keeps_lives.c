@@ -55,6 +55,10 @@ bool keeps_lets_go(uint32_t kind) {
     return KEEPS_OF_KINDS[kind].terms.latest_by_size > 0;
 }
 
+bool keeps_by_age(uint32_t kind) {
+    return KEEPS_OF_KINDS[kind].terms.for_ms > 0;
+}
+
 bool keeps_takes_letters(uint32_t kind) {
     return kind + 1 == KEEPS_OF_KINDS[0].dead_letter;
 }

@@ -1,4 +1,5 @@
-/* test_log_found.c - what crash points have found, each by itself: heads that never came to disk, footers that went.
+/* test_log_found.c - what crash points and power cuts have found, each by itself: heads that never came to disk,
+ * footers that went.
  *
  * Law: what held nothing is not missed, and what a checkpoint covers is missed when it is gone.
  */
@@ -75,6 +76,52 @@ static void a_head_that_is_not_written_is_not_missed(void) {
     tm_log_close(log);
 }
 
+/* ---- a head that is not synced ---- */
+
+typedef struct nth_call {
+    const faulty_disk *disk;
+    uint32_t left;
+    faulty_disk *then; /* what a process finds that starts when this one was killed; owned */
+} nth_call;
+
+static void kill_at(void *context) {
+    nth_call *call = context;
+    if (call->left > 0 && --call->left == 0) {
+        call->then = faulty_crash(call->disk, CRASH_OF_PROCESS, call->disk->calls);
+    }
+}
+
+/* A process is killed in the first commit of its life, the next one commits, and the power is cut. false: the commit
+ * has not as many calls. Found by power cuts. */
+static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
+    faulty_disk *disk = faulty_new(calls);
+    tm_log *log = open_on(disk);
+    append(log, FIRST_KEEP);
+    tend(log);
+    faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
+    tm_log_close(log);
+    log = open_on(next);
+    nth_call call = {next, calls, NULL};
+    next->before = kill_at;
+    next->context = &call;
+    append(log, FIRST_KEEP);
+    next->before = NULL;
+    tm_log_close(log);
+    if (call.then == NULL) {
+        return false;
+    }
+    log = open_on(call.then);
+    append(log, FIRST_KEEP);
+    faulty_disk *last = faulty_crash(call.then, CRASH_ALL_LOST, 3);
+    tm_log_close(log);
+    log = open_on(last);
+    tm_log_recovery recovery;
+    tm_log_recovery_of(log, &recovery);
+    CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, killed at call %u", calls);
+    tm_log_close(log);
+    return true;
+}
+
 /* ---- a footer that is lost ---- */
 
 static void flip_bit(faulty_disk *disk, const char *name, uint64_t at) {
@@ -122,6 +169,11 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
 
 int main(void) {
     a_head_that_is_not_written_is_not_missed();
+    uint32_t calls = 1;
+    while (a_head_that_is_not_synced_is_not_missed(calls)) {
+        calls++;
+    }
+    CHECK(calls > 4, "a commit has %u calls", calls - 1);
     a_batch_that_a_checkpoint_covers_is_missed();
     return 0;
 }

@@ -213,6 +213,7 @@ def main() -> int:
     told.folder.mkdir(parents=True)
     plan = SoakPlan(told.kills, told.seed, told.rate, kill_s=told.seconds)
     soak = Soak(plan, told.folder, lambda line: print(line, flush=True))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no process is left
     verdict = asyncio.run(soak.run())
     print(f"killed: {soak.killed}\n{verdict}")
     return 1 if verdict.faults else 0
