@@ -137,11 +137,11 @@ class Attached:
     def arrived(self, frames: Sequence[bytes], positions: Sequence[int]) -> list[Handed]:
         """Return the messages of frames with one SATISFIED, LOG_POSITION and DELIVERIES as they are put into the inbox,
         without those that the application is not given."""
-        handed = []
+        handed, is_replay = [], self.is_replay
         make, matched, work, waiting, given = self._make, self._matched, self._work, self._waiting, self.seen.given
         for frame, position in zip(frames, positions, strict=True):
             identity = frame[_ID]
-            if frame[KEPT_BITS_OFFSET] & _UNUSUAL or position in waiting or identity in given:
+            if is_replay or frame[KEPT_BITS_OFFSET] & _UNUSUAL or position in waiting or identity in given:
                 one = self.arrived_alone(frame)
                 if one is not None:
                     handed.append(one)

@@ -11,7 +11,7 @@ What waits here is bounded by the calls that wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Final
 
@@ -128,6 +128,10 @@ class _AnswerBox(Inbox):
 
     def put(self, message: Message) -> None:
         self._put(message)
+
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
+        for frame, id_ in zip(frames, ids, strict=True):
+            self._put(Message(frame, (id_,)))
 
     def put_gap(self, gap: Gap) -> None:
         """An answer that is missing is noticed by its call."""

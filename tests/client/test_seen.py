@@ -105,10 +105,16 @@ def told(hand: Hand) -> set[int]:
     return {position for ack in acks for first, last in ack.ranges for position in range(first, last + 1)}
 
 
-NUMBERS = st.integers(1, 4)
-ARRIVALS = st.lists(st.tuples(st.just("arrives"), st.integers(1, 8), NUMBERS, st.booleans()), min_size=1, max_size=4)
-OTHERS = st.sampled_from(["takes", "takes", "acks", "acks", "again", "rejects", "cut"]).map(lambda what: [(what,)])
-HISTORIES = st.lists(st.one_of(ARRIVALS, OTHERS), min_size=1, max_size=40)
+def arrival(place: tuple[int, bool, bool]) -> tuple[str, int, int, bool]:
+    """A message at a position; `is_copy`: the message of position 1 once more."""
+    position, is_copy, is_dead = place
+    return "arrives", position, 1 if is_copy else position, is_dead
+
+
+PLACES = st.tuples(st.integers(1, 3), st.booleans(), st.sampled_from([False, False, True]))
+ARRIVALS = st.lists(PLACES.map(arrival), min_size=1, max_size=4)
+OTHERS = st.sampled_from(["takes", "takes", "acks", "again", "rejects", "cut"]).map(lambda what: [(what,)])
+HISTORIES = st.lists(st.one_of(ARRIVALS, OTHERS), min_size=10, max_size=40)
 
 
 @pytest.mark.parametrize("walker", [NoWalker(), new_walker()])
