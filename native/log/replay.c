@@ -2,14 +2,19 @@
  *
  * Law: a record is told once a walk: one that was copied forward is passed where the segment that it came from is still
  * there. Files are read a window at a time, small enough to stay in the processor's cache, whatever batches are;
- * nothing is believed without its checksum.
+ * nothing is believed without its checksum. Messages are read by the shape of one before that began as they do, as long
+ * as most have its names.
  */
 #include <string.h>
 
 #include "log/log.h"
+#include "model/shape.h"
 #include "model/wire.h"
 
 #define WINDOW_BYTES (256U << 10)
+#define SHAPES_BITS 2U   /* of how many there are */
+#define MISFITS_FREE 64U /* messages with other names than the one before, and one of so many of all: */
+#define MISFITS_OF 8U    /* with more, shapes cost more than they spare */
 
 typedef struct walk {
     tm_store *store;
@@ -20,7 +25,10 @@ typedef struct walk {
     uint8_t *out;
     size_t capacity;
     size_t size;
-    uint8_t *window; /* owned */
+    tm_shape shapes[1U << SHAPES_BITS];
+    uint64_t fits;
+    uint64_t misfits;
+    uint8_t *window; /* owned, and TM_SHAPE_SLACK behind it */
     size_t window_bytes;
     const tm_segment *segment; /* pinned: that is walked */
     uint64_t end;              /* of its batches */
@@ -31,23 +39,77 @@ typedef struct walk {
 
 /* ---- one record ---- */
 
-bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
-    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+/* The attributes of a message, as they lie in its frame; NULL: it has none. */
+static const uint8_t *attributes_of(const tm_log_record *record, size_t *size) {
     const uint8_t *frame = tm_record_body(record);
-    size_t count;
-    size_t used;
     if (record->body_size < WIRE_HEADER_BYTES) {
-        return false;
+        return NULL;
     }
     uint64_t at = WIRE_HEADER_BYTES + (uint64_t)tm_load16(frame + WIRE_EXTENSION_SIZE);
-    uint64_t bytes = tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
-    if (at + bytes > record->body_size || tm_attributes_decode(frame + at, bytes, attributes, &count, &used) != TM_OK) {
-        return false;
-    }
+    *size = tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    return at + *size <= record->body_size ? frame + at : NULL;
+}
+
+static bool match(tm_table *wanted, const tm_attribute *attributes, size_t count, uint64_t *memo) {
     uint64_t bits = 0;
-    tm_query query = {.group_count = 1};
+    tm_query query = {.group_count = 1, .memo = memo};
     tm_hits hits = {.bits = &bits};
     return tm_table_match(wanted, attributes, count, &query, &hits) == TM_OK && bits != 0;
+}
+
+bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
+    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+    size_t size;
+    const uint8_t *bytes = attributes_of(record, &size);
+    size_t count;
+    size_t used;
+    return bytes != NULL && tm_attributes_decode(bytes, size, attributes, &count, &used) == TM_OK && used == size &&
+           match(wanted, attributes, count, NULL);
+}
+
+static void begin_shapes(walk *w) {
+    uint64_t unknown[SHAPE_TABLES];
+    for (unsigned table = 1; table < SHAPE_TABLES; table++) {
+        unknown[table] = SHAPE_NO_TABLE;
+    }
+    unknown[0] = tm_table_unknown(w->wanted);
+    for (uint32_t i = 0; i < 1U << SHAPES_BITS; i++) {
+        tm_shape_want_all(&w->shapes[i], unknown);
+    }
+}
+
+/* By how many attributes there are, and the first seven bytes of the first; there is slack behind them. */
+static tm_shape *shape_of(walk *w, const uint8_t *bytes) {
+    return &w->shapes[tm_load64(bytes) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPES_BITS)];
+}
+
+/* As tm_log_matches, for a record in the window. */
+static bool matches(walk *w, const tm_log_record *record) {
+    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+    if (w->misfits > MISFITS_FREE && w->misfits > w->fits / MISFITS_OF) {
+        return tm_log_matches(w->wanted, record);
+    }
+    size_t size;
+    const uint8_t *bytes = attributes_of(record, &size);
+    if (bytes == NULL) {
+        return false;
+    }
+    tm_shape *shape = shape_of(w, bytes);
+    uint64_t version = shape->version;
+    size_t count;
+    int result = tm_shape_decode(shape, bytes, size, attributes, &count);
+    bool is_fit = shape->version == version;
+    w->fits += is_fit;
+    w->misfits += !is_fit;
+    if (result != TM_OK) {
+        return false;
+    }
+    bool matched = match(w->wanted, attributes, count, shape->memo[0]);
+    if (!shape->is_trimmed) {
+        tm_shape_note_asked(shape, 0);
+        tm_shape_trim(shape);
+    }
+    return matched;
 }
 
 /* Does the segment that a copy came from still hold it? */
@@ -66,7 +128,7 @@ static bool has_original(walk *w, uint64_t n) {
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
     bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
-    if (!is_message || record->n < w->from || (w->wanted != NULL && !tm_log_matches(w->wanted, record)) ||
+    if (!is_message || record->n < w->from || (w->wanted != NULL && !matches(w, record)) ||
         ((record->flags & TM_LOG_COPIED) && has_original(w, record->n))) {
         return true;
     }
@@ -80,10 +142,14 @@ static bool look_at(walk *w, const tm_log_record *record) {
 
 /* ---- the window ---- */
 
+static void free_window(walk *w) {
+    TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window != NULL ? w->window_bytes + TM_SHAPE_SLACK : 0);
+}
+
 static int make_window(walk *w, size_t bytes) {
     pthread_mutex_lock(&w->store->state);
-    TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window_bytes);
-    w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes);
+    free_window(w);
+    w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes + TM_SHAPE_SLACK);
     w->window_bytes = w->window != NULL ? bytes : 0;
     pthread_mutex_unlock(&w->store->state);
     return w->window != NULL ? TM_OK : TM_NO_MEMORY;
@@ -201,6 +267,9 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
               .capacity = capacity};
     *replayed = (tm_log_replayed){0};
     int result = TM_OK;
+    if (wanted != NULL) {
+        begin_shapes(&w);
+    }
     while (result == TM_OK && !w.is_over) {
         tm_segment *segment = pin_next(&w, place);
         if (segment == NULL) {
@@ -224,7 +293,7 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
     }
     *size = w.size;
     pthread_mutex_lock(&w.store->state);
-    TM_DELETE(&w.store->memory, TM_COLD, w.window, uint8_t, w.window_bytes);
+    free_window(&w);
     pthread_mutex_unlock(&w.store->state);
     return result;
 }
