@@ -20,7 +20,7 @@ typedef struct walk {
     tm_store *store;
     tm_table *wanted; /* borrowed; NULL: everything */
     tm_log_replayed *replayed;
-    uint64_t from;
+    tm_log_reach reach;
     uint64_t records_max;
     uint8_t *out;
     size_t capacity;
@@ -124,11 +124,16 @@ static bool has_original(walk *w, uint64_t n) {
     return has;
 }
 
+static bool is_in_reach(const walk *w, const tm_log_record *record) {
+    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
+    return is_message && record->n >= w->reach.from && record->t_us >= w->reach.since_us &&
+           record->t_us <= w->reach.until_us;
+}
+
 /* false: `out` has no room for it. */
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
-    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
-    if (!is_message || record->n < w->from || (w->wanted != NULL && !matches(w, record)) ||
+    if (!is_in_reach(w, record) || (w->wanted != NULL && !matches(w, record)) ||
         ((record->flags & TM_LOG_COPIED) && has_original(w, record->n))) {
         return true;
     }
@@ -237,13 +242,19 @@ static int walk_segment(walk *w, tm_log_place *place) {
     return TM_OK;
 }
 
-/* The segment that a place is in, or the next one, pinned; NULL: there is none. */
+/* May a segment hold something within reach? */
+static bool is_worth_a_walk(const walk *w, const tm_segment *segment) {
+    return segment->last_n >= w->reach.from && segment->most_us >= w->reach.since_us &&
+           segment->least_us <= w->reach.until_us && !segment->is_leaving;
+}
+
+/* The segment that a place is in, or the next one that is worth it, pinned; NULL: there is none. */
 static tm_segment *pin_next(walk *w, tm_log_place *place) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&w->store->state);
     for (uint32_t i = 0; i < w->store->segment_count && next == NULL; i++) {
         tm_segment *segment = w->store->segments[i];
-        if (segment->serial >= place->serial && segment->last_n >= w->from && !segment->is_leaving) {
+        if (segment->serial >= place->serial && is_worth_a_walk(w, segment)) {
             next = segment;
             next->pins++;
             w->end = segment->used;
@@ -256,12 +267,12 @@ static tm_segment *pin_next(walk *w, tm_log_place *place) {
     return next;
 }
 
-int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
-                  size_t capacity, size_t *size, tm_log_replayed *replayed) {
+int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint64_t records_max, tm_log_place *place,
+                  void *out, size_t capacity, size_t *size, tm_log_replayed *replayed) {
     walk w = {.store = log->store,
               .wanted = wanted,
               .replayed = replayed,
-              .from = from,
+              .reach = reach != NULL ? *reach : (tm_log_reach){.until_us = UINT64_MAX},
               .records_max = records_max,
               .out = out,
               .capacity = capacity};
@@ -302,7 +313,7 @@ int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records
                 size_t capacity, uint64_t *n, tm_log_replayed *replayed) {
     size_t size = 0;
     *n = 0;
-    int result = tm_log_replay(log, NULL, 0, records_max, place, bytes, capacity, &size, replayed);
+    int result = tm_log_replay(log, NULL, NULL, records_max, place, bytes, capacity, &size, replayed);
     for (size_t at = 0; result == TM_OK && at < size && *n == 0;) {
         const tm_log_record *record = (const tm_log_record *)((uint8_t *)bytes + at);
         const uint8_t *frame = tm_record_body(record);
