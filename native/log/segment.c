@@ -158,7 +158,9 @@ static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
 
 static void add_brief(tm_segment *segment, const tm_log_record *record, uint32_t place) {
     uint64_t at_ms = record->t_us / 1000;
-    segment->briefs_ms = segment->brief_count == 0 ? at_ms : segment->briefs_ms;
+    if (segment->brief_count == 0) { /* who reads briefs holds no lock: it is written once */
+        segment->briefs_ms = at_ms;
+    }
     int64_t apart_ms = (int64_t)(at_ms - segment->briefs_ms);
     tm_brief brief = {.place = place, .body_size = record->body_size, .at_ms = (uint32_t)at_ms};
     brief.lasts_ms = apart_ms == (int32_t)apart_ms ? lasts_ms(record, at_ms) : BRIEF_IS_SHORT;

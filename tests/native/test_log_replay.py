@@ -48,7 +48,7 @@ def is_found(predicate: Predicate, frame: bytes) -> bool:
 
 
 @given(st.data(), predicates())
-@settings(max_examples=settings.default.max_examples * 5 // 10, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2 // 10, deadline=None)
 def test_a_replay_is_a_look_at_every_record(data: st.DataObject, predicate: Predicate) -> None:
     bodies = data.draw(frames(predicate))
     with tempfile.TemporaryDirectory() as folder, Table() as table, Log(Path(folder) / "log", **SMALL) as log:
@@ -67,7 +67,7 @@ DRAFTS = st.lists(
 
 
 @given(DRAFTS, st.lists(st.tuples(TIMES, TIMES, st.integers(0, 59)), max_size=6))
-@settings(max_examples=settings.default.max_examples * 3 // 10, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2 // 10, deadline=None)
 def test_a_replay_keeps_to_its_time(drafts: list[tuple], spans: list[tuple[int, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with Log(Path(folder) / "log", **SMALL) as log:
@@ -95,6 +95,7 @@ def check_spans(log: Log, drafts: list[tuple], numbers: list[int], spans: list[t
         assert [n for n in expected if n in kept] == [n for n in found if n in kept]
 
 
+@pytest.mark.slow  # a sync for each of 1,000 records
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_segments_of_another_time_are_not_looked_at(tmp_path: Path, is_closed: bool) -> None:
     with Table() as table:
