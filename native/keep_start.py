@@ -10,7 +10,7 @@ from typing import Final
 
 from tamis.native._tm import ffi, lib
 from tamis.native.keeps import SwitchKeeps
-from tamis.native.log import Log, LogBusy, check_log
+from tamis.native.log import Log, LogBusy, check_log, reach_of
 from tamis.native.table import Table
 from tamis.protocol.messages import MessageId
 
@@ -27,6 +27,7 @@ class KeepStart:
     def __init__(self, keeps: SwitchKeeps, log: Log, number: int, wanted: Table, since_us: int = 0) -> None:
         self._keeps, self._log, self._number, self._wanted = keeps, log, number, wanted
         self._c = ffi.new("tm_keep_start *", {"since_us": since_us})
+        self._reach = reach_of(since_us)
         self._place, self._replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         self._read, self._size = ffi.new("uint8_t[]", READ_BYTES), ffi.new("size_t *")
         self._put, self._used = 0, ffi.new("size_t *")
@@ -58,7 +59,7 @@ class KeepStart:
         """Read on in the log; True: that is all that is on disk. Raises LogFailed where it cannot be read."""
         check_log(
             lib.tm_log_replay(
-                *(self._log.c, self._wanted.c, 0, READ_RECORDS, self._place),
+                *(self._log.c, self._wanted.c, self._reach, READ_RECORDS, self._place),
                 *(self._read, READ_BYTES, self._size, self._replayed),
             )
         )

@@ -30,6 +30,8 @@ _RECORDS_A_CALL: Final = 1 << 16
 _BRIEFS_A_CALL: Final = 1 << 13
 _BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
+TIME_MAX: Final = 2**64 - 1
+"""The end of all time, in any unit."""
 
 
 class LogFull(TamisError):
@@ -81,6 +83,11 @@ def _check(result: int) -> None:
     if result == lib.TM_LOG_FOREIGN:
         raise LogFailed("the folder holds the segments of another log, or of another version of Tamis")
     check(result)
+
+
+def reach_of(since_us: int = 0, until_us: int = TIME_MAX, start: int = 0) -> _Cdata:
+    """A tm_log_reach: messages from number `start` on, appended from `since_us` to `until_us` (Unix microseconds)."""
+    return ffi.new("tm_log_reach *", {"from": start, "since_us": since_us, "until_us": until_us})
 
 
 class Log:
@@ -169,8 +176,10 @@ class Log:
         *,
         kind: int = lib.TM_LOG_MESSAGE,
         source: tuple[int, int] = (0, 0),
+        t_us: int | None = None,
     ) -> int:
-        """Put a record into the open batch and return its number. It is on disk once `committed` has reached that."""
+        """Put a record into the open batch and return its number. It is on disk once `committed` has reached that.
+        `t_us`: when it was appended (Unix microseconds); None: now."""
         c_keeps = ffi.new("uint32_t[]", list(keeps))
         c_homes = ffi.new("tm_log_home[]", list(homes))
         entry = ffi.new(
@@ -179,7 +188,7 @@ class Log:
                 "keeps": c_keeps,
                 "homes": c_homes,
                 "body": ffi.from_buffer(body),
-                "t_us": time.time_ns() // 1000,
+                "t_us": time.time_ns() // 1000 if t_us is None else t_us,
                 "from_router": source[0],
                 "from_n": source[1],
                 "body_size": len(body),
@@ -318,27 +327,32 @@ class Log:
         """An eventfd that is readable after a commit and after an answer; it stays the log's."""
         return int(lib.tm_log_descriptor(self._c))
 
-    def replay(self, wanted: Table | None = None, start: int = 0) -> Iterator[LogRecord]:
-        """All messages on disk from number `start` on that `wanted` (filters of interface 0) matches; None: all."""
+    def replay(
+        self, wanted: Table | None = None, start: int = 0, *, since_us: int = 0, until_us: int = TIME_MAX
+    ) -> Iterator[LogRecord]:
+        """All messages on disk from number `start` on, appended from `since_us` to `until_us` (Unix microseconds), that
+        `wanted` (filters of interface 0) matches; None: all."""
+        reach = reach_of(since_us, until_us, start)
         place = ffi.new("tm_log_place *")
         replayed = ffi.new("tm_log_replayed *")
         table = wanted.c if wanted is not None else ffi.NULL
         while not replayed.is_all:
             _check(
                 lib.tm_log_replay(
-                    self._c, table, start, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
+                    self._c, table, reach, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
                 )
             )
             yield from list(self._records())
 
-    def replay_count(self, wanted: Table) -> tuple[int, float]:
+    def replay_count(self, wanted: Table, since_us: int = 0, until_us: int = TIME_MAX) -> tuple[int, float]:
         """How many records a replay looks at, and its seconds of CPU; nothing is made in Python of a record."""
+        reach = reach_of(since_us, until_us)
         place, replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         looked_at, start = 0, time.thread_time()
         while not replayed.is_all:
             _check(
                 lib.tm_log_replay(
-                    self._c, wanted.c, 0, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
+                    self._c, wanted.c, reach, _RECORDS_A_CALL, place, self._buffer, _READ_BYTES, self._size, replayed
                 )
             )
             looked_at += replayed.looked_at

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from tamis.native._tm import ffi, lib
-from tamis.native.log import Log, check_log
+from tamis.native.log import TIME_MAX, Log, check_log, reach_of
 from tamis.native.table import Table
 
 STEP_BYTES: Final = 2 << 20
@@ -28,10 +28,11 @@ class ReplayedRecord(NamedTuple):
 
 
 class LogReplay:
-    """The messages in `log` that `wanted` (filters of interface 0, this replay's alone) matches, as they lie."""
+    """The messages in `log` that `wanted` (filters of interface 0, this replay's alone) matches and that came from
+    `since_us` to `until_us` (Unix microseconds), as they lie."""
 
-    def __init__(self, log: Log, wanted: Table) -> None:
-        self._log, self._wanted = log, wanted
+    def __init__(self, log: Log, wanted: Table, since_us: int = 0, until_us: int = TIME_MAX) -> None:
+        self._log, self._wanted, self._reach = log, wanted, reach_of(since_us, until_us)
         self._place, self._replayed = ffi.new("tm_log_place *"), ffi.new("tm_log_replayed *")
         self._buffer, self._size = ffi.new("uint8_t[]", STEP_BYTES), ffi.new("size_t *")
         self.is_over = False
@@ -45,7 +46,7 @@ class LogReplay:
         """Look at the next records, and return those that match. Raises LogFailed where the disk cannot be read."""
         check_log(
             lib.tm_log_replay(
-                *(self._log.c, self._wanted.c, 0, STEP_RECORDS, self._place),
+                *(self._log.c, self._wanted.c, self._reach, STEP_RECORDS, self._place),
                 *(self._buffer, STEP_BYTES, self._size, self._replayed),
             )
         )

@@ -246,12 +246,19 @@ typedef struct tm_log_replayed {
     uint64_t is_all;    /* nothing more is on disk now */
 } tm_log_replayed;
 
-/* Messages whose numbers are `from` or later and which match the table `wanted` (any filter of interface 0; borrowed,
- * and this thread's alone; NULL: all of them), whoever they are for, in the order in which they lie, whole, into `out`;
- * from `*place` on, which moves. Ends when `out` is full, `records_max` were looked at, or that was all. 0 bytes, with
- * neither of the latter two: the next one is longer than `capacity`. */
-int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
-                  size_t capacity, size_t *size, tm_log_replayed *replayed);
+/* Of which messages a replay is: both ends of a time are in it. */
+typedef struct tm_log_reach {
+    uint64_t from;     /* the least number */
+    uint64_t since_us; /* when it was appended, in microseconds since 1970 */
+    uint64_t until_us;
+} tm_log_reach;
+
+/* Messages within `reach` (NULL: all) which match the table `wanted` (any filter of interface 0; borrowed, and this
+ * thread's alone; NULL: all of them), whoever they are for, in the order in which they lie, whole, into `out`; from
+ * `*place` on, which moves. Segments that hold none within `reach` are passed. Ends when `out` is full, `records_max`
+ * were looked at, or that was all. 0 bytes, with neither of the latter two: the next one is longer than `capacity`. */
+int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint64_t records_max, tm_log_place *place,
+                  void *out, size_t capacity, size_t *size, tm_log_replayed *replayed);
 
 /* Does a table match a message, as tm_log_replay has it? */
 bool tm_log_matches(tm_table *wanted, const tm_log_record *record);

@@ -1,4 +1,5 @@
-/* disk.h - the disk port: everything that the log asks of a disk, as one table of functions.
+/* disk.h - the disk port: everything that the log asks of a disk, or of an engine in its place, as one table of
+ * functions.
  *
  * Law: nothing in native/log touches a file but through this table. A name is one of the log's folder, without a slash,
  * or `damaged/` and such a name. What was written is on disk once `sync` of its file has returned 0; a file that was

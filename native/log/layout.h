@@ -62,6 +62,8 @@ typedef struct tm_footer_head {
     uint64_t last_n;
     uint64_t last_fresh_n; /* of records that are no copies */
     uint64_t briefs_ms;    /* what times of briefs are near to */
+    uint64_t least_us;     /* when records were appended, copies too, as they say */
+    uint64_t most_us;
     uint32_t rows;
     uint32_t postings;
     uint32_t briefs;
@@ -108,7 +110,7 @@ typedef struct tm_brief {
 #define BRIEF_IS_SHORT UINT32_MAX
 
 _Static_assert(sizeof(tm_log_record) == 56 && sizeof(tm_batch_head) == 64 && sizeof(tm_segment_head) == 72, "layout");
-_Static_assert(sizeof(tm_footer_head) == 64 && sizeof(tm_row) == 32 && sizeof(tm_posting) == 8, "layout");
+_Static_assert(sizeof(tm_footer_head) == 80 && sizeof(tm_row) == 32 && sizeof(tm_posting) == 8, "layout");
 _Static_assert(sizeof(tm_brief) == 20, "layout");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the layout is that of the memory");
 

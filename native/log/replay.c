@@ -2,25 +2,33 @@
  *
  * Law: a record is told once a walk: one that was copied forward is passed where the segment that it came from is still
  * there. Files are read a window at a time, small enough to stay in the processor's cache, whatever batches are;
- * nothing is believed without its checksum.
+ * nothing is believed without its checksum. Messages are read by the shape of one before that began as they do, as long
+ * as most have its names.
  */
 #include <string.h>
 
 #include "log/log.h"
+#include "model/shape.h"
 #include "model/wire.h"
 
 #define WINDOW_BYTES (256U << 10)
+#define SHAPES_BITS 2U   /* of how many there are */
+#define MISFITS_FREE 64U /* messages with other names than the one before, and one of so many of all: */
+#define MISFITS_OF 8U    /* with more, shapes cost more than they spare */
 
 typedef struct walk {
     tm_store *store;
     tm_table *wanted; /* borrowed; NULL: everything */
     tm_log_replayed *replayed;
-    uint64_t from;
+    tm_log_reach reach;
     uint64_t records_max;
     uint8_t *out;
     size_t capacity;
     size_t size;
-    uint8_t *window; /* owned */
+    tm_shape shapes[1U << SHAPES_BITS];
+    uint64_t fits;
+    uint64_t misfits;
+    uint8_t *window; /* owned, and TM_SHAPE_SLACK behind it */
     size_t window_bytes;
     const tm_segment *segment; /* pinned: that is walked */
     uint64_t end;              /* of its batches */
@@ -31,23 +39,77 @@ typedef struct walk {
 
 /* ---- one record ---- */
 
-bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
-    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+/* The attributes of a message, as they lie in its frame; NULL: it has none. */
+static const uint8_t *attributes_of(const tm_log_record *record, size_t *size) {
     const uint8_t *frame = tm_record_body(record);
-    size_t count;
-    size_t used;
     if (record->body_size < WIRE_HEADER_BYTES) {
-        return false;
+        return NULL;
     }
     uint64_t at = WIRE_HEADER_BYTES + (uint64_t)tm_load16(frame + WIRE_EXTENSION_SIZE);
-    uint64_t bytes = tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
-    if (at + bytes > record->body_size || tm_attributes_decode(frame + at, bytes, attributes, &count, &used) != TM_OK) {
-        return false;
-    }
+    *size = tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    return at + *size <= record->body_size ? frame + at : NULL;
+}
+
+static bool match(tm_table *wanted, const tm_attribute *attributes, size_t count, uint64_t *memo) {
     uint64_t bits = 0;
-    tm_query query = {.group_count = 1};
+    tm_query query = {.group_count = 1, .memo = memo};
     tm_hits hits = {.bits = &bits};
     return tm_table_match(wanted, attributes, count, &query, &hits) == TM_OK && bits != 0;
+}
+
+bool tm_log_matches(tm_table *wanted, const tm_log_record *record) {
+    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+    size_t size;
+    const uint8_t *bytes = attributes_of(record, &size);
+    size_t count;
+    size_t used;
+    return bytes != NULL && tm_attributes_decode(bytes, size, attributes, &count, &used) == TM_OK && used == size &&
+           match(wanted, attributes, count, NULL);
+}
+
+static void begin_shapes(walk *w) {
+    uint64_t unknown[SHAPE_TABLES];
+    for (unsigned table = 1; table < SHAPE_TABLES; table++) {
+        unknown[table] = SHAPE_NO_TABLE;
+    }
+    unknown[0] = tm_table_unknown(w->wanted);
+    for (uint32_t i = 0; i < 1U << SHAPES_BITS; i++) {
+        tm_shape_want_all(&w->shapes[i], unknown);
+    }
+}
+
+/* By how many attributes there are, and the first seven bytes of the first; there is slack behind them. */
+static tm_shape *shape_of(walk *w, const uint8_t *bytes) {
+    return &w->shapes[tm_load64(bytes) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPES_BITS)];
+}
+
+/* As tm_log_matches, for a record in the window. */
+static bool matches(walk *w, const tm_log_record *record) {
+    tm_attribute attributes[TM_ATTRIBUTES_MAX];
+    if (w->misfits > MISFITS_FREE && w->misfits > w->fits / MISFITS_OF) {
+        return tm_log_matches(w->wanted, record);
+    }
+    size_t size;
+    const uint8_t *bytes = attributes_of(record, &size);
+    if (bytes == NULL) {
+        return false;
+    }
+    tm_shape *shape = shape_of(w, bytes);
+    uint64_t version = shape->version;
+    size_t count;
+    int result = tm_shape_decode(shape, bytes, size, attributes, &count);
+    bool is_fit = shape->version == version;
+    w->fits += is_fit;
+    w->misfits += !is_fit;
+    if (result != TM_OK) {
+        return false;
+    }
+    bool matched = match(w->wanted, attributes, count, shape->memo[0]);
+    if (!shape->is_trimmed) {
+        tm_shape_note_asked(shape, 0);
+        tm_shape_trim(shape);
+    }
+    return matched;
 }
 
 /* Does the segment that a copy came from still hold it? */
@@ -62,11 +124,16 @@ static bool has_original(walk *w, uint64_t n) {
     return has;
 }
 
+static bool is_in_reach(const walk *w, const tm_log_record *record) {
+    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
+    return is_message && record->n >= w->reach.from && record->t_us >= w->reach.since_us &&
+           record->t_us <= w->reach.until_us;
+}
+
 /* false: `out` has no room for it. */
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
-    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
-    if (!is_message || record->n < w->from || (w->wanted != NULL && !tm_log_matches(w->wanted, record)) ||
+    if (!is_in_reach(w, record) || (w->wanted != NULL && !matches(w, record)) ||
         ((record->flags & TM_LOG_COPIED) && has_original(w, record->n))) {
         return true;
     }
@@ -80,10 +147,14 @@ static bool look_at(walk *w, const tm_log_record *record) {
 
 /* ---- the window ---- */
 
+static void free_window(walk *w) {
+    TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window != NULL ? w->window_bytes + TM_SHAPE_SLACK : 0);
+}
+
 static int make_window(walk *w, size_t bytes) {
     pthread_mutex_lock(&w->store->state);
-    TM_DELETE(&w->store->memory, TM_COLD, w->window, uint8_t, w->window_bytes);
-    w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes);
+    free_window(w);
+    w->window = TM_NEW(&w->store->memory, TM_COLD, uint8_t, bytes + TM_SHAPE_SLACK);
     w->window_bytes = w->window != NULL ? bytes : 0;
     pthread_mutex_unlock(&w->store->state);
     return w->window != NULL ? TM_OK : TM_NO_MEMORY;
@@ -171,13 +242,19 @@ static int walk_segment(walk *w, tm_log_place *place) {
     return TM_OK;
 }
 
-/* The segment that a place is in, or the next one, pinned; NULL: there is none. */
+/* May a segment hold something within reach? */
+static bool is_worth_a_walk(const walk *w, const tm_segment *segment) {
+    return segment->last_n >= w->reach.from && segment->most_us >= w->reach.since_us &&
+           segment->least_us <= w->reach.until_us && !segment->is_leaving;
+}
+
+/* The segment that a place is in, or the next one that is worth it, pinned; NULL: there is none. */
 static tm_segment *pin_next(walk *w, tm_log_place *place) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&w->store->state);
     for (uint32_t i = 0; i < w->store->segment_count && next == NULL; i++) {
         tm_segment *segment = w->store->segments[i];
-        if (segment->serial >= place->serial && segment->last_n >= w->from && !segment->is_leaving) {
+        if (segment->serial >= place->serial && is_worth_a_walk(w, segment)) {
             next = segment;
             next->pins++;
             w->end = segment->used;
@@ -190,17 +267,20 @@ static tm_segment *pin_next(walk *w, tm_log_place *place) {
     return next;
 }
 
-int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records_max, tm_log_place *place, void *out,
-                  size_t capacity, size_t *size, tm_log_replayed *replayed) {
+int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint64_t records_max, tm_log_place *place,
+                  void *out, size_t capacity, size_t *size, tm_log_replayed *replayed) {
     walk w = {.store = log->store,
               .wanted = wanted,
               .replayed = replayed,
-              .from = from,
+              .reach = reach != NULL ? *reach : (tm_log_reach){.until_us = UINT64_MAX},
               .records_max = records_max,
               .out = out,
               .capacity = capacity};
     *replayed = (tm_log_replayed){0};
     int result = TM_OK;
+    if (wanted != NULL) {
+        begin_shapes(&w);
+    }
     while (result == TM_OK && !w.is_over) {
         tm_segment *segment = pin_next(&w, place);
         if (segment == NULL) {
@@ -224,7 +304,7 @@ int tm_log_replay(tm_log *log, tm_table *wanted, uint64_t from, uint64_t records
     }
     *size = w.size;
     pthread_mutex_lock(&w.store->state);
-    TM_DELETE(&w.store->memory, TM_COLD, w.window, uint8_t, w.window_bytes);
+    free_window(&w);
     pthread_mutex_unlock(&w.store->state);
     return result;
 }
@@ -233,7 +313,7 @@ int tm_log_find(tm_log *log, uint64_t origin, uint64_t counter, uint64_t records
                 size_t capacity, uint64_t *n, tm_log_replayed *replayed) {
     size_t size = 0;
     *n = 0;
-    int result = tm_log_replay(log, NULL, 0, records_max, place, bytes, capacity, &size, replayed);
+    int result = tm_log_replay(log, NULL, NULL, records_max, place, bytes, capacity, &size, replayed);
     for (size_t at = 0; result == TM_OK && at < size && *n == 0;) {
         const tm_log_record *record = (const tm_log_record *)((uint8_t *)bytes + at);
         const uint8_t *frame = tm_record_body(record);

@@ -13,7 +13,7 @@
 tm_segment *tm_segment_new(tm_memory *memory) {
     tm_segment *segment = TM_NEW(memory, TM_COLD, tm_segment, 1);
     if (segment != NULL) {
-        *segment = (tm_segment){.memory = memory, .file = -1, .used = SEGMENT_HEAD_BYTES};
+        *segment = (tm_segment){.memory = memory, .file = -1, .used = SEGMENT_HEAD_BYTES, .least_us = UINT64_MAX};
     }
     return segment;
 }
@@ -158,7 +158,9 @@ static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
 
 static void add_brief(tm_segment *segment, const tm_log_record *record, uint32_t place) {
     uint64_t at_ms = record->t_us / 1000;
-    segment->briefs_ms = segment->brief_count == 0 ? at_ms : segment->briefs_ms;
+    if (segment->brief_count == 0) { /* who reads briefs holds no lock: it is written once */
+        segment->briefs_ms = at_ms;
+    }
     int64_t apart_ms = (int64_t)(at_ms - segment->briefs_ms);
     tm_brief brief = {.place = place, .body_size = record->body_size, .at_ms = (uint32_t)at_ms};
     brief.lasts_ms = apart_ms == (int32_t)apart_ms ? lasts_ms(record, at_ms) : BRIEF_IS_SHORT;
@@ -177,6 +179,8 @@ static void add_link(tm_segment *segment, tm_claim of, uint64_t n) {
 }
 
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place) {
+    segment->least_us = record->t_us < segment->least_us ? record->t_us : segment->least_us;
+    segment->most_us = record->t_us > segment->most_us ? record->t_us : segment->most_us;
     if (tm_record_claims(record) > 0) {
         add_brief(segment, record, place);
     }
@@ -301,6 +305,8 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
                              .last_n = segment->last_n,
                              .last_fresh_n = segment->last_fresh_n,
                              .briefs_ms = segment->briefs_ms,
+                             .least_us = segment->least_us,
+                             .most_us = segment->most_us,
                              .rows = segment->row_count,
                              .postings = segment->link_count,
                              .briefs = segment->brief_count,
@@ -325,6 +331,8 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
 
 void tm_segment_unseal(tm_segment *segment) {
     free_index(segment);
+    segment->least_us = UINT64_MAX;
+    segment->most_us = 0;
     segment->state = SEGMENT_CLOSED;
 }
 
@@ -348,6 +356,8 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     segment->last_seq = head->last_seq;
     segment->last_n = head->last_n;
     segment->last_fresh_n = head->last_fresh_n;
+    segment->least_us = head->least_us;
+    segment->most_us = head->most_us;
     segment->state = SEGMENT_SEALED;
     return true;
 }

@@ -66,6 +66,8 @@ typedef struct tm_segment {
     uint32_t brief_count;
     uint32_t brief_capacity;
     uint64_t briefs_ms; /* of the first one that was appended */
+    uint64_t least_us;  /* when records were appended, as they say; more than `most_us`: there are none */
+    uint64_t most_us;
 } tm_segment;
 
 /* NULL: no memory. */

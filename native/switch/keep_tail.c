@@ -38,13 +38,14 @@ int keep_read_tail(tm_switch *sw) {
     if (bytes == NULL) {
         return TM_NO_MEMORY;
     }
-    uint64_t from = tm_log_tail(keeps->log, KEEP_TAIL_RECORDS, KEEP_TAIL_BYTES);
+    tm_log_reach reach = {.from = tm_log_tail(keeps->log, KEEP_TAIL_RECORDS, KEEP_TAIL_BYTES), .until_us = UINT64_MAX};
     tm_log_place place = {0};
     tm_log_replayed replayed = {0};
     int result = TM_OK;
     while (result == TM_OK && !replayed.is_all) {
         size_t size = 0;
-        result = tm_log_replay(keeps->log, NULL, from, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
+        result =
+            tm_log_replay(keeps->log, NULL, &reach, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
         for (size_t at = 0; result == TM_OK && at < size; at += ((const tm_log_record *)(bytes + at))->size) {
             note(sw, (const tm_log_record *)(bytes + at));
         }

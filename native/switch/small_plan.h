@@ -13,8 +13,8 @@
 
 #include "base/work.h"
 #include "model/filter.h"
+#include "model/shape.h"
 #include "network/remote_filters.h"
-#include "switch/shape.h"
 #include "switch/subscriptions.h"
 
 #define SMALL_PLAN_FILTERS_MAX 32U

@@ -9,13 +9,13 @@
 #ifndef TM_SWITCH_H
 #define TM_SWITCH_H
 
+#include "model/shape.h"
 #include "model/wire.h"
 #include "network/publishers.h"
 #include "records/records.h"
 #include "switch/connection.h"
 #include "switch/fit.h"
 #include "switch/net.h"
-#include "switch/shape.h"
 #include "switch/small_plan.h"
 #include "switch/subscriber.h"
 #include "switch/subscriptions.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "switch/shape.h"
+#include "model/shape.h"
 
 static int decode(const uint8_t *bytes, size_t size, tm_attribute *out, size_t *count, size_t *used) {
     uint8_t *exact = malloc(size > 0 ? size : 1); /* so that the sanitizer sees a read of one byte too many */

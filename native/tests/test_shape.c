@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "model/shape.h"
 #include "support.h"
-#include "switch/shape.h"
 
 #define UNKNOWN 77U /* what a table would remember of a name without filters */
 #define KNOWN 5U

@@ -4,7 +4,7 @@
  * a short string checked; what is left out is only stepped over. Bounds are looked at once an attribute, which is why
  * there must be slack behind a message: a name and a value, of sixteen bytes each.
  */
-#include "switch/shape.h"
+#include "model/shape.h"
 
 #include <string.h>
 
