@@ -231,10 +231,15 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
     return result;
 }
 
+/* May rows of a keep be made of briefs? The book has no terms: what it has is read as records. */
+static bool takes_briefs(const tm_switch *sw, uint32_t slot) {
+    const tm_keep_terms *terms = slot != KEEP_BOOK ? keep_at(sw, slot)->terms : NULL;
+    return terms != NULL && terms->order_by_size + terms->latest_by_size == 0 && !keep_are_some_recorded(sw);
+}
+
 static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
-    tm_keep *keep = keep_at(sw, slot);
-    bool has_names = keep->terms->order_by_size + keep->terms->latest_by_size > 0;
-    if (brief->is_enough && !has_names && !keep_are_some_recorded(sw) && slot != KEEP_BOOK) {
+    if (brief->is_enough && takes_briefs(sw, slot)) {
+        tm_keep *keep = keep_at(sw, slot);
         tm_kept_keys keys = {.expires_ms = brief->expires_ms};
         tm_kept row = brief_row(sw, brief);
         return keep_reserve_row(sw, keep, brief->expires_ms > 0) ? put(sw, slot, &row, &keys, open) : TM_NO_MEMORY;
