@@ -59,6 +59,9 @@ STREAM_KINDS: Final = frozenset({"add", "restore", "merge", "return", "leave"})
 S_NS: Final = 1_000_000_000
 CLOCK_NS: Final = UNIX_MS * 1_000_000
 """Clock of publishers at the beginning. They count from 1 at first, and from their clock when they start again."""
+START_NS: Final = S_NS // 100
+"""By how much the clock has gone on at each start. No process starts twice within RUN_REACH counters (1.05 ms), also if
+its clock is put back by as much each time: the later start would count as a part of the earlier one."""
 FILLER_BYTES: Final = 16 * 1024
 CLIENTS_RETURN_US: Final = (20 * MS, 500 * MS)
 
@@ -320,7 +323,7 @@ class World:
     def _rewind(self, args: Args) -> None:
         publisher, seconds = args
         self._starts += 1
-        self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * S_NS // 1_000
+        self._counters[publisher] = CLOCK_NS + seconds * S_NS + self._starts * START_NS
 
     def fill(self, link: SimulatedLink) -> None:
         """Send as much data as the queues of `link` hold, both ways."""

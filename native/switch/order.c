@@ -18,25 +18,19 @@ static uint32_t parent_in(const tm_net *net, uint32_t generation, uint32_t key, 
     return tm_routes_from(&net->routes, tm_generation_route(&net->routes.generations[generation], key), key, source);
 }
 
-/* One more than the newest generation in which messages of `source` come from `neighbour`; 0: in none. */
-static uint32_t newness_of(const tm_net *net, uint32_t key, uint32_t source, uint32_t neighbour) {
-    uint32_t newness = net->routes.in_force;
-    while (newness > 0 && parent_in(net, newness - 1, key, source) != neighbour) {
-        newness--;
-    }
-    return newness;
-}
-
-/* May what was sent by an earlier way than that of `neighbour` still come? Of two ways one at most is the earlier one,
- * so no two links wait for each other. */
+/* May what was sent by an earlier way than that of `neighbour` still come? A way is as old as the oldest generation
+ * that has it, of those that are in force for as long as messages wait: of two ways one at most is the earlier one, so
+ * no two links wait for each other. */
 static bool is_earlier_way_open(const tm_net *net, uint32_t key, uint32_t source, uint32_t neighbour) {
-    uint32_t newness = newness_of(net, key, source, neighbour);
-    for (uint32_t i = 0; i + 1 < newness; i++) {
-        uint32_t parent = parent_in(net, i, key, source);
-        if (parent != WAY_NONE && net->neighbours[parent].connection != CONNECTION_NONE &&
-            newness_of(net, key, source, parent) < newness) {
-            return true;
+    const tm_routes *routes = &net->routes;
+    bool is_open = false;
+    for (uint32_t i = 0; i < routes->in_force; i++) {
+        uint32_t parent =
+            routes->generations[i].until_ms < routes->waits_until_ms ? WAY_NONE : parent_in(net, i, key, source);
+        if (parent == neighbour) {
+            return is_open;
         }
+        is_open = is_open || (parent != WAY_NONE && net->neighbours[parent].connection != CONNECTION_NONE);
     }
     return false;
 }

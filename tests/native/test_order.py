@@ -118,8 +118,16 @@ def test_a_way_between_the_newest_and_the_oldest_one_waits_for_the_oldest(router
     assert router.comes(OLD, 1, 2) == [1, 2]
 
 
-def test_a_way_that_is_taken_again_is_the_newest_one(router):
+def test_a_way_that_is_taken_again_is_the_oldest_one(router):
     router.reroute(NEW)
+    router.reroute(OLD)
+    assert router.comes(NEW, 2) == []
+    assert router.comes(OLD, 1, 2) == [1, 2]
+
+
+def test_routes_that_end_before_the_wait_does_make_no_way_old(router):
+    router.reroute(NEW)
+    router.later(HOLD_MS - WAIT_MS + 1)
     router.reroute(OLD)
     assert router.comes(OLD, 2) == []
     assert router.comes(NEW, 1, 2) == [1, 2]

@@ -166,6 +166,12 @@ def test_what_the_judge_once_took_for_a_fault_is_none(scenario: Scenario) -> Non
 
 
 @pytest.mark.slow
+def test_a_way_that_is_taken_again_soon_is_an_old_one() -> None:
+    """A link came and a router left at once: for one router the way was old, new and old within 50 ms."""
+    _clean(run(Scenario("ring:4", 200, "all", 30000231, "profile", "source-trees", only=(0, 2))))
+
+
+@pytest.mark.slow
 def test_two_lives_that_lost_their_epochs_do_not_share_one() -> None:
     """The one jumped to where the other had been, of which none of its neighbours had heard."""
     some = (*range(29, 34), *range(64, 69), *range(98, 103), *range(108, 113), *range(118, 123), *range(132, 147))

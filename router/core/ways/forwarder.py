@@ -183,14 +183,14 @@ class Forwarder:
     ) -> bool:
         """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
         linked neighbour on an older way has not yet brought that message or a later one that goes by the same tree. A
-        way is as new as the newest trees that have it. Ask again when something has come by another way, a link has
-        gone, or `waits_until_us` is over."""
+        way is as old as the oldest trees that have it, of those that are in force for as long as messages wait. Ask
+        again when something has come by another way, a link has gone, or `waits_until_us` is over."""
         if now_us >= self.waits_until_us or self._reached.has(*transit, root) or self._windows.has_seen(*transit):
             return False
         self._forget(now_us)
         ages: dict[int | None, int] = {}
-        for age, trees in enumerate(self._trees(root)):
-            ages.setdefault(trees.parent(transit.source), age)
+        for age, trees in enumerate(self._trees(root, self.waits_until_us)):
+            ages[trees.parent(transit.source)] = age
         mine = ages.get(came_from)
         return mine is not None and any(age > mine and parent in linked for parent, age in ages.items())
 
@@ -199,11 +199,12 @@ class Forwarder:
         (None) in its own."""
         return any(self._policy.accept(trees, source, neighbour) for trees in self._trees(root))
 
-    def _trees(self, root: int | None) -> Iterator[Trees]:
-        """Yield the trees in force by which a message goes that names `root` or (None) none, the newest first."""
+    def _trees(self, root: int | None, until_us: int = 0) -> Iterator[Trees]:
+        """Yield the trees in force by which a message goes that names `root` or (None) none, the newest first; those
+        alone that are in force until `until_us`."""
         for generation in self._generations:
             trees = generation.trees_of(root)
-            if trees is not None:
+            if trees is not None and (generation.until_us is None or generation.until_us >= until_us):
                 yield trees
 
     def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace, root: int | None) -> None:

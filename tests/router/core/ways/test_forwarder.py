@@ -283,10 +283,19 @@ def test_of_three_ways_each_waits_for_those_before_it():
     assert not waits(made, 3, OLD, linked)
 
 
-def test_a_way_that_is_taken_again_is_the_newest_one():
+def test_a_way_that_is_taken_again_is_the_oldest_one():
     made = forwarder(FakeTrees(OLD), FakeTrees(NEW), FakeTrees(OLD))
-    assert waits(made, 3, OLD)
-    assert not waits(made, 3, NEW), "no two ways wait for each other"
+    assert waits(made, 3, NEW)
+    assert not waits(made, 3, OLD), "no two ways wait for each other"
+
+
+def test_trees_that_end_before_the_wait_does_make_no_way_old():
+    made = Forwarder(ME, 1, Times(tree_hold_us=HOLD_US, way_wait_us=30))
+    now_us = HOLD_US - 30 + 1
+    for trees, at_us in ((FakeTrees(OLD), 0), (FakeTrees(NEW), 0), (FakeTrees(OLD), now_us)):
+        made.reroute(trees, at_us)
+    assert waits(made, 3, OLD, now_us=now_us)
+    assert not waits(made, 3, NEW, now_us=now_us)
 
 
 @pytest.mark.parametrize(("linked", "now_us"), [(frozenset({NEW}), 0), (frozenset({OLD, NEW}), HOLD_US)])
