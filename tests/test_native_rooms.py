@@ -33,7 +33,7 @@ ARROWS = {
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
     "log": {".", "base", "model"},
-    "keeps": {".", "base"},
+    "keeps": {".", "base", "model"},
     "switch": {".", "base", "model", "table", "network", "records", "keeps"},
 }
 
