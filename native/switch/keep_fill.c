@@ -59,19 +59,24 @@ static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
     return low;
 }
 
-/* The newest one counts. */
-static void take_tallies(tm_switch *sw, tm_keep *keep) {
+/* The newest one counts. false: no memory. */
+static bool take_tallies(tm_switch *sw, tm_keep *keep) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = first_tally(keeps, keep->number);
          i < keeps->tally_count && keeps->tallies[i].tally.keep == keep->number; i++) {
-        if (keep->tally_n != 0) {
-            keep_retire_book(sw, keep->tally_n); /* a crash came between it and the one that replaced it */
+        if (!keep_open_account(sw, keep)) {
+            return false;
         }
-        keep->tally = keeps->tallies[i].tally;
-        keep->tally_n = keeps->tallies[i].n;
+        tm_keep_account *account = keep->account;
+        if (account->tally_n != 0) {
+            keep_retire_book(sw, account->tally_n); /* a crash came between it and the one that replaced it */
+        }
+        account->tally = keeps->tallies[i].tally;
+        account->tally_n = keeps->tallies[i].n;
+        memcpy(account->told, account->tally.left, sizeof account->told);
+        account->told_doubts = account->tally.doubts;
     }
-    memcpy(keep->told, keep->tally.left, sizeof keep->told);
-    keep->told_doubts = keep->tally.doubts;
+    return true;
 }
 
 /* ---- what is acknowledged, and kept on ---- */
@@ -281,9 +286,11 @@ int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since) {
         return TM_MISUSED;
     }
     tm_keep *keep = keep_at(sw, slot);
-    take_tallies(sw, keep);
+    if (!take_tallies(sw, keep)) {
+        return TM_NO_MEMORY;
+    }
     for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        keep->appended += keep->tally.left[how];
+        keep->appended += keep_account(keep)->tally.left[how];
     }
     int result = keep_fill(sw, slot);
     return result == TM_OK ? keep_doubt(sw, slot, since) : result;
