@@ -11,8 +11,10 @@
 
 #ifdef TM_LOG_TESTED
 #define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */
+#define FEW_BRIEFS 4U
 #else
 #define PIECE_BYTES (1U << 20)
+#define FEW_BRIEFS 64U
 #endif
 #define BRIEFS_PIECE 4096U
 #define UNACKED_PIECE 512U
@@ -186,8 +188,8 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
 
 /* Briefs of what a keep has, and the records that were read last, for those of which the brief is not enough. */
 typedef struct source {
-    tm_log_brief *briefs; /* owned */
-    size_t count;
+    tm_log_brief few[FEW_BRIEFS]; /* room for what most keeps have, where there are thousands */
+    tm_log_brief *briefs;         /* owned: room for BRIEFS_PIECE; NULL: `few` has been enough */
     uint8_t *bytes; /* owned; it grows to the longest record */
     size_t capacity;
     size_t size;
@@ -259,11 +261,19 @@ static int fill(tm_switch *sw, uint32_t slot, source *from, unacked *open) {
     uint32_t number = keep_at(sw, slot)->number;
     uint64_t after = 0;
     int result = open->claimant != 0 ? read_unacked(sw, open) : TM_OK;
-    for (from->count = 1; result == TM_OK && from->count > 0;) {
-        result = tm_log_briefs(log, number, 0, after, from->briefs, BRIEFS_PIECE, &from->count);
-        for (size_t i = 0; result == TM_OK && i < from->count; i++) {
-            after = from->briefs[i].n;
-            result = fill_one(sw, slot, &from->briefs[i], from, open);
+    for (bool has_more = true; result == TM_OK && has_more;) {
+        tm_log_brief *briefs = from->briefs != NULL ? from->briefs : from->few;
+        size_t room = from->briefs != NULL ? BRIEFS_PIECE : FEW_BRIEFS;
+        size_t count = 0;
+        result = tm_log_briefs(log, number, 0, after, briefs, room, &count);
+        for (size_t i = 0; result == TM_OK && i < count; i++) {
+            after = briefs[i].n;
+            result = fill_one(sw, slot, &briefs[i], from, open);
+        }
+        has_more = count == room;
+        if (result == TM_OK && has_more && from->briefs == NULL) {
+            from->briefs = TM_NEW(&sw->keeps->memory, TM_COLD, tm_log_brief, BRIEFS_PIECE);
+            result = from->briefs != NULL ? TM_OK : TM_NO_MEMORY;
         }
     }
     return result == TM_OK && open->claimant != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
@@ -273,8 +283,8 @@ int keep_fill(tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
     unacked open = {.claimant = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
     tm_memory *memory = &sw->keeps->memory;
-    source from = {.briefs = TM_NEW(memory, TM_COLD, tm_log_brief, BRIEFS_PIECE)};
-    int result = from.briefs != NULL ? fill(sw, slot, &from, &open) : TM_NO_MEMORY;
+    source from = {.briefs = NULL};
+    int result = fill(sw, slot, &from, &open);
     TM_DELETE(memory, TM_COLD, from.bytes, uint8_t, from.capacity);
     TM_DELETE(memory, TM_COLD, from.briefs, tm_log_brief, from.briefs != NULL ? BRIEFS_PIECE : 0);
     return result;
