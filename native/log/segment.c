@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "model/wire.h"
 
-#define BRIEFS_READ 256U /* at once, for a row that has many of a segment's records */
-#define MANY 8U          /* one of so many */
+#define BRIEFS_READ 256U /* at once, where those that are wanted lie close together: */
+#define BRIEFS_GAP 64U   /* so many apart, which are read in less time than another read begins */
 
 tm_segment *tm_segment_new(tm_memory *memory) {
     tm_segment *segment = TM_NEW(memory, TM_COLD, tm_segment, 1);
@@ -215,14 +215,35 @@ typedef struct brief_window {
     const tm_segment *segment; /* borrowed */
     tm_disk *disk;             /* borrowed */
     uint64_t at;               /* of the first brief, in the file */
-    uint32_t reach;            /* how many are read at once */
+    const uint8_t *postings;   /* borrowed: those that ask for briefs, the last one first */
     uint32_t end;              /* the window shows those before it */
     uint32_t count;
     tm_brief briefs[BRIEFS_READ];
 } brief_window;
 
-/* One brief; who asks goes backwards for the most part. One that is out of the list is none. */
-static bool find_brief(brief_window *w, uint32_t which, tm_brief *brief) {
+static tm_posting posting_at(const uint8_t *postings, uint32_t at) {
+    tm_posting posting;
+    memcpy(&posting, postings + at * sizeof posting, sizeof posting);
+    return posting;
+}
+
+/* How many briefs to read for a posting: back to those of postings before it that lie close. */
+static uint32_t reach_of(const uint8_t *postings, uint32_t at) {
+    uint32_t last = posting_at(postings, at).brief;
+    uint32_t first = last;
+    while (at-- > 0) {
+        uint32_t which = posting_at(postings, at).brief;
+        if (which > first || first - which > BRIEFS_GAP || last - which >= BRIEFS_READ) {
+            break;
+        }
+        first = which;
+    }
+    return last - first + 1;
+}
+
+/* The brief of a posting. One that is out of the list is none. */
+static bool find_brief(brief_window *w, uint32_t at, tm_brief *brief) {
+    uint32_t which = posting_at(w->postings, at).brief;
     *brief = (tm_brief){.lasts_ms = BRIEF_IS_SHORT};
     if (which >= w->segment->brief_count) {
         return true;
@@ -233,9 +254,9 @@ static bool find_brief(brief_window *w, uint32_t which, tm_brief *brief) {
     }
     if (which >= w->end || which < w->end - w->count) {
         w->end = which + 1;
-        w->count = w->end < w->reach ? w->end : w->reach;
-        uint64_t at = w->at + (uint64_t)(w->end - w->count) * sizeof *brief;
-        if (tm_disk_read_whole(w->disk, w->segment->file, w->briefs, w->count * sizeof *brief, at) != 0) {
+        w->count = reach_of(w->postings, at);
+        uint64_t from = w->at + (uint64_t)(w->end - w->count) * sizeof *brief;
+        if (tm_disk_read_whole(w->disk, w->segment->file, w->briefs, w->count * sizeof *brief, from) != 0) {
             return false;
         }
     }
@@ -246,8 +267,10 @@ static bool find_brief(brief_window *w, uint32_t which, tm_brief *brief) {
 bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
                            tm_reference *out) {
     uint64_t postings_at = segment->used + sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row);
-    brief_window w = {.segment = segment, .disk = disk, .at = postings_at + segment->link_count * sizeof(tm_posting)};
-    w.reach = row->count >= segment->brief_count / MANY ? BRIEFS_READ : 1;
+    brief_window w = {.segment = segment,
+                      .disk = disk,
+                      .at = postings_at + segment->link_count * sizeof(tm_posting),
+                      .postings = (const uint8_t *)out};
     if (segment->state != SEGMENT_SEALED) {
         gather(segment, row, (tm_posting *)out);
     } else if (tm_disk_read_whole(disk, segment->file, out, count * sizeof(tm_posting),
@@ -255,13 +278,12 @@ bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_ro
         return false;
     }
     for (uint32_t i = count; i-- > 0;) { /* from the end, as references are longer than the postings before them */
-        tm_posting posting;
+        uint32_t low = posting_at(w.postings, i).low;
         tm_brief brief;
-        memcpy(&posting, (uint8_t *)out + i * sizeof posting, sizeof posting);
-        if (!find_brief(&w, posting.brief, &brief)) {
+        if (!find_brief(&w, i, &brief)) {
             return false;
         }
-        out[i] = (tm_reference){posting.low, brief};
+        out[i] = (tm_reference){low, brief};
     }
     return true;
 }

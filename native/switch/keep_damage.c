@@ -5,22 +5,20 @@
  * keep has not done with is a doubt, told with its positions and without a count. The record that counts a doubt says
  * that the keep has done with the stretch, so it is counted once.
  */
-#include "base/grow.h"
 #include "switch/keeps.h"
 
 #define STRETCHES_MAX 64U /* of a keep at a start; the last one reaches over more */
 #define PIECES_MAX 256U   /* records about them; what is left is told again at the next start */
 
 static bool doubt(tm_switch *sw, tm_keep *keep, tm_log_range told, tm_log_range done) {
-    if (!tm_grow(&sw->keeps->memory, TM_COLD, &keep->losses, sizeof *keep->losses, &keep->loss_capacity,
-                 keep->loss_count + 1)) {
+    if (!keep_reserve_loss(sw, keep)) {
         return false;
     }
-    tm_keep_tally *tally = &keep->tally;
+    tm_keep_tally *tally = &keep->account->tally;
     tally->doubt_first = tally->doubts == 0 || told.first < tally->doubt_first ? told.first : tally->doubt_first;
     tally->doubt_last = told.last > tally->doubt_last ? told.last : tally->doubt_last;
     tally->doubts++;
-    keep->losses[keep->loss_count++] = (tm_keep_loss){done.first, done.last, LEFT_DAMAGED, *tally};
+    keep->account->losses[keep->loss_count++] = (tm_keep_loss){done.first, done.last, LEFT_DAMAGED, *tally};
     sw->keeps->losses++;
     return true;
 }

@@ -10,6 +10,7 @@ int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
         return TM_ABSENT;
     }
     const tm_keep *keep = keep_at(sw, slot);
+    const tm_keep_account *account = keep_account(keep);
     const tm_index *index = &keep->index;
     uint32_t first = index->first;
     while (first < index->end && index->rows[first].state != KEPT_OPEN) {
@@ -28,19 +29,19 @@ int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
                            .bytes = keep->bytes,
                            .oldest = first < index->end ? index->rows[first].n : 0,
                            .oldest_ms = first < index->end ? index->rows[first].at_ms : 0,
-                           .acked = keep->tally.left[LEFT_ACKED],
-                           .expired = keep->tally.left[LEFT_EXPIRED],
-                           .dropped = keep->tally.left[LEFT_DROPPED],
-                           .replaced = keep->tally.left[LEFT_REPLACED],
-                           .dead = keep->tally.left[LEFT_DEAD],
-                           .undeliverable = keep->tally.left[LEFT_UNDELIVERABLE],
-                           .damaged = keep->tally.left[LEFT_DAMAGED],
-                           .doubts = keep->tally.doubts,
-                           .doubt_first = keep->tally.doubt_first,
-                           .doubt_last = keep->tally.doubt_last,
+                           .acked = account->tally.left[LEFT_ACKED],
+                           .expired = account->tally.left[LEFT_EXPIRED],
+                           .dropped = account->tally.left[LEFT_DROPPED],
+                           .replaced = account->tally.left[LEFT_REPLACED],
+                           .dead = account->tally.left[LEFT_DEAD],
+                           .undeliverable = account->tally.left[LEFT_UNDELIVERABLE],
+                           .damaged = account->tally.left[LEFT_DAMAGED],
+                           .doubts = account->tally.doubts,
+                           .doubt_first = account->tally.doubt_first,
+                           .doubt_last = account->tally.doubt_last,
                            .refused = keep->refused,
-                           .delivered = keep->delivered,
-                           .redelivered = keep->redelivered,
+                           .delivered = account->delivered,
+                           .redelivered = account->redelivered,
                            .members = keep->member_count,
                            .credit = credit};
     return TM_OK;
@@ -95,6 +96,9 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
         (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past || bytes != keep->bytes)) {
         return "a keep counts its messages wrongly";
     }
+    if (slot != KEEP_BOOK && keep->account == NULL && keep->appended + keep->past + keep->loss_count > 0) {
+        return "a keep that had messages has no account";
+    }
     if (tried[TRY_OUT] != keep->out || tried[TRY_PAUSED] != keep->paused || tried[TRY_READY] != keep->ready.count ||
         tried[TRY_OUT] + tried[TRY_PAUSED] + tried[TRY_READY] != keep->try_count) {
         return "a keep counts its tries wrongly";
@@ -142,10 +146,10 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
         *reason = "keeps by number, tries by time or waits are not in order";
     }
     for (uint32_t slot = 0; slot < keeps->count && *reason == NULL; slot++) {
-        if (keeps->rows[slot].is_live) {
+        if (keeps->rows[slot]->is_live) {
             *reason = check_keep(sw, slot);
-            *reason = *reason == NULL ? check_members(sw, &keeps->rows[slot]) : *reason;
-            losses += keeps->rows[slot].loss_count;
+            *reason = *reason == NULL ? check_members(sw, keeps->rows[slot]) : *reason;
+            losses += keeps->rows[slot]->loss_count;
         }
     }
     if (*reason == NULL && losses != keeps->losses) {
@@ -163,7 +167,7 @@ int tm_keeps_advance(tm_switch *sw, int64_t wall_ms) {
     }
     sw->keeps->wall_ahead_ms += wall_ms;
     for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
-        if (sw->keeps->rows[slot].is_live) {
+        if (sw->keeps->rows[slot]->is_live) {
             keep_make_due(sw, slot);
         }
     }

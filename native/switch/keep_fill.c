@@ -11,8 +11,10 @@
 
 #ifdef TM_LOG_TESTED
 #define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */
+#define FEW_BRIEFS 4U
 #else
 #define PIECE_BYTES (1U << 20)
+#define FEW_BRIEFS 64U
 #endif
 #define BRIEFS_PIECE 4096U
 #define UNACKED_PIECE 512U
@@ -59,19 +61,24 @@ static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
     return low;
 }
 
-/* The newest one counts. */
-static void take_tallies(tm_switch *sw, tm_keep *keep) {
+/* The newest one counts. false: no memory. */
+static bool take_tallies(tm_switch *sw, tm_keep *keep) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = first_tally(keeps, keep->number);
          i < keeps->tally_count && keeps->tallies[i].tally.keep == keep->number; i++) {
-        if (keep->tally_n != 0) {
-            keep_retire_book(sw, keep->tally_n); /* a crash came between it and the one that replaced it */
+        if (!keep_open_account(sw, keep)) {
+            return false;
         }
-        keep->tally = keeps->tallies[i].tally;
-        keep->tally_n = keeps->tallies[i].n;
+        tm_keep_account *account = keep->account;
+        if (account->tally_n != 0) {
+            keep_retire_book(sw, account->tally_n); /* a crash came between it and the one that replaced it */
+        }
+        account->tally = keeps->tallies[i].tally;
+        account->tally_n = keeps->tallies[i].n;
+        memcpy(account->told, account->tally.left, sizeof account->told);
+        account->told_doubts = account->tally.doubts;
     }
-    memcpy(keep->told, keep->tally.left, sizeof keep->told);
-    keep->told_doubts = keep->tally.doubts;
+    return true;
 }
 
 /* ---- what is acknowledged, and kept on ---- */
@@ -181,8 +188,8 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
 
 /* Briefs of what a keep has, and the records that were read last, for those of which the brief is not enough. */
 typedef struct source {
-    tm_log_brief *briefs; /* owned */
-    size_t count;
+    tm_log_brief few[FEW_BRIEFS]; /* room for what most keeps have, where there are thousands */
+    tm_log_brief *briefs;         /* owned: room for BRIEFS_PIECE; NULL: `few` has been enough */
     uint8_t *bytes; /* owned; it grows to the longest record */
     size_t capacity;
     size_t size;
@@ -254,11 +261,19 @@ static int fill(tm_switch *sw, uint32_t slot, source *from, unacked *open) {
     uint32_t number = keep_at(sw, slot)->number;
     uint64_t after = 0;
     int result = open->claimant != 0 ? read_unacked(sw, open) : TM_OK;
-    for (from->count = 1; result == TM_OK && from->count > 0;) {
-        result = tm_log_briefs(log, number, 0, after, from->briefs, BRIEFS_PIECE, &from->count);
-        for (size_t i = 0; result == TM_OK && i < from->count; i++) {
-            after = from->briefs[i].n;
-            result = fill_one(sw, slot, &from->briefs[i], from, open);
+    for (bool has_more = true; result == TM_OK && has_more;) {
+        tm_log_brief *briefs = from->briefs != NULL ? from->briefs : from->few;
+        size_t room = from->briefs != NULL ? BRIEFS_PIECE : FEW_BRIEFS;
+        size_t count = 0;
+        result = tm_log_briefs(log, number, 0, after, briefs, room, &count);
+        for (size_t i = 0; result == TM_OK && i < count; i++) {
+            after = briefs[i].n;
+            result = fill_one(sw, slot, &briefs[i], from, open);
+        }
+        has_more = count == room;
+        if (result == TM_OK && has_more && from->briefs == NULL) {
+            from->briefs = TM_NEW(&sw->keeps->memory, TM_COLD, tm_log_brief, BRIEFS_PIECE);
+            result = from->briefs != NULL ? TM_OK : TM_NO_MEMORY;
         }
     }
     return result == TM_OK && open->claimant != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
@@ -268,8 +283,8 @@ int keep_fill(tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
     unacked open = {.claimant = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
     tm_memory *memory = &sw->keeps->memory;
-    source from = {.briefs = TM_NEW(memory, TM_COLD, tm_log_brief, BRIEFS_PIECE)};
-    int result = from.briefs != NULL ? fill(sw, slot, &from, &open) : TM_NO_MEMORY;
+    source from = {.briefs = NULL};
+    int result = fill(sw, slot, &from, &open);
     TM_DELETE(memory, TM_COLD, from.bytes, uint8_t, from.capacity);
     TM_DELETE(memory, TM_COLD, from.briefs, tm_log_brief, from.briefs != NULL ? BRIEFS_PIECE : 0);
     return result;
@@ -281,9 +296,11 @@ int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since) {
         return TM_MISUSED;
     }
     tm_keep *keep = keep_at(sw, slot);
-    take_tallies(sw, keep);
+    if (!take_tallies(sw, keep)) {
+        return TM_NO_MEMORY;
+    }
     for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        keep->appended += keep->tally.left[how];
+        keep->appended += keep_account(keep)->tally.left[how];
     }
     int result = keep_fill(sw, slot);
     return result == TM_OK ? keep_doubt(sw, slot, since) : result;

@@ -227,8 +227,8 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     keep_unhold(sw, row->tried);
     hold(sw, row->tried, member);
     keep->out++;
-    keep->delivered++;
-    keep->redelivered += tried->deliveries > 1;
+    keep->account->delivered++;
+    keep->account->redelivered += tried->deliveries > 1;
     return true;
 }
 

@@ -85,8 +85,8 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
         keep->open -= was_open;
         keep->past -= !was_open;
         keep->bytes -= row->size;
-        keep->tally.left[how] += was_open;
-        keep->tally.bytes[how] += was_open ? row->size : 0;
+        keep->account->tally.left[how] += was_open;
+        keep->account->tally.bytes[how] += was_open ? row->size : 0;
         keep_forget_latest(keep, row);
     }
     tm_index_leave(&keep->index, at, first);
@@ -107,8 +107,8 @@ static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
     row->state = KEPT_PAST;
     keep->open--;
     keep->past++;
-    keep->tally.left[LEFT_ACKED]++;
-    keep->tally.bytes[LEFT_ACKED] += row->size;
+    keep->account->tally.left[LEFT_ACKED]++;
+    keep->account->tally.bytes[LEFT_ACKED] += row->size;
 }
 
 void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
@@ -128,26 +128,32 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
 
 /* ---- lost ---- */
 
+bool keep_reserve_loss(tm_switch *sw, tm_keep *keep) {
+    return keep_open_account(sw, keep) &&
+           tm_grow(&sw->keeps->memory, TM_COLD, &keep->account->losses, sizeof *keep->account->losses,
+                   &keep->account->loss_capacity, keep->loss_count + 1);
+}
+
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     tm_keep *keep = keep_at(sw, slot);
     if (keep->index.rows[at].state == KEPT_PAST) { /* somebody has had it */
         keep_leave(sw, slot, at, how);
         return true;
     }
-    if (!tm_grow(&sw->keeps->memory, TM_COLD, &keep->losses, sizeof *keep->losses, &keep->loss_capacity,
-                 keep->loss_count + 1)) {
+    if (!keep_reserve_loss(sw, keep)) {
         return false;
     }
     uint64_t n = keep->index.rows[at].n;
     uint64_t first;
     take_out(sw, slot, at, how, &first);
-    tm_keep_loss *before = keep->loss_count > 0 ? &keep->losses[keep->loss_count - 1] : NULL;
+    tm_keep_account *account = keep->account;
+    tm_keep_loss *before = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
     if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first &&
         n > before->last) {
         before->last = n;
-        before->tally = keep->tally;
+        before->tally = account->tally;
     } else {
-        keep->losses[keep->loss_count++] = (tm_keep_loss){first, n, how, keep->tally};
+        account->losses[keep->loss_count++] = (tm_keep_loss){first, n, how, account->tally};
         sw->keeps->losses++;
     }
     keep_make_due(sw, slot);
@@ -167,13 +173,13 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t written = 0;
     for (; written < keep->loss_count; written++) {
-        const tm_keep_loss *loss = &keep->losses[written];
+        const tm_keep_loss *loss = &keep->account->losses[written];
         uint64_t n;
         if (append_loss(sw, keep, loss, &n) != TM_OK) {
             break;
         }
-        uint64_t older = keep->tally_n;
-        keep->tally_n = n;
+        uint64_t older = keep->account->tally_n;
+        keep->account->tally_n = n;
         keep_retire_book(sw, older);
         if (tm_waits_reserve(&sw->keeps->waits)) {
             tm_wait wait = {.n = n,
@@ -189,7 +195,8 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
     keep->loss_count -= written;
     sw->keeps->losses -= written;
     if (keep->loss_count > 0) {
-        memmove(keep->losses, keep->losses + written, keep->loss_count * sizeof *keep->losses);
+        tm_keep_loss *losses = keep->account->losses;
+        memmove(losses, losses + written, keep->loss_count * sizeof *losses);
     }
 }
 

@@ -64,17 +64,17 @@ static uint64_t latest_hash(const void *owner, uint64_t n) {
 
 void keep_forget_latest(tm_keep *keep, const tm_kept *row) {
     uint64_t key = tm_index_keys(&keep->index, row)->latest_key;
-    tm_idset_search search = tm_idset_start(&keep->latest, key);
+    tm_idset_search search = tm_idset_start(&keep->account->latest, key);
     for (uint64_t n = tm_idset_next_word(&search); key != 0 && n != 0; n = tm_idset_next_word(&search)) {
         if (n == row->n) {
-            tm_idset_remove(&keep->latest, key, n, latest_hash, keep);
+            tm_idset_remove(&keep->account->latest, key, n, latest_hash, keep);
             return;
         }
     }
 }
 
 static uint64_t find_latest(const tm_keep *keep, uint64_t key) {
-    tm_idset_search search = tm_idset_start(&keep->latest, key);
+    tm_idset_search search = tm_idset_start(&keep->account->latest, key);
     for (uint64_t n = tm_idset_next_word(&search); n != 0; n = tm_idset_next_word(&search)) {
         if (latest_hash(keep, n) == key) {
             return n;
@@ -98,8 +98,13 @@ bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame) {
 bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     tm_memory *memory = &sw->keeps->memory;
     const tm_keep_terms *terms = keep->terms;
-    bool has_latest = terms == NULL || terms->latest_by_size == 0 ||
-                      tm_idset_reserve(&keep->latest, memory, TM_COLD, latest_hash, keep) == TM_OK;
+    if (terms == NULL) { /* the book has messages of its own alone */
+        return tm_index_reserve(&keep->index, memory, has_keys);
+    }
+    bool has_latest =
+        keep_open_account(sw, keep) &&
+        (terms->latest_by_size == 0 ||
+         tm_idset_reserve(&keep->account->latest, memory, TM_COLD, latest_hash, keep) == TM_OK);
     return has_latest && tm_index_reserve(&keep->index, memory, has_keys);
 }
 
@@ -111,7 +116,7 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_ke
     }
     tm_index_append(&keep->index, row, keys);
     if (keys->latest_key != 0) {
-        tm_idset_insert(&keep->latest, keys->latest_key, row->n);
+        tm_idset_insert(&keep->account->latest, keys->latest_key, row->n);
     }
     bool is_open = row->state == KEPT_OPEN;
     keep->appended += is_open;
@@ -140,9 +145,13 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
         }
     }
     tm_index_free(&keep->index, memory);
-    tm_idset_free(&keep->latest, memory, TM_COLD);
     tm_heap_free(&keep->ready, memory);
-    TM_DELETE(memory, TM_COLD, keep->losses, tm_keep_loss, keep->loss_capacity);
+    if (keep->account != NULL) {
+        tm_idset_free(&keep->account->latest, memory, TM_COLD);
+        TM_DELETE(memory, TM_COLD, keep->account->losses, tm_keep_loss, keep->account->loss_capacity);
+        TM_DELETE(memory, TM_COLD, keep->account, tm_keep_account, 1);
+        keep->account = NULL;
+    }
     while (keep->answers != NULL) {
         tm_keep_answer *answer = keep->answers;
         keep->answers = answer->next;
@@ -152,7 +161,6 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
     keep_drop_cold(sw, keep);
     tm_terms_drop(&sw->keeps->terms, keep->terms);
     keep->terms = NULL;
-    keep->losses = NULL;
     sw->keeps->losses -= keep->loss_count;
     keep->loss_count = 0;
 }
@@ -256,8 +264,8 @@ static int begin_to_forget(tm_switch *sw, uint32_t slot) {
     while (keep->members != MEMBER_NONE) {
         keep_detach(sw, keep->members);
     }
-    if (keep->tally_n != 0) {
-        keep_retire_book(sw, keep->tally_n);
+    if (keep_account(keep)->tally_n != 0) {
+        keep_retire_book(sw, keep->account->tally_n);
     }
     keep = keep_at(sw, slot);
     keep->is_closing = true;

@@ -35,11 +35,12 @@ static wire_loss reason_of(tm_leaving how) {
 void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
     const tm_member *member = keep_member(sw, id);
     const tm_keep *keep = keep_at(sw, member->keep);
+    const tm_keep_account *account = keep_account(keep);
     wire_begin(&sw->writer, WIRE_LOST);
     bool is_damage = how == LEFT_DAMAGED;
     wire_array(&sw->writer, is_damage ? 12 : 9);
-    wire_unsigned(&sw->writer, keep->told[how]);
-    wire_unsigned(&sw->writer, keep->tally.bytes[how]);
+    wire_unsigned(&sw->writer, account->told[how]);
+    wire_unsigned(&sw->writer, account->tally.bytes[how]);
     wire_unsigned(&sw->writer, reason_of(how));
     wire_array(&sw->writer, 1);
     wire_unsigned(&sw->writer, member->id);
@@ -49,10 +50,10 @@ void keep_tell_lost(tm_switch *sw, uint32_t id, tm_leaving how) {
     wire_unsigned(&sw->writer, 0);
     wire_boolean(&sw->writer, true);
     if (is_damage) {
-        bool is_doubtful = keep->told_doubts > 0;
-        wire_unsigned(&sw->writer, keep->told_doubts);
-        wire_unsigned(&sw->writer, is_doubtful ? keep->tally.doubt_first : 0);
-        wire_unsigned(&sw->writer, is_doubtful ? keep->tally.doubt_last : 0);
+        bool is_doubtful = account->told_doubts > 0;
+        wire_unsigned(&sw->writer, account->told_doubts);
+        wire_unsigned(&sw->writer, is_doubtful ? account->tally.doubt_first : 0);
+        wire_unsigned(&sw->writer, is_doubtful ? account->tally.doubt_last : 0);
     }
     wire_end(&sw->writer);
     keep_record_told(sw, keep, how, member->connection);
@@ -127,8 +128,9 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
     keep_member(sw, id)->credit = credit;
     keep_member(sw, id)->replayed_to = latest ? 0 : UINT64_MAX;
     for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        bool is_doubtful = how == LEFT_DAMAGED && keep_at(sw, slot)->told_doubts > 0;
-        if (keep_is_loss((tm_leaving)how) && (keep_at(sw, slot)->told[how] > 0 || is_doubtful)) {
+        const tm_keep_account *account = keep_account(keep_at(sw, slot));
+        bool is_doubtful = how == LEFT_DAMAGED && account->told_doubts > 0;
+        if (keep_is_loss((tm_leaving)how) && (account->told[how] > 0 || is_doubtful)) {
             keep_tell_lost(sw, id, (tm_leaving)how);
         }
     }

@@ -87,7 +87,7 @@ void keep_record_left(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm
     note(sw, (tm_kept_record){.what = (uint8_t)how,
                               .position = row->n,
                               .keep = keep->number,
-                              .total = keep_is_loss(how) ? keep->tally.left[how] + 1 : 0,
+                              .total = keep_is_loss(how) ? keep_account(keep)->tally.left[how] + 1 : 0,
                               .connection = is_held ? keep_member(sw, tried->holder)->connection : UINT32_MAX,
                               .deliveries = tried != NULL ? tried->deliveries : 0});
 }
@@ -97,7 +97,7 @@ void keep_record_told(tm_switch *sw, const tm_keep *keep, tm_leaving how, uint32
         note(sw, (tm_kept_record){.what = KEPT_TOLD,
                                   .lost = (uint8_t)how,
                                   .keep = keep->number,
-                                  .total = keep->told[how],
+                                  .total = keep_account(keep)->told[how],
                                   .connection = connection});
     }
 }

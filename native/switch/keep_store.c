@@ -18,7 +18,7 @@ static void find_wanted(tm_switch *sw, size_t count) {
         if (subscriber->state != SUBSCRIBER_KEEP) {
             continue;
         }
-        tm_keep *keep = &keeps->rows[subscriber->keep];
+        tm_keep *keep = keeps->rows[subscriber->keep];
         if (keep->stamp != keeps->stamp) {
             keep->stamp = keeps->stamp;
             keeps->wanted_slots[keeps->wanted_count++] = subscriber->keep;
@@ -60,7 +60,7 @@ static bool is_deliverable(const parts *message) {
 static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
-        tm_keep *keep = &keeps->rows[keeps->wanted_slots[i]];
+        tm_keep *keep = keeps->rows[keeps->wanted_slots[i]];
         if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, size)) {
             keep->refused++;
             return TM_LOG_FULL;

@@ -61,13 +61,13 @@ static void answer(tm_switch *sw, const tm_wait *wait) {
 
 static void tell_loss(tm_switch *sw, const tm_wait *wait) {
     uint32_t slot = keep_slot(sw, wait->connection);
-    tm_keep *keep = slot != KEEP_NONE ? keep_at(sw, slot) : NULL;
-    bool is_doubt = wait->how == LEFT_DAMAGED && keep != NULL && keep->told_doubts < wait->origin;
-    if (keep == NULL || (keep->told[wait->how] >= wait->number && !is_doubt)) {
+    tm_keep_account *account = slot != KEEP_NONE ? keep_at(sw, slot)->account : NULL;
+    bool is_doubt = wait->how == LEFT_DAMAGED && account != NULL && account->told_doubts < wait->origin;
+    if (account == NULL || (account->told[wait->how] >= wait->number && !is_doubt)) {
         return;
     }
-    keep->told[wait->how] = wait->number;
-    keep->told_doubts = wait->how == LEFT_DAMAGED ? wait->origin : keep->told_doubts;
+    account->told[wait->how] = wait->number;
+    account->told_doubts = wait->how == LEFT_DAMAGED ? wait->origin : account->told_doubts;
     for (uint32_t id = keep_at(sw, slot)->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
         keep_tell_lost(sw, id, (tm_leaving)wait->how);
     }

@@ -14,14 +14,14 @@
 
 static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_keeps *keeps = owner;
-    return tm_hash_u64(keeps->rows[id - 1].number, &keeps->memory.key);
+    return tm_hash_u64(keeps->rows[id - 1]->number, &keeps->memory.key);
 }
 
 uint32_t keep_slot(const tm_switch *sw, uint32_t number) {
     const tm_keeps *keeps = sw->keeps;
     tm_idset_search search = tm_idset_start(&keeps->numbers, tm_hash_u64(number, &keeps->memory.key));
     for (uint32_t id = tm_idset_next(&search); id != 0; id = tm_idset_next(&search)) {
-        if (keeps->rows[id - 1].number == number) {
+        if (keeps->rows[id - 1]->number == number) {
             return id - 1;
         }
     }
@@ -51,7 +51,7 @@ static bool reserve_keep(tm_keeps *keeps) {
         }
         *lists[i] = grown;
     }
-    tm_keep *rows = TM_RESIZE(&keeps->memory, TM_COLD, keeps->rows, tm_keep, old, capacity);
+    tm_keep **rows = TM_RESIZE(&keeps->memory, TM_COLD, keeps->rows, tm_keep *, old, capacity);
     if (rows == NULL) {
         for (unsigned i = 0; i < 4; i++) {
             *lists[i] = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * capacity, times[i] * old);
@@ -72,36 +72,58 @@ uint32_t keep_new_slot(tm_switch *sw, uint32_t number) {
     bool is_due = false; /* as the one before it may be, in this slot */
     bool is_unwritten = false;
     if (slot != KEEP_NONE) {
-        keeps->free = keeps->rows[slot].next_free;
-        is_due = keeps->rows[slot].is_due;
-        is_unwritten = keeps->rows[slot].is_unwritten;
+        keeps->free = keeps->rows[slot]->next_free;
+        is_due = keeps->rows[slot]->is_due;
+        is_unwritten = keeps->rows[slot]->is_unwritten;
     } else {
+        tm_keep *row = TM_NEW(&keeps->memory, TM_COLD, tm_keep, 1);
+        if (row == NULL) {
+            return KEEP_NONE;
+        }
         slot = keeps->count++;
+        keeps->rows[slot] = row;
     }
-    keeps->rows[slot] = (tm_keep){.number = number,
-                                  .is_due = is_due,
-                                  .is_unwritten = is_unwritten,
-                                  .subscriber = SUBSCRIBER_NONE,
-                                  .is_live = true,
-                                  .members = MEMBER_NONE,
-                                  .latest = {.has_words = true},
-                                  .soonest_ms = UINT64_MAX,
-                                  .tally = {.keep = number}};
+    *keeps->rows[slot] = (tm_keep){.number = number,
+                                   .is_due = is_due,
+                                   .is_unwritten = is_unwritten,
+                                   .subscriber = SUBSCRIBER_NONE,
+                                   .is_live = true,
+                                   .members = MEMBER_NONE,
+                                   .soonest_ms = UINT64_MAX};
     tm_idset_insert(&keeps->numbers, tm_hash_u64(number, &keeps->memory.key), slot + 1);
     return slot;
 }
 
 void keep_free_slot(tm_switch *sw, uint32_t slot) {
     tm_keeps *keeps = sw->keeps;
-    uint32_t number = keeps->rows[slot].number;
+    uint32_t number = keeps->rows[slot]->number;
     tm_idset_remove(&keeps->numbers, tm_hash_u64(number, &keeps->memory.key), slot + 1, hash_of, keeps);
-    keep_clear(sw, &keeps->rows[slot]);
-    const tm_keep *was = &keeps->rows[slot];
-    keeps->rows[slot] = (tm_keep){.subscriber = SUBSCRIBER_NONE,
-                                  .is_due = was->is_due,
-                                  .is_unwritten = was->is_unwritten,
-                                  .next_free = keeps->free};
+    tm_keep *keep = keeps->rows[slot];
+    keep_clear(sw, keep);
+    *keep = (tm_keep){.subscriber = SUBSCRIBER_NONE,
+                      .is_due = keep->is_due,
+                      .is_unwritten = keep->is_unwritten,
+                      .next_free = keeps->free};
     keeps->free = slot;
+}
+
+/* ---- accounts ---- */
+
+const tm_keep_account *keep_account(const tm_keep *keep) {
+    static const tm_keep_account nothing;
+    return keep->account != NULL ? keep->account : &nothing;
+}
+
+bool keep_open_account(tm_switch *sw, tm_keep *keep) {
+    if (keep->account == NULL) {
+        keep->account = TM_NEW(&sw->keeps->memory, TM_COLD, tm_keep_account, 1);
+        if (keep->account == NULL) {
+            return false;
+        }
+        keep->account->tally.keep = keep->number;
+        keep->account->latest.has_words = true;
+    }
+    return true;
 }
 
 bool keep_numbers_are_sound(const tm_switch *sw) {
@@ -143,7 +165,7 @@ int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t si
     int result = keep_append(sw, &entry, n);
     if (result == TM_OK) {
         tm_kept row = {.n = *n, .place = KEPT_NO_PLACE, .at_ms = now_ms, .size = size, .tried = KEPT_NO_TRY};
-        tm_index_append(&keeps->rows[KEEP_BOOK].index, &row, NULL);
+        tm_index_append(&keeps->rows[KEEP_BOOK]->index, &row, NULL);
     }
     return result;
 }
@@ -192,12 +214,13 @@ void switch_free_keeps(tm_switch *sw) {
         keep_collect_cold(sw);
     }
     for (uint32_t slot = 0; slot < keeps->count; slot++) {
-        keep_clear(sw, &keeps->rows[slot]);
+        keep_clear(sw, keeps->rows[slot]);
+        TM_DELETE(&keeps->memory, TM_COLD, keeps->rows[slot], tm_keep, 1);
     }
     tm_memory *memory = &keeps->memory;
     tm_tries_clear(&keeps->tries);
     tm_waits_clear(&keeps->waits);
-    TM_DELETE(memory, TM_COLD, keeps->rows, tm_keep, keeps->capacity);
+    TM_DELETE(memory, TM_COLD, keeps->rows, tm_keep *, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->wanted, uint32_t, 2 * keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->wanted_slots, uint32_t, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->due, uint32_t, 2 * keeps->capacity);

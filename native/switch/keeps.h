@@ -19,7 +19,8 @@
  *     keep_figures.c  counters for people, and every invariant
  *
  * Law: what a client is told waits until the record that says it is on disk. Places in arrays (`slot`, `member`, a try)
- * are small numbers; pointers to rows hold until something is added.
+ * are small numbers. The row of a keep stays where it is; pointers to other rows hold until something is added. A keep
+ * that never had a message takes little memory: what others need beside their rows is its account, made with the first.
  */
 #ifndef TM_SWITCH_KEEPS_H
 #define TM_SWITCH_KEEPS_H
@@ -113,6 +114,19 @@ typedef struct tm_keep_answer {
     tm_wait wait;
 } tm_keep_answer;
 
+/* What has become of the messages of a keep. */
+typedef struct tm_keep_account {
+    tm_keep_tally tally;
+    uint64_t tally_n;         /* position in the book; 0: there is none */
+    uint64_t told[LEFT_WAYS]; /* losses that are on disk */
+    uint64_t told_doubts;     /* the same */
+    uint64_t delivered;
+    uint64_t redelivered;
+    tm_idset latest;      /* words: positions, by latest_key */
+    tm_keep_loss *losses; /* owned: not appended yet; loss_count of the keep says how many */
+    uint32_t loss_capacity;
+} tm_keep_account;
+
 typedef struct tm_keep {
     uint32_t number;
     uint32_t subscriber;  /* SUBSCRIBER_NONE: it is the book */
@@ -125,8 +139,8 @@ typedef struct tm_keep {
     bool is_blocked;            /* the queue of a member is full */
     uint64_t stamp;             /* of the last message that it wants */
     const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
+    tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
     tm_index index;
-    tm_idset latest; /* words: positions, by latest_key */
     tm_heap ready;
     uint32_t try_count;
     uint32_t out;
@@ -140,20 +154,14 @@ typedef struct tm_keep {
     uint64_t soonest_ms; /* nothing expires before that, by Unix time */
     uint64_t appended;
     uint64_t refused;
-    uint64_t delivered;
-    uint64_t redelivered;
-    tm_keep_tally tally;
-    uint64_t tally_n;         /* position in the book; 0: there is none */
-    uint64_t told[LEFT_WAYS]; /* losses that are on disk */
-    uint64_t told_doubts;     /* the same */
-    tm_keep_loss *losses;     /* owned: not appended yet */
-    uint32_t loss_count;
-    uint32_t loss_capacity;
     tm_keep_answer *answers; /* owned */
     tm_cold_read *cold;      /* owned, or lent to the thread */
-    uint32_t cold_at;        /* where in its bytes the next record is */
     uint64_t cold_again_ms;  /* after the disk could not be read */
+    uint32_t cold_at;        /* where in the bytes of `cold` the next record is */
+    uint32_t loss_count;     /* losses that are not appended yet */
 } tm_keep;
+
+_Static_assert(sizeof(tm_keep) <= 208, "there may be ten thousand that wait for their first message");
 
 /* A value of order_by that stands in front, and who has that message. */
 typedef struct tm_keep_lane {
@@ -168,7 +176,7 @@ struct tm_keeps {
     tm_log *log; /* borrowed */
     int wakes;   /* owned: an eventfd */
     tm_cold cold;
-    tm_keep *rows; /* owned; the first one is the book */
+    tm_keep **rows; /* owned, as each of them is; the first one is the book */
     uint32_t count;
     uint32_t capacity;
     uint32_t free;
@@ -222,7 +230,7 @@ struct tm_keeps {
 };
 
 static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
-    return &sw->keeps->rows[slot];
+    return sw->keeps->rows[slot];
 }
 static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
     return &sw->keeps->members[member];
@@ -233,6 +241,10 @@ static inline bool keep_keeps_past(const tm_keep *keep) {
 
 /* ---- keeps.c ---- */
 
+/* The account of a keep; of one that has none, zeros. */
+const tm_keep_account *keep_account(const tm_keep *keep);
+/* Let it have one; false: no memory. */
+bool keep_open_account(tm_switch *sw, tm_keep *keep);
 /* The slot of a keep; KEEP_NONE: there is none. */
 uint32_t keep_slot(const tm_switch *sw, uint32_t number);
 /* Unix time in milliseconds. */
@@ -330,6 +342,8 @@ void keep_unhold(tm_switch *sw, uint32_t id);
 
 /* The row at a place of the index leaves, and is no loss. */
 void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+/* Room to note one more loss; false: no memory. */
+bool keep_reserve_loss(tm_switch *sw, tm_keep *keep);
 /* It is lost; false: no memory to note it, and it stays. */
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 /* It goes to the dead letters, or is lost: as soon as its frame is there. */

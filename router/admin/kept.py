@@ -116,7 +116,7 @@ def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
         "keep": made.name,
         **predicate_form(terms.filters),
         "owner": made.owner,
-        "state": held.life.state.value,
+        "state": held.state.value,
         **_standing(figures),
         "oldest": figures.oldest,
         **{name: getattr(figures, name) for name in _COUNTS},

@@ -11,21 +11,21 @@ from collections import Counter
 from dataclasses import replace
 
 from tamis.protocol.wire.keep_bodies import KeepTerms
+from tamis.router.keeps.life import KeepState
 from tamis.router.keeps.living import KeepLife
 from tamis.router.keeps.records import KeepMade
-from tamis.router.kept.book_writer import Answer
 
 
-class HeldKeep:
-    """`n`: of its record in the book; `rest`: its terms without the filters, by a SharedTerms."""
+class HeldKeep(KeepLife):
+    """`n`: of its record in the book; `rest`: its terms without the filters, by a SharedTerms. Its life is in the same
+    object, as two would take 40 bytes more."""
 
-    __slots__ = ("filters", "life", "n", "name", "number", "owner", "rest", "waiting")
+    __slots__ = ("filters", "n", "name", "number", "owner", "rest")
 
-    def __init__(self, number: int, n: int, made: KeepMade, rest: KeepTerms, life: KeepLife) -> None:
-        self.number, self.n, self.rest, self.life = number, n, rest, life
+    def __init__(self, number: int, n: int, made: KeepMade, rest: KeepTerms, state: KeepState, since_ms: int) -> None:
+        super().__init__(state, since_ms)
+        self.number, self.n, self.rest = number, n, rest
         self.name, self.owner, self.filters = made.name, sys.intern(made.owner), made.terms.filters
-        self.waiting: list[Answer] | None = None
-        """Who is to be told when the keep has what it is to begin with; None: it has it."""
 
     @property
     def terms(self) -> KeepTerms:

@@ -11,7 +11,7 @@ life and leases are those of `keeps/`. What is done for each message is C's, and
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import Final, Literal
@@ -29,7 +29,7 @@ from tamis.router.connections.connections import Connections
 from tamis.router.daemon.happenings import KeepAttended, KeepChanged
 from tamis.router.daemon.settings import table_bytes_per_client
 from tamis.router.keeps.life import KeepChange, KeepState
-from tamis.router.keeps.living import KeepLife, KeepQuotas
+from tamis.router.keeps.living import KeepQuotas
 from tamis.router.keeps.records import KeepMade
 from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
@@ -63,7 +63,10 @@ class KeepHost:
         """Called with each member of a keep that is forgotten."""
         self.begin: Callable[[HeldKeep, Keep], None]
         """Has a keep take over what is in the log, ending with `filled` or `give_up`. Set before anybody is served."""
+        self._filling: dict[int, list[Answer]] = {}
+        """Of keeps that take over what is in the log: who is to be told when they have it."""
         self._wishes = wishes
+        self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
         self._owners = Owners()
         self._terms = SharedTerms()
         self._members = KeepMembers()
@@ -86,7 +89,7 @@ class KeepHost:
         for keep in found.keeps:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
             rest = self._terms.share(keep.made.terms)
-            held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepLife(KeepState.IDLE, now_ms))
+            held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepState.IDLE, now_ms)
             self._hold(held)
             if self.connections.happenings.is_heard(KeepChanged):
                 self._tell("found", held, doubts=self.figures(held).doubts)
@@ -114,10 +117,10 @@ class KeepHost:
             self._when_there(found, answer)
 
     def _when_there(self, held: HeldKeep, answer: Answer) -> None:
-        if held.waiting is None:
-            self._writer.when_on_disk(held.n, answer)
+        if held.number in self._filling:
+            self._filling[held.number].append(answer)
         else:
-            held.waiting.append(answer)
+            self._writer.when_on_disk(held.n, answer)
 
     def _made(self, owner: str, keep: Keep) -> HeldKeep:
         self._check(owner, keep)
@@ -136,14 +139,14 @@ class KeepHost:
             raise
         made = KeepMade(keep.name, owner, keep.terms, ())
         rest = self._terms.share(keep.terms)
-        held = HeldKeep(number, n, made, rest, KeepLife(KeepState.MAKING, _steady_ms()))
+        held = HeldKeep(number, n, made, rest, KeepState.MAKING, _steady_ms())
         self._hold(held)
         for name in {keep.name, keep.terms.dead_letter}:
             self._join_dead_letters(name)
         if is_new:
             self._is_made(held)
             return held
-        held.waiting = []
+        self._filling[number] = []
         self.begin(held, keep)
         return held
 
@@ -151,8 +154,21 @@ class KeepHost:
         """Go on with a keep whose record is appended, and which has its filters."""
         self._writer.when_on_disk(held.n, lambda error: self._is_there(held) if error is None else None)
         self._tell("made", held)
+        self._wished.append(held)
+        if len(self._wished) == 1:
+            self._wish()
+
+    def _wish(self) -> None:
+        self.connections.work.add(self._tell_network(), self._wish)
+
+    def _tell_network(self) -> Generator[None, None, None]:
+        """Tell it of the keeps that were made; those that come meanwhile are told, too."""
+        while self._wished:
+            yield from self._wish_of(self._wished.popleft())
+
+    def _wish_of(self, held: HeldKeep) -> Generator[None, None, None]:
         filters = {held.number: held.filters}
-        self.connections.work.add(self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held))
+        return self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
 
     def filled(self, held: HeldKeep, keep: Keep) -> None:
         """Take in that `held` has what it was to begin with, up to now: it is made. NotDone: it cannot be."""
@@ -163,14 +179,13 @@ class KeepHost:
         begun = held.n
         held.n = self._writer.append(KEEP_MADE, written_keep(held.number, held.owner, keep, begun))
         self.keeps.retire(begun)
-        answers, held.waiting = held.waiting or [], None
         self._is_made(held)
-        for answer in answers:
+        for answer in self._filling.pop(held.number):
             self._writer.when_on_disk(held.n, answer)
 
     def give_up(self, held: HeldKeep, error: NotDone) -> bool:
         """End a keep that cannot have what it was to begin with; False: the log does not take that now, again later."""
-        answers, held.waiting = held.waiting or [], []
+        answers, self._filling[held.number] = self._filling[held.number], []
         for answer in answers:
             answer(error)
         try:
@@ -198,7 +213,7 @@ class KeepHost:
 
     def _is_there(self, held: HeldKeep) -> None:
         if self.by_number.get(held.number) is held:
-            held.life.change(KeepChange.COMMITTED, _steady_ms())
+            held.change(KeepChange.COMMITTED, _steady_ms())
 
     def forget(self, name: str, answer: Answer) -> None:
         """End a keep; call `answer` when that is on disk, or cannot be."""
@@ -222,7 +237,7 @@ class KeepHost:
         self._unhold(held)
         self.keeps.retire(held.n)
         self._tell("forgotten", held, cause=cause)
-        for answer in held.waiting or ():
+        for answer in self._filling.pop(held.number, ()):
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
         for number in self._letters_from.get(held.name, ()):
             self.keeps.dead_letter(number, 0)
@@ -242,7 +257,7 @@ class KeepHost:
     def attach(self, client: str, connection: int, attach: Attach) -> None:
         """Attach a connection of `client`; NotDone says why not."""
         held = self.by_name.get(attach.name)
-        if held is None or held.life.state is KeepState.MAKING:
+        if held is None or held.state is KeepState.MAKING:
             raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
         if exceeded := quotas_of(self.connections.settings).too_many(self._members.count(held.number)):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
@@ -259,8 +274,8 @@ class KeepHost:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps") from None
         if not is_attached:
             raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
-        if held.life.state is not KeepState.SERVED:
-            held.life.change(KeepChange.FIRST_ATTACHED, _steady_ms())
+        if held.state is not KeepState.SERVED:
+            held.change(KeepChange.FIRST_ATTACHED, _steady_ms())
         self._members.add(member, held.number, client)
         self._tell_member("attached", held, client, member)
 
@@ -285,7 +300,7 @@ class KeepHost:
             held = self.by_number[number]
             self._tell_member("detached", held, client, member)
             if self._members.count(number) == 0:
-                held.life.change(KeepChange.LAST_DETACHED, _steady_ms())
+                held.change(KeepChange.LAST_DETACHED, _steady_ms())
 
     # --- what happens ----------------------------------------------------------------------------------------------
 
@@ -293,7 +308,7 @@ class KeepHost:
         """Forget the keeps that nobody has attached to for as long as their terms say."""
         now_ms = _steady_ms()
         for held in list(self.by_number.values()):
-            ends_ms = held.life.lease_ends_ms(held.rest.idle_ms)
+            ends_ms = held.lease_ends_ms(held.rest.idle_ms)
             if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
                 with suppress(NotDone):  # the ring is full: again in a second
                     self._forget(held, "lease")
