@@ -1,21 +1,19 @@
 /* keep_bounds.c - what has to leave a keep by its terms.
  *
  * Law: the answer depends on what the keep has and on Unix time alone. The oldest go first, and before them what was
- * acknowledged and is kept on. What a member has does not expire: it is looked at again when it comes back.
+ * acknowledged and is kept on. What a member has does not expire: it is looked at again when it comes back. Nothing is
+ * given out or replayed past its end. To look for what is over takes a bounded share of the time, however much a keep
+ * has, so that it may leave late by a millisecond for each EXPIRY_ROWS_PER_MS messages of the keep.
  */
 #include "switch/keeps.h"
 
-#define AGAIN_MS 1000U /* what is over, and cannot leave now, is looked at again */
+#define AGAIN_MS 1000U    /* what is over, and cannot leave now, is looked at again */
+#define EXPIRY_ROWS 4096U /* that are looked at in a turn */
+#define EXPIRY_ROWS_PER_MS 1024U
 
 bool keep_has_room(const tm_keep *keep, uint32_t size) {
-    uint64_t held = keep->bytes;
-    if (keep->past > 0) { /* what is past gives way */
-        held = 0;
-        for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
-            held += keep->index.rows[at].state == KEPT_OPEN ? keep->index.rows[at].size : 0;
-        }
-    }
-    return held + size <= keep->terms->bytes_max &&
+    uint64_t open = keep->bytes - keep_account(keep)->past_bytes; /* what is past gives way */
+    return open + size <= keep->terms->bytes_max &&
            (keep->terms->count_max == 0 || keep->open < keep->terms->count_max);
 }
 
@@ -25,25 +23,72 @@ static bool is_out(const tm_switch *sw, const tm_kept *row) {
 
 static uint64_t end_of(const tm_keep *keep, const tm_kept *row) {
     uint64_t end = keep->terms->for_ms > 0 ? row->at_ms + keep->terms->for_ms : UINT64_MAX;
-    uint64_t expires = row->state == KEPT_OPEN ? tm_index_keys(&keep->index, row)->expires_ms : 0;
-    return expires > 0 && expires < end ? expires : end;
+    uint64_t expires = tm_index_keys(&keep->index, row)->expires_ms;
+    return expires > 0 && expires < end && row->state == KEPT_OPEN ? expires : end;
 }
 
-static void expire(tm_switch *sw, uint32_t slot, uint64_t now_ms) {
+bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row) {
+    return end_of(keep, row) <= sw->keeps->turn_ms;
+}
+
+/* Where messages end each at a time of its own, all of them are looked at: so seldom that it takes little. */
+void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms) {
+    const tm_index *index = &keep->index;
+    uint64_t rest_ms = index->keys != NULL ? (index->end - index->first) / EXPIRY_ROWS_PER_MS : 0;
+    uint64_t look_ms = sw->keeps->turn_ms + rest_ms;
+    look_ms = end_ms > look_ms ? end_ms : look_ms;
+    keep->look_ms = look_ms < keep->look_ms ? look_ms : keep->look_ms;
+}
+
+/* The row at a place leaves if it is over. When it, or what is there now, is over next. */
+static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
     tm_keep *keep = keep_at(sw, slot);
-    uint64_t soonest = UINT64_MAX;
-    for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
-        const tm_kept *row = &keep->index.rows[at];
-        if (row->state == KEPT_LEFT) {
-            continue;
-        }
-        uint64_t end = end_of(keep, row);
-        if (end > now_ms || is_out(sw, row) || !keep_lose(sw, slot, at, LEFT_EXPIRED)) {
-            uint64_t again = end > now_ms ? end : now_ms + AGAIN_MS;
-            soonest = again < soonest ? again : soonest;
-        }
+    const tm_kept *row = &keep->index.rows[at];
+    if (row->state == KEPT_LEFT) {
+        return UINT64_MAX;
     }
-    keep->soonest_ms = soonest;
+    if (!keep_is_over(sw, keep, row)) {
+        return end_of(keep, row);
+    }
+    return !is_out(sw, row) && keep_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->keeps->turn_ms + AGAIN_MS;
+}
+
+/* Messages that end so long after they came end in their order: those behind the first that goes on are not looked at.
+ * After a clock was put back they wait for it. */
+static void expire_in_order(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint64_t again_ms = UINT64_MAX;
+    bool goes_on = true;
+    for (uint32_t at = keep->index.first; at < keep->index.end && goes_on; at++) {
+        uint64_t end_ms = end_row(sw, slot, at);
+        again_ms = end_ms < again_ms ? end_ms : again_ms;
+        const tm_kept *row = &keep->index.rows[at];
+        goes_on = row->state == KEPT_LEFT || keep_is_over(sw, keep, row);
+    }
+    keep->account->looked_to = 0;
+    keep->look_ms = UINT64_MAX;
+    keep_note_end(sw, keep, again_ms);
+}
+
+/* Of all messages some in a turn, from position `looked_to` on. */
+static void expire_some(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_keep_account *account = keep->account;
+    uint32_t at = tm_index_from(&keep->index, account->looked_to);
+    account->again_ms = account->looked_to == 0 ? UINT64_MAX : account->again_ms;
+    for (uint32_t i = 0; i < EXPIRY_ROWS && at < keep->index.end; i++, at++) {
+        uint64_t end_ms = end_row(sw, slot, at);
+        account->again_ms = end_ms < account->again_ms ? end_ms : account->again_ms;
+    }
+    if (at < keep->index.end) {
+        account->looked_to = keep->index.rows[at].n;
+        keep_make_due(sw, slot);
+        keep_wake(sw);
+        return;
+    }
+    account->looked_to = 0;
+    keep->look_ms = UINT64_MAX;
+    keep_note_end(sw, keep, account->again_ms);
 }
 
 bool keep_is_past_bounds(const tm_keep *keep) {
@@ -62,8 +107,8 @@ static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
 
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
-    if (keep->soonest_ms <= sw->keeps->turn_ms) {
-        expire(sw, slot, sw->keeps->turn_ms);
+    if (keep->look_ms <= sw->keeps->turn_ms && keep->account != NULL) {
+        (keep->index.keys == NULL ? expire_in_order : expire_some)(sw, slot);
     }
     if (keep->past > 0 && keep_is_past_bounds(keep)) {
         drop_oldest(sw, slot, KEPT_PAST);

@@ -69,6 +69,7 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
     const tm_tries *tries = &sw->keeps->tries;
     uint64_t bytes = 0;
+    uint64_t past_bytes = 0;
     uint32_t states[3] = {0};
     uint32_t tried[4] = {0};
     if (!tm_index_is_sound(&keep->index) || !tm_heap_is_sound(tries, &keep->ready)) {
@@ -78,6 +79,7 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
         const tm_kept *row = &keep->index.rows[at];
         states[row->state]++;
         bytes += row->state != KEPT_LEFT ? row->size : 0;
+        past_bytes += row->state == KEPT_PAST ? row->size : 0;
         if (row->tried != KEPT_NO_TRY) {
             const tm_try *one = &tries->rows[row->tried];
             if (row->state != KEPT_OPEN || one->n != row->n || one->keep != slot || one->state == TRY_FREE) {
@@ -92,8 +94,8 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     if (has_unwritten && !keep->is_unwritten) {
         return "a keep does not wait for the disk";
     }
-    if (slot != KEEP_BOOK &&
-        (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past || bytes != keep->bytes)) {
+    if (slot != KEEP_BOOK && (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past ||
+                              bytes != keep->bytes || past_bytes != keep_account(keep)->past_bytes)) {
         return "a keep counts its messages wrongly";
     }
     if (slot != KEEP_BOOK && keep->account == NULL && keep->appended + keep->past + keep->loss_count > 0) {

@@ -203,6 +203,9 @@ static uint32_t begin_try(tm_switch *sw, uint32_t slot, tm_kept *row) {
 /* Give a row to a member: false if it has to wait, and with it those behind. */
 static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     tm_keep *keep = keep_at(sw, slot);
+    if (keep_is_over(sw, keep, row)) {
+        return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_EXPIRED);
+    }
     tm_body body;
     tm_body_result found = keep_body(sw, slot, row, &body);
     if (found == BODY_LATER) {
@@ -331,7 +334,7 @@ static bool replay(tm_switch *sw, uint32_t slot, uint32_t id) {
     tm_member *member = keep_member(sw, id);
     for (uint32_t at = tm_index_from(&keep->index, member->replayed_to + 1); at < keep->index.end; at++) {
         tm_kept *row = &keep->index.rows[at];
-        if (row->state != KEPT_PAST) {
+        if (row->state != KEPT_PAST || keep_is_over(sw, keep, row)) {
             continue;
         }
         tm_body body;

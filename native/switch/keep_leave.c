@@ -85,6 +85,7 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
         keep->open -= was_open;
         keep->past -= !was_open;
         keep->bytes -= row->size;
+        keep->account->past_bytes -= was_open ? 0 : row->size;
         keep->account->tally.left[how] += was_open;
         keep->account->tally.bytes[how] += was_open ? row->size : 0;
         keep_forget_latest(keep, row);
@@ -107,6 +108,7 @@ static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
     row->state = KEPT_PAST;
     keep->open--;
     keep->past++;
+    keep->account->past_bytes += row->size;
     keep->account->tally.left[LEFT_ACKED]++;
     keep->account->tally.bytes[LEFT_ACKED] += row->size;
 }

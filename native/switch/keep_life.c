@@ -101,10 +101,9 @@ bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     if (terms == NULL) { /* the book has messages of its own alone */
         return tm_index_reserve(&keep->index, memory, has_keys);
     }
-    bool has_latest =
-        keep_open_account(sw, keep) &&
-        (terms->latest_by_size == 0 ||
-         tm_idset_reserve(&keep->account->latest, memory, TM_COLD, latest_hash, keep) == TM_OK);
+    bool has_latest = keep_open_account(sw, keep) &&
+                      (terms->latest_by_size == 0 ||
+                       tm_idset_reserve(&keep->account->latest, memory, TM_COLD, latest_hash, keep) == TM_OK);
     return has_latest && tm_index_reserve(&keep->index, memory, has_keys);
 }
 
@@ -123,13 +122,14 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_ke
     keep->open += is_open;
     keep->past += !is_open;
     keep->bytes += row->size;
+    keep->account->past_bytes += is_open ? 0 : row->size;
     uint64_t ends_ms = keep->terms->for_ms > 0 ? row->at_ms + keep->terms->for_ms : UINT64_MAX;
     ends_ms = keys->expires_ms > 0 && keys->expires_ms < ends_ms ? keys->expires_ms : ends_ms;
-    keep->soonest_ms = ends_ms < keep->soonest_ms ? ends_ms : keep->soonest_ms;
+    keep_note_end(sw, keep, ends_ms);
     if (row->n > sw->keeps->committed) {
         keep_make_unwritten(sw, slot);
     }
-    if (keep_is_past_bounds(keep) || keep->soonest_ms <= sw->keeps->turn_ms) {
+    if (keep_is_past_bounds(keep) || keep->look_ms <= sw->keeps->turn_ms) {
         keep_make_due(sw, slot);
     }
 }

@@ -89,7 +89,7 @@ uint32_t keep_new_slot(tm_switch *sw, uint32_t number) {
                                    .subscriber = SUBSCRIBER_NONE,
                                    .is_live = true,
                                    .members = MEMBER_NONE,
-                                   .soonest_ms = UINT64_MAX};
+                                   .look_ms = UINT64_MAX};
     tm_idset_insert(&keeps->numbers, tm_hash_u64(number, &keeps->memory.key), slot + 1);
     return slot;
 }

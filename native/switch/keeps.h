@@ -122,6 +122,9 @@ typedef struct tm_keep_account {
     uint64_t told_doubts;     /* the same */
     uint64_t delivered;
     uint64_t redelivered;
+    uint64_t past_bytes;
+    uint64_t looked_to;   /* position from which on it is being looked for messages that are over; 0: it is not */
+    uint64_t again_ms;    /* when one of those before it is over, by Unix time */
     tm_idset latest;      /* words: positions, by latest_key */
     tm_keep_loss *losses; /* owned: not appended yet; loss_count of the keep says how many */
     uint32_t loss_capacity;
@@ -151,7 +154,7 @@ typedef struct tm_keep {
     uint32_t open;
     uint32_t past;
     uint64_t bytes;
-    uint64_t soonest_ms; /* nothing expires before that, by Unix time */
+    uint64_t look_ms; /* when to look for messages that are over, by Unix time */
     uint64_t appended;
     uint64_t refused;
     tm_keep_answer *answers; /* owned */
@@ -366,6 +369,10 @@ int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
 /* Is there room for a frame of `size` bytes in a keep that refuses? */
 bool keep_has_room(const tm_keep *keep, uint32_t size);
 bool keep_is_past_bounds(const tm_keep *keep);
+/* Has its time, or that of its keep, run out? */
+bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row);
+/* A message that came is over at `end_ms`, by Unix time; UINT64_MAX: never. */
+void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms);
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
 
 /* ---- keep_record.c ---- */
