@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import click
 
@@ -29,11 +29,22 @@ Examples:
   tamis pub 'n={{count}}' 'price={{random 1 100}}' 'venue={{pick X Y}}' --count 1000 --rate 100
   tamis pub < messages.jsonl
   tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
-  tamis pub class=job number=1 --confirm kept
+  tamis pub class=job number=1 --confirm kept --ttl 1h
 """
 
 
 _LEVELS: Final = ("accepted", "kept", "held")
+
+
+def _time(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    from tamis.client.published import expires_ns_of
+    from tamis.protocol.errors import Refused
+
+    try:
+        expires_ns_of(text, 0)
+    except Refused:
+        raise click.BadParameter(f"{text!r} is not a time such as 30s, 15m, 12h and 7d") from None
+    return text
 
 
 class _Pub(click.Command):
@@ -63,6 +74,12 @@ class _Pub(click.Command):
     help="Wait until the router has taken each message (accepted, also without a word), has it on its disk for whoever "
     "keeps it (kept), or all who keep it have it on theirs (held).",
 )
+@click.option(
+    "--ttl",
+    metavar="TIME",
+    callback=_time,
+    help="After this time nobody gets the messages any more: 30s, 15m, 12h, 7d.",
+)
 @click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
 @click.option("--space", metavar="NAME", help="The messages are of this space, and name it.")
 @spaces_option
@@ -75,6 +92,7 @@ def command(
     count: int,
     rate: float | None,
     confirm: Literal["accepted", "kept", "held"] | None,
+    ttl: str | None,
     seed: int | None,
     space: str | None,
     declared: str | None,
@@ -109,10 +127,17 @@ def command(
         with told.blocking_client() as client:
             tally = _Tally()
             try:
-                _publish(client, of_space, Pace(rate) if rate else None, confirm, tally)
+                _publish(client, of_space, Pace(rate) if rate else None, _How(confirm, ttl), tally)
             finally:
                 tally.sum_up(source.refused, as_json)
     return 1 if source.refused else 0
+
+
+class _How(NamedTuple):
+    """What is said of each message beside what it holds."""
+
+    confirm: Confirm
+    ttl: str | None
 
 
 class _Tally:
@@ -165,13 +190,11 @@ def _content(file: str | None) -> bytes:
     return content
 
 
-def _publish(
-    client: Client, source: Iterable[list[Publication]], pace: Pace | None, confirm: Confirm, tally: _Tally
-) -> None:
+def _publish(client: Client, source: Iterable[list[Publication]], pace: Pace | None, how: _How, tally: _Tally) -> None:
     for batch in source:
         # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.
         for part in [batch] if pace is None else ([message] for message in batch):
             if pace is not None:
                 pace.wait()
-            client.publish_many(part, confirm=confirm)
+            client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl)
             tally.add(len(part))

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Literal, Self, cast
 
 from tamis.client.about import AboutClient
+from tamis.client.amounts import Duration
 from tamis.client.blocking_keeping import KeepingClient
 from tamis.client.blocking_pump import BlockingPump
 from tamis.client.blocking_responder import Responder
@@ -33,7 +34,7 @@ from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
-from tamis.client.published import ABSENT, Item, items, payload_of
+from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
 from tamis.client.redial import REDIAL_S
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
@@ -134,15 +135,17 @@ class Client(AboutClient, KeepingClient):
         confirm: Confirm = False,
         retry: bool = False,
         space: str | None = None,
+        ttl_s: Duration | None = None,
     ) -> MessageId:
         """Publish a message, and return its id; see `tamis.Client.publish`."""
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
-        id_ = None if confirm or retry else self._try(attributes, payload)
+        is_plain = not (confirm or retry or ttl_s is not None)
+        id_ = self._try(attributes, payload) if is_plain else None
         if id_ is None:
-            message, waiter = self._begin(attributes, payload, confirm=confirm, retry=retry)
+            message, waiter = self._begin(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
             self._pump.wait(waiter)
             return message.id
         return id_
@@ -163,17 +166,23 @@ class Client(AboutClient, KeepingClient):
         return id_
 
     def publish_many(
-        self, messages: Iterable[Item], *, confirm: Confirm = False, retry: bool = False, space: str | None = None
+        self,
+        messages: Iterable[Item],
+        *,
+        confirm: Confirm = False,
+        retry: bool = False,
+        space: str | None = None,
+        ttl_s: Duration | None = None,
     ) -> None:
-        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
-        failure is raised; messages after it may be sent."""
+        """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
+        `ttl_s`. With `confirm`, the first failure is raised; messages after it may be sent."""
         waiting: deque[Future[None]] = deque()
         for attributes, payload in items(messages):
             if not (confirm or retry):
-                self.publish(attributes, payload, space=space)
+                self.publish(attributes, payload, space=space, ttl_s=ttl_s)
                 continue
             own = self._of_space(attributes, space)
-            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry)[1])
+            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)[1])
             if len(waiting) == WINDOW:
                 self._pump.wait(waiting.popleft())
         for future in waiting:
@@ -268,16 +277,25 @@ class Client(AboutClient, KeepingClient):
             return id_
 
     def _begin(
-        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: Confirm, retry: bool
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes,
+        *,
+        confirm: Confirm,
+        retry: bool,
+        ttl_s: Duration | None,
     ) -> tuple[Unconfirmed, Future[None]]:
         waiter: Future[None] = Future()
         is_confirmed, is_durable = level_of(confirm)
+        now_ns = time.time_ns()
+        expires_ns = expires_ns_of(ttl_s, now_ns)
         with self._pump.lock:
             message = self._outbox.publish(
-                *(attributes, payload, time.time_ns(), waiter),
+                *(attributes, payload, now_ns, waiter),
                 confirm=is_confirmed or retry,  # without an answer it is not known when to stop
                 retry=retry,
                 durable=is_durable,
+                expires_ns=expires_ns,
             )
             self._pump.written()
         return message, waiter

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Final, Literal, Self, cast
 
 from tamis.client.about import AboutClient
+from tamis.client.amounts import Duration
 from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
@@ -29,7 +30,7 @@ from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
-from tamis.client.published import ABSENT, Item, items, payload_of
+from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
 from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
 from tamis.client.redial import REDIAL_S
@@ -143,6 +144,7 @@ class Client(AboutClient, KeepingClient):
         confirm: Confirm = False,
         retry: bool = False,
         space: str | None = None,
+        ttl_s: Duration | None = None,
     ) -> MessageId:
         """Publish a message, with a payload of bytes or of something to say in JSON, and return its id.
 
@@ -151,16 +153,18 @@ class Client(AboutClient, KeepingClient):
         keeps it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
         PublishUnknown if the connection was cut before it answered. With `retry` the message is then sent again, under
         the same id, until there is an answer. With `space` the message is one of that space: Refused if it does not
-        fit, as far as the space is known here.
+        fit, as far as the space is known here. After `ttl_s` nobody gets it any more: routers and keeps drop it, and
+        tell a gap.
         """
         pump = self._running or self._pump
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
-        id_ = None if confirm or retry else self._outbox.try_publish(attributes, payload, time_ns())
+        is_plain = not (confirm or retry or ttl_s is not None)
+        id_ = self._outbox.try_publish(attributes, payload, time_ns()) if is_plain else None
         if id_ is None:
-            return await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry)
+            return await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
         if len(self._outbox.output) >= FLUSH_BYTES:
             pump.flush()
             await asyncio.sleep(0)
@@ -188,17 +192,23 @@ class Client(AboutClient, KeepingClient):
         return id_
 
     async def publish_many(
-        self, messages: Iterable[Item], *, confirm: Confirm = False, retry: bool = False, space: str | None = None
+        self,
+        messages: Iterable[Item],
+        *,
+        confirm: Confirm = False,
+        retry: bool = False,
+        space: str | None = None,
+        ttl_s: Duration | None = None,
     ) -> None:
-        """Publish all of `messages`, in order, with `space` all as messages of that space. With `confirm`, the first
-        failure is raised; messages after it may be sent."""
+        """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
+        `ttl_s`. With `confirm`, the first failure is raised; messages after it may be sent."""
         if not (confirm or retry):
             for attributes, payload in items(messages):
-                await self.publish(attributes, payload, space=space)
+                await self.publish(attributes, payload, space=space, ttl_s=ttl_s)
             return
         rest = ((self._of_space(attributes, space), payload) for attributes, payload in items(messages))
         while window := list(islice(rest, WINDOW)):
-            calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry) for pair in window)
+            calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry, ttl_s=ttl_s) for pair in window)
             for result in await asyncio.gather(*calls, return_exceptions=True):
                 if isinstance(result, BaseException):
                     raise result
@@ -294,15 +304,23 @@ class Client(AboutClient, KeepingClient):
         await waiter
 
     async def _publish_and_wait(
-        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: Confirm, retry: bool
+        self,
+        attributes: Mapping[str, Value],
+        payload: bytes,
+        *,
+        confirm: Confirm,
+        retry: bool,
+        ttl_s: Duration | None,
     ) -> MessageId:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         is_confirmed, is_durable = level_of(confirm)
+        now_ns = time_ns()
         message = self._outbox.publish(
-            *(attributes, payload, time_ns(), waiter),
+            *(attributes, payload, now_ns, waiter),
             confirm=is_confirmed or retry,  # without an answer it is not known when to stop
             retry=retry,
             durable=is_durable,
+            expires_ns=expires_ns_of(ttl_s, now_ns),
         )
         self._pump.written()
         await waiter

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.client.errors import PublishRefused, PublishUnknown, explain_refusal
+from tamis.client.published import NEVER
 from tamis.client.waiter import Waiter, fresh, settle
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX, FRAME_BYTES_MAX
@@ -24,7 +25,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Ack, Credit, Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import encode_publish
-from tamis.protocol.wire.extensions import ExtensionType
+from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType
 from tamis.protocol.wire.frames import Body, encode
 from tamis.protocol.wire.header import CONFIRM, DURABLE, FLAGS_OFFSET, ID_OFFSET, KIND_OFFSET, RETRY, TIME_OFFSET
 from tamis.protocol.wire.kinds import FrameKind
@@ -107,12 +108,15 @@ class Outbox:
         confirm: bool,
         retry: bool,
         durable: bool = False,
+        expires_ns: int = NEVER,
     ) -> Unconfirmed:
         """Take a message over; settle `waiter` when it is in the output or, with `confirm`, when the router has
-        answered: with `durable`, that the message is on disk. The message has its final id then."""
+        answered: with `durable`, that the message is on disk. The message has its final id then. Routers drop it after
+        `expires_ns`, by Unix time."""
         self.check_open()
         flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0)
-        frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags)
+        extensions: Extensions = {ExtensionType.EXPIRY: expires_ns} if expires_ns != NEVER else NO_EXTENSIONS
+        frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags, extensions)
         message = Unconfirmed(MessageId(self._origin, self._counter), frame, waiter, confirm, retry)
         self._hold(message)
         return message

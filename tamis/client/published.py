@@ -10,6 +10,7 @@ import json as json_
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from tamis.client.amounts import Duration, milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
 
@@ -24,6 +25,9 @@ class Json(enum.Enum):
 
 
 ABSENT: Final = Json.ABSENT
+NEVER: Final = 0
+"""In the place of the time at which a message expires."""
+TTL_MS_MAX: Final = 100 * 365 * 86_400_000
 
 
 def payload_of(payload: bytes, json: object) -> bytes:
@@ -36,6 +40,11 @@ def payload_of(payload: bytes, json: object) -> bytes:
         return json_.dumps(json, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"json={type(json).__name__} cannot be written: {error}") from None
+
+
+def expires_ns_of(ttl_s: Duration | None, now_ns: int) -> int:
+    """Return when a message expires that is published now, in nanoseconds of Unix time."""
+    return NEVER if ttl_s is None else now_ns + milliseconds_of("ttl_s", ttl_s, TTL_MS_MAX) * 1_000_000
 
 
 def items(messages: Iterable[Item]) -> Iterator[tuple[Mapping[str, Value], bytes]]:

@@ -101,6 +101,7 @@ def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
 def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keep", "jobs", "n > 0"]) == 0
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept"]) == 0
+    assert main(["pub", "n=6", "--ttl", "1ms", "--confirm", "kept"]) == 0
     assert printed(capsys, "--count", "2", "--no-ack") == [1, 2]
     assert printed(capsys, "--count", "2") == [1, 2]
     router.kill()
@@ -141,6 +142,7 @@ def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys
         (["sub", "true", "--no-ack"], "add --kept NAME"),
         (["sub", "--kept", "jobs", "--format", "{{.no}}"], "there is no .no"),
         (["pub", "n=1", "--confirm=printed"], "'accepted', 'kept', 'held'"),
+        (["pub", "n=1", "--ttl", "soon"], "'soon' is not a time such as 30s"),
     ],
 )
 def test_what_cannot_be_is_said(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
