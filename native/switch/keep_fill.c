@@ -190,7 +190,7 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
 typedef struct source {
     tm_log_brief few[FEW_BRIEFS]; /* room for what most keeps have, where there are thousands */
     tm_log_brief *briefs;         /* owned: room for BRIEFS_PIECE; NULL: `few` has been enough */
-    uint8_t *bytes; /* owned; it grows to the longest record */
+    uint8_t *bytes;               /* owned; it grows to the longest record */
     size_t capacity;
     size_t size;
     size_t at; /* of the next record in them */

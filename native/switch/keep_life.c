@@ -101,10 +101,9 @@ bool keep_reserve_row(tm_switch *sw, tm_keep *keep, bool has_keys) {
     if (terms == NULL) { /* the book has messages of its own alone */
         return tm_index_reserve(&keep->index, memory, has_keys);
     }
-    bool has_latest =
-        keep_open_account(sw, keep) &&
-        (terms->latest_by_size == 0 ||
-         tm_idset_reserve(&keep->account->latest, memory, TM_COLD, latest_hash, keep) == TM_OK);
+    bool has_latest = keep_open_account(sw, keep) &&
+                      (terms->latest_by_size == 0 ||
+                       tm_idset_reserve(&keep->account->latest, memory, TM_COLD, latest_hash, keep) == TM_OK);
     return has_latest && tm_index_reserve(&keep->index, memory, has_keys);
 }
 
