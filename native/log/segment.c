@@ -143,6 +143,16 @@ bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_roo
                    segment->brief_count + room->briefs);
 }
 
+void tm_segment_expect(tm_segment *segment, const tm_segment *like) {
+    tm_memory *memory = segment->memory;
+    uint64_t bytes = like->link_count * sizeof *segment->links + like->brief_count * sizeof *segment->briefs;
+    if (memory->bytes_max == 0 || memory->bytes + bytes <= memory->bytes_max / 2) {
+        tm_grow(memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity, like->link_count);
+        tm_grow(memory, TM_COLD, &segment->briefs, sizeof *segment->briefs, &segment->brief_capacity,
+                like->brief_count);
+    }
+}
+
 /* When a message expires, for as long as a brief can say; BRIEF_IS_SHORT: it cannot, or it is no message. */
 static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
     const uint8_t *frame = tm_record_body(record);

@@ -75,6 +75,9 @@ tm_segment *tm_segment_new(tm_memory *memory);
 /* Free what is in memory; the file is closed by the caller. */
 void tm_segment_free(tm_segment *segment);
 
+/* Make room for an index as long as that of another segment, where memory is not short: an array that grows to several
+ * MiB step by step is copied, and touches fresh memory, at each step. */
+void tm_segment_expect(tm_segment *segment, const tm_segment *like);
 /* Make room for a record beside those for which there is `*room` already, which grows, so that tm_segment_index does
  * not fail. false: no memory. */
 bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room);

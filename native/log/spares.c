@@ -109,6 +109,9 @@ static tm_segment *new_open(tm_store *store, uint64_t bytes) {
         tm_segment_free(segment);
         return NULL;
     }
+    if (store->segment_count > 1) {
+        tm_segment_expect(segment, store->segments[store->segment_count - 2]);
+    }
     segment->serial = ++store->serial;
     uint64_t before_life = (store->life << COUNTER_BITS) + store->first_counter;
     segment->first_n = (store->last_n > before_life ? store->last_n : before_life) + 1;

@@ -60,11 +60,9 @@ static int by_n(const void *one, const void *other) {
     return (first > second) - (first < second);
 }
 
-/* All of the segment's records past `after` that are open, by number, each once. `*refs` are all entries. */
-static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, open_records *open, uint64_t *refs) {
-    *refs = 0;
+/* All of the segment's records past `after` that are open, by number, each once. */
+static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, open_records *open) {
     for (uint32_t i = 0; i < segment->row_count; i++) {
-        *refs += segment->rows[i].count;
         pthread_mutex_lock(&store->state);
         bool is_done = is_row_done(store, &segment->rows[i]);
         pthread_mutex_unlock(&store->state);
@@ -136,8 +134,7 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
 
 static int copy_some(tm_store *store, tm_segment *segment) {
     open_records open = {0};
-    uint64_t refs;
-    int result = gather(store, segment, store->copied_to, &open, &refs) ? TM_OK : TM_NO_MEMORY;
+    int result = gather(store, segment, store->copied_to, &open) ? TM_OK : TM_NO_MEMORY;
     if (result == TM_OK && open.count == 0) {
         leave(store, segment);
     } else if (result == TM_OK) {
@@ -194,10 +191,9 @@ static tm_segment *next_to_judge(tm_store *store) {
     return next;
 }
 
-/* How many records of the segment are open at least, by its rows alone, and how many entries these have. */
-static uint64_t open_at_least(tm_store *store, const tm_segment *segment, uint64_t *refs) {
+/* How many records of the segment are open at least, by its rows alone. */
+static uint64_t open_at_least(tm_store *store, const tm_segment *segment) {
     uint64_t most = 0;
-    *refs = 0;
     pthread_mutex_lock(&store->state);
     for (uint32_t i = 0; i < segment->row_count; i++) {
         const tm_row *row = &segment->rows[i];
@@ -205,22 +201,20 @@ static uint64_t open_at_least(tm_store *store, const tm_segment *segment, uint64
         bool is_all_open =
             claimant != NULL && claimant->done < tm_row_n(row, row->low_min) && claimant->above.count == 0;
         most = is_all_open && row->count > most ? row->count : most; /* a record may stand in many rows */
-        *refs += row->count;
     }
     pthread_mutex_unlock(&store->state);
     return most;
 }
 
-/* With so many open records of so many entries? Then it is looked at again when enough may have been done with. */
-static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t open, uint64_t refs) {
-    uint64_t enough = refs * COPY_PERCENT_MAX / 100;
-    if (open <= enough) {
-        return false;
-    }
+/* With so many open records? Then it is looked at again when enough may have been done with. A segment has a brief for
+ * each record; it has more postings, as one record may be kept for thousands. */
+static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t open) {
     pthread_mutex_lock(&store->state);
-    segment->judge_at = store->done + (open - enough);
+    uint64_t enough = (uint64_t)segment->brief_count * COPY_PERCENT_MAX / 100;
+    bool is_kept = open > enough;
+    segment->judge_at = is_kept ? store->done + (open - enough) : segment->judge_at;
     pthread_mutex_unlock(&store->state);
-    return true;
+    return is_kept;
 }
 
 static int judge(tm_store *store, tm_segment *segment) {
@@ -240,16 +234,14 @@ static int judge(tm_store *store, tm_segment *segment) {
         begin_copy(store, segment);
         return TM_OK;
     }
-    uint64_t refs;
-    uint64_t least = open_at_least(store, segment, &refs);
-    if (is_worth_keeping(store, segment, least, refs)) {
+    if (is_worth_keeping(store, segment, open_at_least(store, segment))) {
         return TM_OK;
     }
     open_records open = {0};
-    int result = gather(store, segment, 0, &open, &refs) ? TM_OK : TM_NO_MEMORY;
+    int result = gather(store, segment, 0, &open) ? TM_OK : TM_NO_MEMORY;
     if (result == TM_OK && open.count == 0) {
         leave(store, segment);
-    } else if (result == TM_OK && !is_worth_keeping(store, segment, open.count, refs)) {
+    } else if (result == TM_OK && !is_worth_keeping(store, segment, open.count)) {
         begin_copy(store, segment);
     } else if (result != TM_OK) {
         segment->judge_at = 0;

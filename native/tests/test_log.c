@@ -13,6 +13,7 @@
 #define SEGMENT_BYTES 16384U
 #define NUMBERS 200U
 #define MESSAGES 20000U
+#define KEEPS_MAX 40U
 
 /* ---- pieces ---- */
 
@@ -80,14 +81,17 @@ static tm_log *open_folder(const char *folder) {
     return log;
 }
 
-static uint64_t append_some(tm_log *log, uint64_t count) {
+static uint64_t append_for(tm_log *log, uint64_t count, uint16_t keep_count) {
     uint8_t body[150];
-    uint32_t keep = 7;
+    uint32_t keeps[KEEPS_MAX];
+    for (uint32_t i = 0; i < KEEPS_MAX; i++) {
+        keeps[i] = 7 + i;
+    }
     uint64_t n = 0;
     for (uint64_t i = 0; i < count;) {
         memset(body, (int)i, sizeof body);
         tm_log_entry entry = {
-            .keeps = &keep, .keep_count = 1, .body = body, .body_size = sizeof body, .kind = TM_LOG_MESSAGE};
+            .keeps = keeps, .keep_count = keep_count, .body = body, .body_size = sizeof body, .kind = TM_LOG_MESSAGE};
         int result = tm_log_append(log, &entry, &n);
         CHECK(result == TM_OK || result == TM_LOG_BUSY, "appending: %d", result);
         i += result == TM_OK;
@@ -100,6 +104,10 @@ static uint64_t append_some(tm_log *log, uint64_t count) {
         usleep(100);
     }
     return n;
+}
+
+static uint64_t append_some(tm_log *log, uint64_t count) {
+    return append_for(log, count, 1);
 }
 
 static uint64_t count_open(tm_log *log, uint64_t *last) {
@@ -153,6 +161,25 @@ static void a_folder_is_opened_again(void) {
     CHECK(state.segments <= 3, "%lu segments are left", (unsigned long)state.segments);
     CHECK(count_open(log, &last) == 100 && state.missing == 0, "copying forward loses something");
     CHECK(append_some(log, 1) > n, "a number is given twice");
+    tm_log_close(log);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0, "removing %s", folder);
+}
+
+/* More claimants than records are no reason to copy what is open. */
+static void what_many_wait_for_stays(void) {
+    char folder[] = "/tmp/tamis-log-XXXXXX";
+    char command[64];
+    CHECK(mkdtemp(folder) != NULL, "no folder");
+    tm_log *log = open_folder(folder);
+    append_for(log, MESSAGES / 4, KEEPS_MAX);
+    tm_log_state state;
+    for (unsigned i = 0; i < 30; i++) {
+        usleep(10000);
+        tm_log_state_of(log, &state);
+        CHECK(state.copied == 0, "%lu records are copied, and all are open", (unsigned long)state.copied);
+    }
+    CHECK(state.segments > 1, "no segment is full");
     tm_log_close(log);
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0, "removing %s", folder);
@@ -219,6 +246,7 @@ int main(void) {
         ranges_are_sets(seed);
     }
     a_folder_is_opened_again();
+    what_many_wait_for_stays();
     uint64_t fail = 1;
     while (fail_one(fail)) {
         fail += fail < 60 ? 1 : fail / 20;

@@ -90,7 +90,7 @@ class KeepHost:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
             rest = self._terms.share(keep.made.terms)
             held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepState.IDLE, now_ms)
-            self._hold(held)
+            self._hold(held, keep.made.terms)
             if self.connections.happenings.is_heard(KeepChanged):
                 self._tell("found", held, doubts=self.figures(held).doubts)
         for name in self._letters_from:
@@ -140,7 +140,7 @@ class KeepHost:
         made = KeepMade(keep.name, owner, keep.terms, ())
         rest = self._terms.share(keep.terms)
         held = HeldKeep(number, n, made, rest, KeepState.MAKING, _steady_ms())
-        self._hold(held)
+        self._hold(held, keep.terms)
         for name in {keep.name, keep.terms.dead_letter}:
             self._join_dead_letters(name)
         if is_new:
@@ -346,9 +346,9 @@ class KeepHost:
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
-    def _hold(self, held: HeldKeep) -> None:
+    def _hold(self, held: HeldKeep, terms: KeepTerms) -> None:
         self.by_number[held.number] = self.by_name[held.name] = held
-        self._owners.add(held.owner, held.terms)
+        self._owners.add(held.owner, terms)
         if held.rest.dead_letter:
             self._letters_from[held.rest.dead_letter].add(held.number)
 
