@@ -101,7 +101,7 @@ def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
 def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keep", "jobs", "n > 0"]) == 0
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept"]) == 0
-    assert main(["pub", "n=6", "--ttl", "1ms", "--confirm", "kept"]) == 0
+    assert main(["pub", "n=6", "--ttl", "500ms", "--confirm", "kept"]) == 0
     assert printed(capsys, "--count", "2", "--no-ack") == [1, 2]
     assert printed(capsys, "--count", "2") == [1, 2]
     router.kill()
