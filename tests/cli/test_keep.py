@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,7 +102,6 @@ def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> list[object]:
 def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keep", "jobs", "n > 0"]) == 0
     assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept"]) == 0
-    assert main(["pub", "n=6", "--ttl", "500ms", "--confirm", "kept"]) == 0
     assert printed(capsys, "--count", "2", "--no-ack") == [1, 2]
     assert printed(capsys, "--count", "2") == [1, 2]
     router.kill()
@@ -109,6 +109,19 @@ def test_what_is_printed_is_done_with(router: blocking.BlockingRouter, capsys: p
     assert printed(capsys, "--count", "2", "--ack") == [3, 4]
     assert printed(capsys, "--timeout", "2") == [5]
     assert printed(capsys, "--timeout", "1") == []
+
+
+@pytest.mark.usefixtures("router")
+def test_a_time_to_live_runs_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", "jobs", "n > 0"]) == 0
+    assert main(["pub", "n=1", "--ttl", "500ms", "--confirm", "kept"]) == 0
+    assert main(["pub", "n=2", "--ttl", "1h", "--confirm", "kept"]) == 0
+    time.sleep(0.5)
+    capsys.readouterr()
+    assert main(["sub", "--kept", "jobs", "--json", "--timeout", "2"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [form["attributes"] for form in told if "gap" not in form] == [{"n": 2}]
+    assert [form["gap"]["messages"] for form in told if "gap" in form] == [1]
 
 
 @pytest.mark.parametrize("argv", [[], ["--", "{}"], ["--confirm"], ["--confirm", "--", "{}"]])
