@@ -128,6 +128,27 @@ static uint64_t count_open(tm_log *log, uint64_t *last) {
     return count;
 }
 
+static void acknowledge(tm_log *log, uint32_t claimant, uint64_t last) {
+    tm_log_done done = {.claimant = claimant, .last = last};
+    tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+    uint64_t n;
+    CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
+    tm_log_flush(log);
+}
+
+/* Space follows what is open. */
+static void wait_for_segments(tm_log *log, uint64_t most) {
+    tm_log_state state;
+    for (unsigned i = 0; i < 500; i++) {
+        tm_log_state_of(log, &state);
+        if (state.segments <= most) {
+            break;
+        }
+        usleep(20000);
+    }
+    CHECK(state.segments <= most, "%lu segments are left", (unsigned long)state.segments);
+}
+
 static void a_folder_is_opened_again(void) {
     char folder[] = "/tmp/tamis-log-XXXXXX";
     char command[64];
@@ -143,22 +164,14 @@ static void a_folder_is_opened_again(void) {
     uint32_t is_behind;
     tm_log_recent(log, &place, &is_behind);
     CHECK(is_behind, "the ring holds more than it can");
-    tm_log_done done = {.claimant = 7, .last = n - 100};
-    tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
-    CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
+    acknowledge(log, 7, n - 100);
     tm_log_close(log);
     log = open_folder(folder);
     uint64_t open = count_open(log, &last);
     CHECK(open == 100, "%lu are read again of 100", (unsigned long)open);
+    wait_for_segments(log, 3);
     tm_log_state state;
-    for (unsigned i = 0; i < 500; i++) { /* space follows what is open */
-        tm_log_state_of(log, &state);
-        if (state.segments <= 3) {
-            break;
-        }
-        usleep(20000);
-    }
-    CHECK(state.segments <= 3, "%lu segments are left", (unsigned long)state.segments);
+    tm_log_state_of(log, &state);
     CHECK(count_open(log, &last) == 100 && state.missing == 0, "copying forward loses something");
     CHECK(append_some(log, 1) > n, "a number is given twice");
     tm_log_close(log);
@@ -166,20 +179,27 @@ static void a_folder_is_opened_again(void) {
     CHECK(system(command) == 0, "removing %s", folder);
 }
 
-/* More claimants than records are no reason to copy what is open. */
+/* More claimants than records are no reason to copy what is open; when the last is done with, its space is free. */
 static void what_many_wait_for_stays(void) {
     char folder[] = "/tmp/tamis-log-XXXXXX";
     char command[64];
     CHECK(mkdtemp(folder) != NULL, "no folder");
     tm_log *log = open_folder(folder);
-    append_for(log, MESSAGES / 4, KEEPS_MAX);
+    uint64_t n = append_for(log, MESSAGES / 4, KEEPS_MAX);
     tm_log_state state;
     for (unsigned i = 0; i < 30; i++) {
         usleep(10000);
         tm_log_state_of(log, &state);
         CHECK(state.copied == 0, "%lu records are copied, and all are open", (unsigned long)state.copied);
     }
-    CHECK(state.segments > 1, "no segment is full");
+    CHECK(state.segments > 3, "%lu segments are few", (unsigned long)state.segments);
+    for (uint64_t part = 1; part <= 5; part++) {
+        for (uint32_t i = 0; i < KEEPS_MAX; i++) {
+            acknowledge(log, 7 + i, n - (5 - part) * (MESSAGES / 4 / 5));
+        }
+        usleep(30000);
+    }
+    wait_for_segments(log, 3);
     tm_log_close(log);
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0, "removing %s", folder);
