@@ -1,4 +1,5 @@
-/* tm.h - the C side of tm_api.h and tm_switch_api.h: includes, compile-time checks, and what the .c files share. */
+/* tm.h - the C side of tm_api.h, tm_switch_api.h and tm_records_api.h: includes, compile-time checks, and what the .c
+ * files share. */
 #ifndef TM_H
 #define TM_H
 
@@ -8,6 +9,8 @@
 
 #include "tm_api.h"
 #include "tm_switch_api.h"
+
+#include "tm_records_api.h"
 
 _Static_assert(sizeof(double) == 8 && sizeof(size_t) == 8, "a 64-bit machine with IEEE doubles");
 _Static_assert(sizeof(tm_attribute) == 40, "five words: one fetch of a cache line reaches any field");

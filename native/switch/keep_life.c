@@ -43,11 +43,7 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
     wire_expiry_ms(frame, size, &keys->expires_ms);
     if (terms->order_by_size + terms->latest_by_size > 0) {
         tm_attribute attributes[TM_ATTRIBUTES_MAX];
-        size_t count = 0;
-        size_t used;
-        uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
-        tm_attributes_decode(frame + WIRE_HEADER_BYTES + extensions, tm_load32(frame + WIRE_ATTRIBUTE_SIZE), attributes,
-                             &count, &used);
+        size_t count = keep_attributes_of(frame, attributes);
         keys->order_key = key_named(sw->keeps, attributes, count, terms->order_by, terms->order_by_size);
         keys->latest_key = key_named(sw->keeps, attributes, count, terms->latest_by, terms->latest_by_size);
     }

@@ -14,11 +14,7 @@ static bool are_kept(const tm_switch *sw) {
 
 static bool is_wanted(const tm_switch *sw, const uint8_t *frame) {
     tm_attribute attributes[TM_ATTRIBUTES_MAX];
-    size_t count = 0;
-    size_t used;
-    uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
-    tm_attributes_decode(frame + WIRE_HEADER_BYTES + extensions, tm_load32(frame + WIRE_ATTRIBUTE_SIZE), attributes,
-                         &count, &used);
+    size_t count = keep_attributes_of(frame, attributes);
     uint64_t bits = 0;
     tm_query query = {.group_count = 1};
     tm_hits hits = {.bits = &bits};

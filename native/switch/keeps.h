@@ -394,6 +394,17 @@ static inline tm_kept_id keep_id_of(const uint8_t *frame) {
     return (tm_kept_id){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
 }
 
+/* Decode the attributes of a frame that is kept into room for TM_ATTRIBUTES_MAX of them, and return how many there are.
+ * Their names and values stay the frame's. */
+static inline size_t keep_attributes_of(const uint8_t *frame, tm_attribute *attributes) {
+    size_t count = 0;
+    size_t used;
+    uint32_t extensions = tm_load16(frame + WIRE_EXTENSION_SIZE);
+    tm_attributes_decode(frame + WIRE_HEADER_BYTES + extensions, tm_load32(frame + WIRE_ATTRIBUTE_SIZE), attributes,
+                         &count, &used);
+    return count;
+}
+
 /* A keep has a message; the row has its position. */
 void keep_record_kept(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys, tm_kept_id id,
                       tm_kept_source source);

@@ -116,22 +116,13 @@ def command(
     With --fail-on the exit code is 1 where deliveries have one of these verdicts, for tests that run by themselves.
     """
     with analysis_extra():
-        from tamis.analysis import answers, session
+        from tamis.analysis import session
         from tamis.analysis.advice.job import wanted
         from tamis.analysis.failure import SparkFailed, explained
         from tamis.analysis.files import are_few
         from tamis.analysis.java import NoJava
         from tamis.analysis.job import Job
-    for name in only:
-        if name not in answers.QUESTIONS:
-            raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
-    if follow and (advise is not None or as_json or fail_on):
-        raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
-    if planned and advise is None:
-        raise click.UsageError("--planned adds to the advice: give --advise, too")
-    for question, verdicts in (("delivery", set(fail_on) - {"kept"}), ("kept", set(fail_on) & {"kept"})):
-        if verdicts and only and question not in only:
-            raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
+    _check_options(only, fail_on, follow, advise, planned, as_json)
     logs = _folder(logs, follow)
     try:
         asked = None if advise is None else wanted(advise, logs, planned)
@@ -150,6 +141,24 @@ def command(
         raise click.ClickException(str(error)) from None
     _tell(job, found, as_json)
     return _failed(job, fail_on)
+
+
+def _check_options(
+    only: tuple[str, ...], fail_on: tuple[str, ...], follow: bool, advise: Path | None, planned: bool, as_json: bool
+) -> None:
+    """Refuse options that do not go together."""
+    from tamis.analysis import answers
+
+    for name in only:
+        if name not in answers.QUESTIONS:
+            raise click.UsageError(f"there is no question {name!r}; choose {', '.join(answers.QUESTIONS)}")
+    if follow and (advise is not None or as_json or fail_on):
+        raise click.UsageError("--advise, --fail-on and --json are for one answer, not for --follow")
+    if planned and advise is None:
+        raise click.UsageError("--planned adds to the advice: give --advise, too")
+    for question, verdicts in (("delivery", set(fail_on) - {"kept"}), ("kept", set(fail_on) & {"kept"})):
+        if verdicts and only and question not in only:
+            raise click.UsageError(f"--fail-on counts deliveries: add --only {question}")
 
 
 def _folder(logs: Path, is_followed: bool) -> Path:

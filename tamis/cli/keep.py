@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 import click
 
+from tamis.cli.amounts import TIMES, checked
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 from tamis.client.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
-from tamis.protocol.errors import Refused
 from tamis.protocol.limits import KEEP_UNACKED_MAX
 from tamis.protocol.messages import MessageId
 
@@ -32,28 +31,9 @@ Examples:
 _NEVER: Final = "never"
 
 
-Checked = Callable[[click.Context, click.Parameter, str | tuple[str, ...]], str | tuple[str, ...]]
-
-
-def _checked(read: Callable[[str, str], int], forms: str, word: str | None = None) -> Checked:
-    """Returns a callback that refuses text which `read` refuses and that is not `word`; the text goes on as it is."""
-
-    def check(_ctx: click.Context, _param: click.Parameter, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        for text in (value,) if isinstance(value, str) else value:
-            try:
-                if text != word:
-                    read("it", text)
-            except Refused:
-                raise click.BadParameter(f"it is {forms}, not {text!r}") from None
-        return value
-
-    return check
-
-
-_TIMES: Final = "a time such as 30s, 15m, 12h and 7d, at most 49d"
-_size = _checked(octets_of, "a number of bytes, or a size such as '64 MiB' and '1 GiB'")
-_time = _checked(short_milliseconds_of, _TIMES)
-_time_or_never = _checked(milliseconds_of, f"{_NEVER}, or a time such as 30s, 15m, 12h and 7d", _NEVER)
+_size = checked(octets_of, "a number of bytes, or a size such as '64 MiB' and '1 GiB'")
+_time = checked(short_milliseconds_of, f"{TIMES}, at most 49d")
+_time_or_never = checked(milliseconds_of, f"{_NEVER}, or {TIMES}", _NEVER)
 
 
 _STARTS: Final[dict[str, Start]] = {"new": "new", "earliest": "earliest"}

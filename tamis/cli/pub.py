@@ -6,16 +6,20 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import click
 
+from tamis.cli.amounts import TIMES, checked
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.pace import Pace
 from tamis.cli.progress import Progress
 from tamis.cli.spaces_at import spaces_option, told_spaces
 from tamis.cli.tables import duration, so_many
+from tamis.client.amounts import milliseconds_of
+from tamis.client.published import TTL_MS_MAX
 
 if TYPE_CHECKING:
     from tamis.blocking import Client
@@ -34,17 +38,7 @@ Examples:
 
 
 _LEVELS: Final = ("accepted", "kept", "held")
-
-
-def _time(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    from tamis.client.published import expires_ns_of
-    from tamis.protocol.errors import Refused
-
-    try:
-        expires_ns_of(text, 0)
-    except Refused:
-        raise click.BadParameter(f"{text!r} is not a time such as 30s, 15m, 12h and 7d") from None
-    return text
+_time = checked(partial(milliseconds_of, most=TTL_MS_MAX), f"{TIMES}, at most 36500d")
 
 
 class _Pub(click.Command):

@@ -155,7 +155,7 @@ def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys
         (["sub", "true", "--no-ack"], "add --kept NAME"),
         (["sub", "--kept", "jobs", "--format", "{{.no}}"], "there is no .no"),
         (["pub", "n=1", "--confirm=printed"], "'accepted', 'kept', 'held'"),
-        (["pub", "n=1", "--ttl", "soon"], "'soon' is not a time such as 30s"),
+        (["pub", "n=1", "--ttl", "soon"], "it is a time such as 30s, 15m, 12h and 7d, at most 36500d, not 'soon'"),
     ],
 )
 def test_what_cannot_be_is_said(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,33 @@
+"""Times and sizes as options.
+
+Law: what an option may be is said before anything is connected; the text goes on as it is, for the client to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import click
+
+from tamis.protocol.errors import Refused
+
+TIMES: Final = "a time such as 30s, 15m, 12h and 7d"
+Given = str | tuple[str, ...] | None
+"""Text, the texts of an option that may be given several times, or None where it was not given."""
+Checked = Callable[[click.Context, click.Parameter, Given], Given]
+
+
+def checked(read: Callable[[str, str], int], forms: str, word: str | None = None) -> Checked:
+    """Return a callback that refuses text which `read` refuses and that is not `word`."""
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: Given) -> Given:
+        for text in (value,) if isinstance(value, str) else value or ():
+            try:
+                if text != word:
+                    read("it", text)
+            except Refused:
+                raise click.BadParameter(f"it is {forms}, not {text!r}") from None
+        return value
+
+    return check
