@@ -31,6 +31,8 @@ class Op(enum.Enum):
     SUFFIX = "suffix"
     CONTAINS = "contains"
 
+    __hash__ = object.__hash__  # of the object that a member is: that of Enum is written in Python
+
     @property
     def rank(self) -> int:
         return _RANK[self]
@@ -109,10 +111,11 @@ NOTHING = Predicate()
 def _checked_operands(op: Op, operands: tuple[Value, ...]) -> tuple[Value, ...]:
     _check_count(op, len(operands))
     bytes_max = limits.PATTERN_BYTES_MAX if op in PATTERN_OPS else limits.OPERAND_BYTES_MAX
-    values = tuple(canonical(check_value(value, bytes_max)) for value in operands)
+    values = tuple([canonical(check_value(value, bytes_max)) for value in operands])
+    kinds = _KINDS.get(op, _ANY)
     for value in values:
-        if kind_of(value) not in _KINDS[op]:
-            allowed = " or ".join(sorted(kind.name.lower() for kind in _KINDS[op]))
+        if kinds is not _ANY and kind_of(value) not in kinds:
+            allowed = " or ".join(sorted(kind.name.lower() for kind in kinds))
             raise Refused(f"operator {op.value} takes a {allowed}, not the {kind_of(value).name.lower()} {value!r}")
     if op is Op.BETWEEN:
         _check_bounds(values[0], values[1])

@@ -27,6 +27,7 @@ from tamis.protocol.language.compile import Compiled, compile_tree
 from tamis.protocol.language.format import format_constraint, format_filter, format_predicate
 from tamis.protocol.language.mistake import SyntaxMistake, refused
 from tamis.protocol.language.parse import parse_tree
+from tamis.protocol.language.plain_text import plain_predicate
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 
 __all__ = ["parse", "compile_text", "Compiled", "format_predicate", "format_filter", "format_constraint"]
@@ -49,7 +50,8 @@ def compile_text(
             return in_space.compile_in(within, parse_tree(text), disjuncts_max, spaces.naming, 0)
         prefix = in_space.prefix_of(text)
         if prefix is None:
-            return compile_tree(parse_tree(text), disjuncts_max)
+            plain = plain_predicate(text, disjuncts_max)
+            return compile_tree(parse_tree(text), disjuncts_max) if plain is None else Compiled(plain)
         within = in_space.named(spaces, prefix.name, prefix.at)
         if not text[prefix.end :].strip():
             raise SyntaxMistake(prefix.end, "expected a condition behind the space, but the text ends here")

@@ -19,7 +19,7 @@ from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.values import Value
 
 _SYNONYMS = {"==": Op.EQ, "<>": Op.NE, "^=": Op.PREFIX, "$=": Op.SUFFIX, "*=": Op.CONTAINS, "substring": Op.CONTAINS}
-_OPERATORS = {op.value: op for op in Op} | _SYNONYMS
+OPERATORS = {op.value: op for op in Op} | _SYNONYMS
 
 
 class Placed(NamedTuple):
@@ -93,7 +93,7 @@ class TreeBuilder:
 
     def comparison(self, parts: list[Any]) -> Leaf:
         name, token, value = parts
-        op = _OPERATORS.get(token.lower())
+        op = OPERATORS.get(token.lower())
         if op is None:
             raise SyntaxMistake(token.start_pos, f"there is no operator `{token}`", suggest.for_operator(token))
         return _leaf(name, op, [value])

@@ -185,9 +185,10 @@ def _reason(item: RefusedFilter, subscriber: Subscriber) -> str:
     if item.code == RefusalCode.BAD_FILTER:
         return _what_is_wrong(item.filter)
     if item.code == RefusalCode.TOO_MANY_FILTERS:
-        return f"a client may hold {subscriber.filters_max} filters"
+        return f"a client may hold {subscriber.filters_max:,} filters (limits.filters_per_client)"
     if item.code == RefusalCode.OVER_QUOTA:
-        return f"a client's filters may take {subscriber.table_bytes_max:,} bytes of table"
+        bytes_max = f"{subscriber.table_bytes_max:,} bytes of table (limits.table_bytes_per_client)"
+        return f"a client's filters may take {bytes_max}"
     if item.code == RefusalCode.ID_IN_USE:
         return f"subscription {item.id} is there already"
     return "the router has no memory left for filters"

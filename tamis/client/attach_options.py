@@ -12,7 +12,7 @@ from tamis.client.attached import CREDIT_MAX, AttachOptions
 from tamis.client.kept import KeptCore
 from tamis.client.seen import SeenIds
 from tamis.client.terms import keep_name, unix_ns
-from tamis.client.wanted import packed_subscription
+from tamis.client.wanted import packed_filters
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import MESSAGE_IDS_REMEMBERED
@@ -46,7 +46,7 @@ def replay_options(
 ) -> AttachOptions:
     """Return what a replay is made of."""
     _check_number("credit", credit, 1, CREDIT_MAX)
-    filters = packed_subscription(0, predicate, spaces, space).filters
+    filters = packed_filters(predicate, spaces, space)
     first = 0 if since is None else unix_ns("since", since)
     last = ENDLESS_NS if until is None else unix_ns("until", until)
     return AttachOptions(Replay(0, 0, filters, first, last, credit), credit, SeenIds(0))

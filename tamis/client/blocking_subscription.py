@@ -17,7 +17,7 @@ from tamis.client.gap import Gap
 from tamis.client.inbox import Inbox
 from tamis.client.message import Message
 from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described
+from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described, packing
 from tamis.protocol.filters import Predicate
 
 
@@ -41,8 +41,9 @@ class Subscription:
         """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
         if self._wanted is None:
             waiter: Future[None] = Future()
+            packed = tuple(packing(self._predicates, self._options))  # without the lock: the client lives on meanwhile
             with self._pump.lock:
-                self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
+                self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
                 self._pump.written()
             self._pump.wait(waiter)
         return self

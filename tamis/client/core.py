@@ -30,9 +30,8 @@ from tamis.client.settings import Settings
 from tamis.client.trails import Trails
 from tamis.client.waiter import Waiter, settle
 from tamis.client.walker import Walker
-from tamis.client.wanted import SubscribeOptions, Wishes
+from tamis.client.wanted import PackedPredicate, SubscribeOptions, Wishes
 from tamis.protocol.errors import FrameError
-from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
 from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Ack, AckOf, Credit, Lost
@@ -142,7 +141,7 @@ class ClientCore:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def subscribe(self, predicates: Sequence[str | Predicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
+    def subscribe(self, predicates: Sequence[PackedPredicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
         self.outbox.check_open()
         return self.registry.subscribe(predicates, options, waiter)
 

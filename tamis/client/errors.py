@@ -16,10 +16,15 @@ ClientError (TamisError)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from typing import Final
 
 from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import RefusalCode
+
+SHOWN_MAX: Final = 3
+"""So many refused predicates are named in a message; `SubscriptionRefused.refusals` has all."""
 
 
 class ClientError(TamisError):
@@ -63,7 +68,11 @@ class SubscriptionRefused(ClientError):
     """Raised when the router did not take a subscription. `refusals` says why, by the predicate's text."""
 
     def __init__(self, refusals: Mapping[str, Refusal]) -> None:
-        lines = [f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in refusals.items()]
+        lines = [
+            f"{predicate}: {explain_refusal(refusal)}" for predicate, refusal in islice(refusals.items(), SHOWN_MAX)
+        ]
+        if len(refusals) > SHOWN_MAX:
+            lines.append(f"and {len(refusals) - SHOWN_MAX:,} predicates more, {len(refusals):,} in all")
         super().__init__("the router did not take the subscription\n" + "\n".join(lines))
         self.refusals = dict(refusals)
 

@@ -22,7 +22,7 @@ from tamis.client.message import Message
 from tamis.client.outbox import Outbox
 from tamis.client.registry import Registry
 from tamis.client.waiter import Waiter, settle
-from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes
+from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse
@@ -81,7 +81,8 @@ class Questions:
             mine = Predicate((Filter((Constraint(ANSWER_TO, Op.EQ, (self._address,)),)),))
             options = SubscribeOptions(own_messages=True, wait=Reach.NETWORK)
             inbox = _AnswerBox(self._registry, self._answered, self._ended)
-            self._answers = self._registry.subscribe((mine,), options, self._opening, inbox)
+            packed = tuple(packing((mine,), options))
+            self._answers = self._registry.subscribe(packed, options, self._opening, inbox)
         self._opening.waiters.append(waiter)
 
     def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:

@@ -23,17 +23,15 @@ from tamis.client.message import Message
 from tamis.client.waiter import Waiter, settle
 from tamis.client.wanted import (
     ON_ITS_WAY_S,
+    PackedPredicate,
     SubscribeOptions,
     SubscriptionState,
     Wishes,
     batches,
     id_batches,
-    packed_subscription,
     subscription_bytes,
-    text_of,
 )
 from tamis.protocol.errors import FrameError, Refused
-from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Refusal, Subscribe, SubscriptionItem, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
@@ -82,7 +80,7 @@ class Registry:
 
     def subscribe(
         self,
-        predicates: Sequence[str | Predicate],
+        predicates: Sequence[PackedPredicate],
         options: SubscribeOptions,
         waiter: Waiter,
         inbox: Inbox | None = None,
@@ -91,13 +89,11 @@ class Registry:
         router has answered for all of them."""
         if not predicates:
             raise Refused("a subscription has at least one predicate")
-        packed = tuple(
-            packed_subscription(next(self._ids), predicate, options.spaces, options.space) for predicate in predicates
-        )
-        for subscription in packed:
+        subscriptions = tuple(SubscriptionItem(next(self._ids), predicate.filters) for predicate in predicates)
+        for subscription in subscriptions:
             self._check_size(subscription)
-        texts = tuple(text_of(predicate) for predicate in predicates)
-        wanted = Wishes(texts, packed, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter)
+        texts = tuple(predicate.text for predicate in predicates)
+        wanted = Wishes(texts, subscriptions, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter)
         for id_ in wanted.ids:
             self._wanted[id_] = wanted
             self._inboxes[id_] = wanted.inbox

@@ -16,7 +16,15 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.pump import Pump
 from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described
+from tamis.client.wanted import (
+    PREDICATES_A_TURN,
+    PackedPredicate,
+    SubscribeOptions,
+    Wishes,
+    check_kind,
+    described,
+    packing,
+)
 from tamis.protocol.filters import Predicate
 
 BURST: Final = 256
@@ -32,6 +40,7 @@ class Subscription:
         self._pump = pump
         self._predicates = predicates
         self._options = options
+        self._packing = asyncio.Lock()  # while predicates are packed; who starts it meanwhile waits
         self._wanted: Wishes | None = None
 
     @property
@@ -41,10 +50,16 @@ class Subscription:
 
     async def start(self) -> Self:
         """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
-        if self._wanted is not None:
-            return self
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._wanted = self._pump.core.subscribe(self._predicates, self._options, waiter)
+        async with self._packing:
+            if self._wanted is not None:
+                return self
+            packed: list[PackedPredicate] = []
+            for predicate in packing(self._predicates, self._options):
+                packed.append(predicate)
+                if len(packed) % PREDICATES_A_TURN == 0:
+                    await asyncio.sleep(0)
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
         self._pump.written()
         try:
             await waiter

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from tamis.client.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
-from tamis.client.wanted import packed_subscription
+from tamis.client.wanted import packed_filters
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import KEEP_BACKOFFS_MAX, KEEP_UNACKED_MAX, NAME_BYTES_MAX
@@ -64,7 +64,7 @@ def keep_of(
     if isinstance(backoff_s, str) or not isinstance(backoff_s, Sequence) or len(backoff_s) > KEEP_BACKOFFS_MAX:
         raise Refused(f"backoff_s is at most {KEEP_BACKOFFS_MAX} times in a list, not {backoff_s!r}")
     terms = KeepTerms(
-        filters=packed_subscription(0, predicate, spaces, space).filters,
+        filters=packed_filters(predicate, spaces, space),
         for_ms=0 if for_ is None else milliseconds_of("for_", for_),
         bytes=octets_of("bytes", bytes),
         count=count_of("count", count),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from tamis.client.inbox import Inbox
 from tamis.client.waiter import Waiter
@@ -24,6 +24,8 @@ from tamis.protocol.wire.packed_filters import encode_filter
 _FRAME_SPARE: Final = 64
 """Bytes of a SUBSCRIBE frame beside its subscriptions; what msgpack puts around each is in _AROUND."""
 _AROUND: Final = 16
+PREDICATES_A_TURN: Final = 32
+"""So many predicates are packed before others have their turn: some milliseconds."""
 ON_ITS_WAY_S: Final = 1.0
 """Seconds that a message which a cut has lost may have been on its way."""
 
@@ -78,10 +80,24 @@ class Wishes:
         return self.texts[id_ - self.subscriptions[0].id]  # the ids of one call follow one another
 
 
-def packed_subscription(
-    id_: int, predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
-) -> SubscriptionItem:
-    """Return a predicate as it travels; PredicateError or Refused says what is wrong with it."""
+class PackedPredicate(NamedTuple):
+    """A predicate as its user wrote it, and its filters as they travel."""
+
+    text: str
+    filters: tuple[bytes, ...]
+
+
+def packing(predicates: Iterable[str | Predicate], options: SubscribeOptions) -> Iterator[PackedPredicate]:
+    """Give `predicates` packed, one at a time, so that a caller with many lets others run in between."""
+    for predicate in predicates:
+        filters = packed_filters(predicate, options.spaces, options.space)
+        yield PackedPredicate(text_of(predicate), filters)
+
+
+def packed_filters(
+    predicate: str | Predicate, spaces: SpaceSet = NO_SPACES, space: str | None = None
+) -> tuple[bytes, ...]:
+    """Return the filters of a predicate as they travel; PredicateError or Refused says what is wrong with it."""
     check_kind(predicate)
     if isinstance(predicate, str):
         predicate = parse(predicate, spaces=spaces, space=space)
@@ -91,7 +107,7 @@ def packed_subscription(
         raise Refused("a subscription to `false` would never receive anything")
     if len(predicate.filters) > DISJUNCTS_MAX:
         raise Refused(f"a predicate has at most {DISJUNCTS_MAX} alternatives, this one {len(predicate.filters)}")
-    return SubscriptionItem(id_, tuple(encode_filter(filter_) for filter_ in predicate.filters))
+    return tuple(encode_filter(filter_) for filter_ in predicate.filters)
 
 
 def check_kind(predicate: object) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from tamis.client.core import ClientCore
 from tamis.client.settings import settings_of
 from tamis.client.walker import NoWalker, Walker
-from tamis.client.wanted import Wishes, options_of
+from tamis.client.wanted import Wishes, options_of, packing
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
@@ -99,7 +99,8 @@ class Hand:
         self, *predicates: str, own_messages: bool = False, wait: str = "home"
     ) -> tuple[Wishes, Future[None]]:
         waiter: Future[None] = Future()
-        return self.core.subscribe(predicates, options_of(own_messages, wait), waiter), waiter
+        options = options_of(own_messages, wait)
+        return self.core.subscribe(tuple(packing(predicates, options)), options, waiter), waiter
 
     def active(self, *predicates: str) -> Wishes:
         """A subscription that the router has taken."""

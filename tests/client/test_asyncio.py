@@ -13,6 +13,7 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, GapReason, Message
+from tamis.client.wanted import PREDICATES_A_TURN
 from tamis.protocol.wire.client_bodies import Credit, Refusal, Subscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
@@ -51,6 +52,27 @@ async def test_what_is_published_reaches_who_asked_for_it(client: Client) -> Non
         assert (first["n"], first.payload, first.own, first.matched) == (2, b"two", True, either.ids[:1])
         assert second.matched == (*either.ids, *three.ids)
         assert await anext(three) is second
+
+
+async def test_others_have_their_turn_while_many_predicates_are_packed(client: Client) -> None:
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    predicates = [f"n > {number} and name = 'a{number}'" for number in range(20 * PREDICATES_A_TURN)]
+    subscription = client.subscribe(*predicates)
+    starts = [asyncio.create_task(subscription.start()) for _ in range(2)]
+    while subscription._wanted is None:
+        await asyncio.sleep(0)
+    assert turns >= 20
+    await asyncio.gather(*starts)
+    assert len(subscription.ids) == len(predicates)
+    counting.cancel()
 
 
 async def test_iterating_ends_with_the_subscription(client: Client) -> None:

@@ -330,3 +330,13 @@ def test_a_predicate_may_be_given_as_filters() -> None:
     hand = Hand().open()
     wanted, _ = hand.subscribe(Predicate((Filter(),)))  # type: ignore[arg-type]
     assert wanted.texts == ("true",)
+
+
+def test_a_refused_batch_is_told_in_a_few_lines() -> None:
+    refusals = {f"n = {number}": Refusal(number, RefusalCode.TOO_MANY_FILTERS, "full") for number in range(20_000)}
+    error = SubscriptionRefused(refusals)
+    assert str(error).splitlines()[1:] == [
+        *(f"n = {number}: TOO_MANY_FILTERS (full)" for number in range(3)),
+        "and 19,997 predicates more, 20,000 in all",
+    ]
+    assert error.refusals == refusals

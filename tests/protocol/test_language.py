@@ -13,8 +13,11 @@ from tamis.protocol import limits
 from tamis.protocol.errors import PredicateError
 from tamis.protocol.evaluate import predicate_matches
 from tamis.protocol.filters import EVERYTHING, NOTHING, Constraint, Filter, Op, Predicate
-from tamis.protocol.language import compile_text, format_constraint, format_predicate, literals, parse
-from tamis.protocol.language.parse import parser
+from tamis.protocol.language import Compiled, compile_text, format_constraint, format_predicate, literals, parse
+from tamis.protocol.language.compile import compile_tree
+from tamis.protocol.language.mistake import SyntaxMistake
+from tamis.protocol.language.parse import parse_tree, parser
+from tamis.protocol.language.plain_text import plain_predicate
 from tamis.protocol.normal import normalize_predicate
 from tests.fuzz import predicate as fuzz
 from tests.strategies import attributes, predicates, wide_names, wide_values
@@ -117,6 +120,86 @@ def test_the_example_of_the_architecture() -> None:
     assert predicate_matches(predicate, {"severity": 3, "alert-type": "intrusion"})
     assert predicate_matches(predicate, {"class": "alert", "device": "web-3"})
     assert not predicate_matches(predicate, {"severity": 3, "class": "alert", "device": "db"})
+
+
+# --- the common texts, which are read without the grammar ----------------------------------------------------------
+
+PLAIN = [
+    "x >= 1.5 and x <= 20 and y >= 3 and y < 0x10",
+    'severity > 2 and alert-type = "intrusion" or class = "alert" && device ^= "web"',
+    "price Between 10 AND 20 and venue in { 'X', \"Y\",3 , true}",
+    "exists region&exists x|a=1",
+    "ok = TRUE and größe != 'é' || x suffix '\U0010ffff'",
+    "\tand-so-on=1 and in.stock = false\n",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_common_texts_need_no_grammar(text: str) -> None:
+    plain = plain_predicate(text, limits.DISJUNCTS_MAX)
+    assert plain is not None
+    assert Compiled(plain) == compile_tree(parse_tree(text), limits.DISJUNCTS_MAX)
+
+
+def check_as_the_grammar_reads_it(text: str, disjuncts_max: int = limits.DISJUNCTS_MAX) -> None:
+    plain = plain_predicate(text, disjuncts_max)
+    if plain is not None:
+        try:
+            assert Compiled(plain) == compile_tree(parse_tree(text), disjuncts_max)
+        except SyntaxMistake as mistake:
+            pytest.fail(f"the grammar refuses it: {mistake.problem}")
+
+
+TOKENS = [
+    *literals.RESERVED,
+    *"(){},=`&|!#",
+    "x",
+    "y-1",
+    "a:",
+    "1",
+    "-0x1F",
+    "2.5",
+    '"a"',
+    "'b'",
+    '"\\n"',
+    "<=",
+    "<>",
+    "*=",
+]
+CONDITIONS = [
+    "x=1",
+    "x > 2",
+    "y in {1,2}",
+    "x between 1 and 3",
+    "exists y",
+    "z ^= 'a'",
+    "x<1",
+    "x = 'a' ",
+    "z *='b'",
+    "x!=1",
+]
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=12), st.sampled_from(["", " ", "\n"]))
+def test_what_is_read_without_the_grammar_means_the_same(words: list[str], between: str) -> None:
+    check_as_the_grammar_reads_it(between.join(words))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(CONDITIONS), st.sampled_from([" and ", " or ", "&", "|", "\tOR\n"])), min_size=1
+    ),
+    st.integers(1, 5),
+)
+def test_conditions_that_are_joined_mean_the_same(joined: list[tuple[str, str]], disjuncts_max: int) -> None:
+    check_as_the_grammar_reads_it(
+        "".join(part for pair in joined for part in pair)[: -len(joined[-1][1])], disjuncts_max
+    )
+
+
+@given(predicates().map(normalize_predicate).map(format_predicate))
+def test_written_predicates_mean_the_same_without_the_grammar(text: str) -> None:
+    check_as_the_grammar_reads_it(text)
 
 
 @st.composite

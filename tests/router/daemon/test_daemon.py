@@ -85,7 +85,9 @@ async def test_a_reload_changes_all_that_may_change(process):
             await asyncio.sleep(0.01)
     bob = await WireClient.greeted(router.where, "bob")
     await bob.subscribe(1, "x = 1")
-    assert [item.reason for item in (await bob.subscribe(2, "x = 2")).refusals] == ["a client may hold 1 filters"]
+    assert [item.reason for item in (await bob.subscribe(2, "x = 2")).refusals] == [
+        "a client may hold 1 filters (limits.filters_per_client)"
+    ]
 
 
 @pytest.mark.parametrize(
