@@ -1,6 +1,6 @@
 """What consuming kept messages costs a Python program: `python -m tamis.bench.kept.consumer`.
 
-    asyncio     `async for message in work: await message.ack()`
+    asyncio     `async for message in work: message.ack()`
     blocking    `for message in work: message.ack()`
 
 Law: a router as anybody runs it, over TCP on loopback; all messages are on its disk before the first is consumed, and
@@ -46,8 +46,9 @@ async def consume(address: str, count: int) -> None:
         async for message in work:
             assert isinstance(message, tamis.KeptMessage)  # noqa: S101 - nothing is lost
             left -= 1
-            await message.ack(confirm=left == 0)
+            acknowledged = message.ack()
             if left == 0:
+                await acknowledged
                 return
 
 

@@ -155,7 +155,9 @@ async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) ->
         async for item in items:
             is_last = printer.put(item)
             if acks and not isinstance(item, Gap):
-                await item.ack(confirm=is_last)
+                acknowledged = item.ack()
+                if is_last:
+                    await acknowledged
             if is_last:
                 return
 

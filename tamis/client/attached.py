@@ -20,7 +20,7 @@ from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.kept_message import Handed, kept_head
 from tamis.client.message import Message
 from tamis.client.seen import SETTLED, SeenIds
-from tamis.client.waiter import Waiter
+from tamis.client.waiter import Waiter, Waiters
 from tamis.protocol.wire.client_bodies import Credit
 from tamis.protocol.wire.deliver_view import DEAD_LETTER_BIT, KEPT_BITS_OFFSET, REPLAYED_BIT, KeptArea
 from tamis.protocol.wire.header import ID_OFFSET, TIME_OFFSET
@@ -79,6 +79,8 @@ class Attached:
         self.inbox = KeptBox(self, bounds, full)
         self.done: list[int] = []
         """Positions that the application has acknowledged and the router was not told of yet."""
+        self.unconfirmed = Waiters()
+        """Those who wait until all that the application has said so far is on the router's disk."""
         self.owes_word = False
         """Is the router to be told something that the application knows nothing of: of credit, or of what was settled
         and came again?"""
@@ -206,6 +208,11 @@ class Attached:
     def wants_credit(self) -> bool:
         """Has so much been taken that it is worth a frame to say so?"""
         return self.state is AttachedState.ACTIVE and self._taken >= self._credit_at
+
+    def wants_all(self) -> None:
+        """Note that the application waits for as many as the router may send: what was taken is to be told now."""
+        if self._credit_at > self._taken > self._credit_at - self._half:
+            self._credit_at = self._taken
 
     def more_credit(self) -> Credit:
         """Return how much the router may send by now."""

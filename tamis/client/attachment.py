@@ -1,4 +1,4 @@
-"""An attachment to a keep as an application sees it: `async for message in work`, `await message.ack()`.
+"""An attachment to a keep as an application sees it: `async for message in work`, `message.ack()`.
 
 Law: iterating suspends only when there is nothing to yield, or after BURST messages; several iterators share what
 arrives. What an application says of a message goes out at the end of the turn, and waits for an answer only where that
@@ -8,11 +8,12 @@ is asked for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterable
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from tamis.client.amounts import Duration, short_milliseconds_of
+from tamis.client.amounts import Duration, count_of, short_milliseconds_of
 from tamis.client.attached import Attached, AttachOptions
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
@@ -26,46 +27,59 @@ if TYPE_CHECKING:
 BURST: Final = 256
 
 
+class Confirmation:
+    """What a verb of a kept message returns. The verb has taken effect: the router is told at the end of the loop's
+    turn. `await` returns when what was said is on the router's disk; AckUnknown if the connection was cut before."""
+
+    __slots__ = ("_work",)
+
+    def __init__(self, work: Attachment) -> None:
+        self._work = work
+
+    def __await__(self) -> Generator[object, None, None]:
+        pump = self._work._pump
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        pump.core.kept.confirm(self._work._started, waiter)
+        pump.written()
+        yield from waiter
+
+
 class KeptMessage(Handed):
-    """A message of a keep, to be answered for by `ack`, `nack` or `reject`."""
+    """A message of a keep, to be answered for by `ack`, `nack` or `reject`: `message.ack()`, or `await message.ack()`
+    to wait for the disk."""
 
     __slots__ = ()
 
     _work: Attachment
 
-    async def ack(self, *, confirm: bool = False) -> None:
-        """Be done with the message. With `confirm`, return when that is on disk: AckUnknown if the connection was cut
-        before. Saying it twice, or of a message that is replayed, does nothing."""
+    def ack(self) -> Confirmation:
+        """Be done with the message. Saying it twice, or of a message that is replayed, does nothing."""
         work = self._work
         pump = work._pump
-        if not confirm:
-            pump.core.kept.acknowledge(work._started, self)
-            if not pump.flush_due:
-                pump.written()
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pump.core.kept.acknowledge(work._started, self, waiter)
-        pump.written()
-        await waiter
+        pump.core.kept.acknowledge(work._started, self)
+        if not pump.flush_due:
+            pump.written()
+        return Confirmation(work)
 
-    async def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
+    def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> Confirmation:
         """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
         try."""
         delay_ms = 0 if delay_s is None else short_milliseconds_of("delay_s", delay_s)
-        self._say(AckVerdict.AGAIN, delay_ms, reason)
+        return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
-    async def extend(self) -> None:
+    def extend(self) -> Confirmation:
         """Say that the work goes on: the time for it begins anew."""
-        self._say(AckVerdict.EXTEND)
+        return self._say(AckVerdict.EXTEND)
 
-    async def reject(self, reason: str = "") -> None:
+    def reject(self, reason: str = "") -> Confirmation:
         """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
-        self._say(AckVerdict.REJECT, 0, reason)
+        return self._say(AckVerdict.REJECT, 0, reason)
 
-    def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
+    def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> Confirmation:
         pump = self._work._pump
         pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
         pump.written()
+        return Confirmation(self._work)
 
 
 class Attachment:
@@ -102,6 +116,33 @@ class Attachment:
         self._pump.core.kept.detach(self._attached, waiter)
         self._pump.written()
         await waiter
+
+    def ack_all(self, messages: Iterable[KeptMessage]) -> Confirmation:
+        """Be done with each of `messages`, which this attachment has given; see `KeptMessage.ack`."""
+        for message in messages:
+            self._pump.core.kept.acknowledge(self._started, message)
+        self._pump.written()
+        return Confirmation(self)
+
+    async def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
+        """Return the next `most` messages and Gaps, but no more than `credit`, once they are there; after `timeout_s`,
+        those that are, which may be none. ClientClosed when the attachment has ended and nothing is left."""
+        count_of("most", most)
+        await self.start()
+        inbox = self._started.inbox
+        enough = min(most, self._options.credit)
+        if len(inbox.items) < enough:
+            self._pump.core.kept.wants_all(self._started)
+            self._pump.written()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while len(inbox.items) < enough and not inbox.is_ended:
+                    await self._arrival()
+        taken = (self._take() for _ in range(enough))
+        items = [item for item in taken if item is not None]
+        if not items and inbox.is_ended:
+            raise ClientClosed("the attachment has ended") if inbox.error is None else fresh(inbox.error)
+        return items
 
     async def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has

@@ -7,12 +7,12 @@ while it waits.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from tamis.client.amounts import Duration, short_milliseconds_of
+from tamis.client.amounts import Duration, count_of, short_milliseconds_of
 from tamis.client.attached import Attached, AttachOptions
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
@@ -32,15 +32,8 @@ class KeptMessage(Handed):
     _work: Attachment
 
     def ack(self, *, confirm: bool = False) -> None:
-        """Be done with the message; see `tamis.KeptMessage.ack`."""
-        waiter: Future[None] | None = Future() if confirm else None
-        work = self._work
-        pump = work._pump
-        with pump.lock:
-            pump.core.kept.acknowledge(work._started, self, waiter)
-            pump.written()
-        if waiter is not None:
-            pump.wait(waiter)
+        """Be done with the message; with `confirm`, return when that is on disk. See `tamis.KeptMessage.ack`."""
+        self._work.ack_all((self,), confirm=confirm)
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
         """Have the message given out again; see `tamis.KeptMessage.nack`."""
@@ -93,6 +86,38 @@ class Attachment:
             self._pump.written()
         self._pump.wait(waiter)
 
+    def ack_all(self, messages: Iterable[KeptMessage], *, confirm: bool = False) -> None:
+        """Be done with each of `messages`, which this attachment has given; with `confirm`, return when that is on
+        disk."""
+        pump = self._pump
+        waiter: Future[None] = Future()
+        with pump.lock:
+            for message in messages:
+                pump.core.kept.acknowledge(self._started, message)
+            if confirm:
+                pump.core.kept.confirm(self._started, waiter)
+            pump.written()
+        if confirm:
+            pump.wait(waiter)
+
+    def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
+        """Return the next `most` messages and Gaps, or those that came within `timeout_s`; see
+        `tamis.Attachment.fetch`."""
+        count_of("most", most)
+        inbox = self.start()._started.inbox
+        enough = min(most, self._options.credit)
+        with self._pump.lock:
+            self._pump.core.kept.wants_all(self._started)
+            self._pump.written()
+        self._wait_until(lambda: len(inbox.items) >= enough or inbox.is_ended, timeout_s)
+        items: list[KeptMessage | Gap] = []
+        with self._pump.lock:
+            while len(items) < enough and (item := self._take()) is not None:
+                items.append(item)
+        if not items and inbox.is_ended:
+            raise ClientClosed("the attachment has ended") if inbox.error is None else fresh(inbox.error)
+        return items
+
     def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has
         ended."""
@@ -127,33 +152,52 @@ class Attachment:
         return f"<tamis.blocking.Attachment {what}>"
 
     def _next(self, timeout_s: float | None) -> KeptMessage | Gap | None:
-        """Return the next item, waiting at most `timeout_s`; None at the end."""
+        """Return the next item, waiting at most `timeout_s`, then TimeoutError; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        attached = self._attached or self.start()._started
-        inbox = attached.inbox
+        inbox = (self._attached or self.start()._started).inbox
         while True:
             with self._pump.lock:
-                was_full = inbox.is_full
-                item = attached.take()
-                if attached.owes_word:
-                    self._pump.core.kept.took(attached)
-                    self._pump.written()
-                elif was_full and not inbox.is_full:
-                    self._pump.written()
+                item = self._take()
                 if item is not None:
-                    return item  # type: ignore[return-value]  # `start` has said what is made
+                    return item
                 if inbox.error is not None:
                     raise fresh(inbox.error)
                 if inbox.is_ended:
                     return None
+            left_s = None if deadline is None else deadline - time.monotonic()
+            if not self._wait_until(lambda: bool(inbox.items) or inbox.is_ended, left_s):
+                raise TimeoutError
+
+    def _take(self) -> KeptMessage | Gap | None:
+        """Return the next item that is there. Call this with the lock held."""
+        attached = self._started
+        was_full = attached.inbox.is_full
+        item = attached.take()
+        if attached.owes_word:
+            self._pump.core.kept.took(attached)
+            self._pump.written()
+        elif was_full and not attached.inbox.is_full:
+            self._pump.written()
+        return item  # type: ignore[return-value]  # `start` has said what is made
+
+    def _wait_until(self, is_so: Callable[[], bool], timeout_s: float | None) -> bool:
+        """Wait until `is_so`, of the inbox, at most `timeout_s`; return whether it is."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        waiters = self._started.inbox.waiters
+        while True:
+            with self._pump.lock:
+                if is_so():
+                    return True
                 waiter: Future[None] = Future()
-                inbox.waiters.append(waiter)
+                waiters.append(waiter)
             try:
                 self._pump.wait(waiter, None if deadline is None else max(0.0, deadline - time.monotonic()))
+            except TimeoutError:
+                return is_so()
             finally:
                 with self._pump.lock:
-                    if waiter in inbox.waiters:
-                        inbox.waiters.remove(waiter)
+                    if waiter in waiters:
+                        waiters.remove(waiter)
 
     @property
     def _started(self) -> Attached:

@@ -27,6 +27,8 @@ from tamis.protocol.wire.keep_bodies import Detach, ForgetKeep, Keep, ReplayEnd
 
 NOT_KEPT: Final = "this router knows of no kept subscriptions: it is of an earlier version"
 OVER: Final = "the attachment has ended: what it had goes to others"
+NO_CONNECTION: Final = "there is no connection: the message is acknowledged when it comes again"
+CUT: Final = "the connection was cut before the router answered"
 CUT_REPLAY: Final = "a long replay was cut: begin another one with since= what came last"
 ACKS_AT_ONCE: Final = 10_000
 """Positions that are gathered before they go out."""
@@ -129,20 +131,29 @@ class KeptCore:
         if attached.wants_credit and self._frame_bytes_max:
             self._send(attached.more_credit())
 
-    def acknowledge(self, attached: Attached, message: Handed, waiter: Waiter | None = None) -> None:
-        """Note that the application is done with `message`; with a `waiter`, settle that when it is on disk."""
+    def wants_all(self, attached: Attached) -> None:
+        """Let the router send as many messages as it may ahead of the application, which waits for them."""
+        attached.wants_all()
+        self.took(attached)
+
+    def acknowledge(self, attached: Attached, message: Handed) -> None:
+        """Note that the application is done with `message`."""
         if attached.state in _OVER:
             raise ClientClosed(OVER)
-        if waiter is None:
-            attached.acknowledge(message)
-            self._due.add(attached)
-            if len(attached.done) >= ACKS_AT_ONCE:
-                self._tell(attached)
-        elif message.replayed:
+        attached.acknowledge(message)
+        self._due.add(attached)
+        if len(attached.done) >= ACKS_AT_ONCE:
+            self._tell(attached)
+
+    def confirm(self, attached: Attached, waiter: Waiter) -> None:
+        """Settle `waiter` when all that was said of messages of `attached` until now is on disk."""
+        if attached.is_replay:
             settle(waiter)
+        elif attached.state is not AttachedState.ACTIVE:
+            settle(waiter, AckUnknown(NO_CONNECTION))
         else:
-            positions = attached.settle(message) or (message.position,)
-            self._say(attached, positions, AckVerdict.DONE, waiter=waiter)
+            attached.unconfirmed.append(waiter)
+            self._due.add(attached)
 
     def say(
         self, attached: Attached, message: Handed, verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
@@ -175,8 +186,9 @@ class KeptCore:
             asked.is_second_try = True
             if asked.of not in _AGAIN:
                 del self._asked[number]
-                settle(asked.waiter, AckUnknown("the connection was cut before the router answered"))
+                settle(asked.waiter, AckUnknown(CUT))
         for attached in list(self._attached.values()):
+            settle(attached.unconfirmed.taken(), AckUnknown(CUT))
             attached.cut()
             if attached.state is AttachedState.ENDING:
                 self._over(attached)
@@ -278,6 +290,7 @@ class KeptCore:
 
     def _over(self, attached: Attached) -> None:
         attached.state = AttachedState.ENDED
+        settle(attached.unconfirmed.taken(), AckUnknown(OVER))
         self._attached.pop(attached.id, None)
         self._due.discard(attached)
         self._registry.release(attached.id)
@@ -290,35 +303,30 @@ class KeptCore:
         if attached.state is AttachedState.ASKED:
             return
         done, attached.done = attached.done, []
-        if done and attached.state is AttachedState.ACTIVE:
-            for some in self._in_frames(ranges_of(done)):
+        if attached.state is not AttachedState.ACTIVE:
+            return
+        frames = list(self._in_frames(ranges_of(done))) if done else []
+        if not attached.unconfirmed:
+            for some in frames:
                 self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
+            return
+        last = frames.pop() if frames else ()
+        for some in frames:
+            self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
+        number = next(self._numbers)
+        ack = Ack(AckOf.DELIVER, number, last, subscription=attached.id)
+        self._asked[number] = _KeepAsked(AckOf.DELIVER, ack, attached.unconfirmed.taken(), attached)
+        self._send(ack)
 
     def _say(
-        self,
-        attached: Attached,
-        positions: Sequence[int],
-        verdict: AckVerdict,
-        delay_ms: int = 0,
-        reason: str = "",
-        waiter: Waiter | None = None,
+        self, attached: Attached, positions: Sequence[int], verdict: AckVerdict, delay_ms: int = 0, reason: str = ""
     ) -> None:
         """Send an ACK of its own, behind what was acknowledged before it."""
         self._tell(attached)
-        if attached.state is not AttachedState.ACTIVE:
-            settle(waiter, AckUnknown("there is no connection: the message is acknowledged when it comes again"))
-            return
-        number = next(self._numbers) if waiter is not None else 0
-        ack = Ack(
-            *(AckOf.DELIVER, number, ranges_of(positions)),
-            verdict=verdict,
-            subscription=attached.id,
-            delay_ms=delay_ms,
-            reason=reason,
-        )
-        if waiter is not None:
-            self._asked[number] = _KeepAsked(AckOf.DELIVER, ack, waiter, attached)
-        self._send(ack)
+        if attached.state is AttachedState.ACTIVE:
+            ranges = ranges_of(positions)
+            ack = Ack(AckOf.DELIVER, 0, ranges, (), verdict, attached.id, delay_ms, reason)
+            self._send(ack)
 
     def _in_frames(self, ranges: Sequence[Range]) -> Iterator[tuple[Range, ...]]:
         most = max(1, min(ACK_ITEMS_MAX, (self._frame_bytes_max - _FRAME_SPARE) // _RANGE_BYTES))

@@ -21,7 +21,7 @@ from tamis.client.inbox import Inbox
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
 from tamis.client.registry import Registry
-from tamis.client.waiter import Waiter, settle
+from tamis.client.waiter import Waiter, Waiters, settle
 from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
@@ -58,7 +58,7 @@ class Questions:
         self._numbers = count(1)
         self._waiting: dict[int, OpenQuestion] = {}
         self._answers: Wishes | None = None
-        self._opening = _Everybody()
+        self._opening = Waiters()
 
     @property
     def is_open(self) -> bool:
@@ -77,13 +77,13 @@ class Questions:
             return
         if self._answers is None or self._answers.state is SubscriptionState.ENDED:
             self._address = self._random_bytes(_ADDRESS_BYTES).hex()
-            self._opening = _Everybody()
+            self._opening = Waiters()
             mine = Predicate((Filter((Constraint(ANSWER_TO, Op.EQ, (self._address,)),)),))
             options = SubscribeOptions(own_messages=True, wait=Reach.NETWORK)
             inbox = _AnswerBox(self._registry, self._answered, self._ended)
             packed = tuple(packing((mine,), options))
             self._answers = self._registry.subscribe(packed, options, self._opening, inbox)
-        self._opening.waiters.append(waiter)
+        self._opening.append(waiter)
 
     def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:
         """Publish a question, after `open`; settle `waiter` when its answer is there."""
@@ -140,29 +140,6 @@ class _AnswerBox(Inbox):
     def end(self, error: Exception | None = None) -> None:
         super().end(error)
         self._ended(error)
-
-
-class _Everybody:
-    """The waiters of all calls that wait for one thing, as one."""
-
-    def __init__(self) -> None:
-        self.waiters: list[Waiter] = []
-        self._is_done = False
-
-    def done(self) -> bool:
-        return self._is_done
-
-    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
-        self._settle(None)
-
-    def set_exception(self, exception: BaseException, /) -> None:
-        self._settle(exception)
-
-    def _settle(self, error: BaseException | None) -> None:
-        self._is_done = True
-        for waiter in self.waiters:
-            settle(waiter, error)
-        self.waiters.clear()
 
 
 class _Sending:

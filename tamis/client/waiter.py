@@ -5,6 +5,7 @@ Law: a waiter is settled at most once; one that its owner has given up (it is do
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 
@@ -32,3 +33,37 @@ def settle(waiter: Waiter | None, error: BaseException | None = None) -> None:
         waiter.set_result(None)
     else:
         waiter.set_exception(fresh(error))
+
+
+class Waiters:
+    """The waiters of all calls that wait for one thing, as one."""
+
+    def __init__(self, waiters: Iterable[Waiter] = ()) -> None:
+        self._waiters = list(waiters)
+        self._is_done = False
+
+    def __bool__(self) -> bool:
+        return bool(self._waiters)
+
+    def append(self, waiter: Waiter) -> None:
+        self._waiters.append(waiter)
+
+    def taken(self) -> Waiters:
+        """Return those that wait now as one; later ones are apart from them."""
+        waiters, self._waiters = self._waiters, []
+        return Waiters(waiters)
+
+    def done(self) -> bool:
+        return self._is_done
+
+    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
+        self._settle(None)
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self._settle(exception)
+
+    def _settle(self, error: BaseException | None) -> None:
+        self._is_done = True
+        for waiter in self._waiters:
+            settle(waiter, error)
+        self._waiters.clear()

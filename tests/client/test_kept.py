@@ -296,18 +296,55 @@ def test_an_acknowledgement_that_is_confirmed_waits_for_the_disk_and_is_unknown_
     hand.say(handed(attached.id, 5), handed(attached.id, 6))
     first, second = taken(hand, attached)
     waiter: Future[None] = Future()
-    hand.core.kept.acknowledge(attached, first, waiter)
+    hand.core.kept.acknowledge(attached, first)
+    hand.core.kept.confirm(attached, waiter)
     (ack,) = hand.sent_of(Ack)
     assert ack.request
+    assert ack.ranges == (Range(5, 5),)
     assert not waiter.done()
     hand.say(Ack(AckOf.DELIVER, ack.request, ack.ranges))
     assert waiter.done()
     assert waiter.exception() is None
     lost: Future[None] = Future()
-    hand.core.kept.acknowledge(attached, second, lost)
+    hand.core.kept.acknowledge(attached, second)
+    hand.core.kept.confirm(attached, lost)
     hand.cut()
     with pytest.raises(AckUnknown, match="before the router answered"):
         lost.result()
+
+
+def test_what_is_confirmed_in_one_turn_is_asked_for_once_and_all_verbs_can_be_confirmed() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.say(*(handed(attached.id, position) for position in range(5, 9)))
+    messages = taken(hand, attached)
+    waiters: list[Future[None]] = []
+    for message in messages[:3]:
+        hand.core.kept.acknowledge(attached, message)
+        waiters.append(Future())
+        hand.core.kept.confirm(attached, waiters[-1])
+    (ack,) = hand.sent_of(Ack)
+    assert ack.ranges == (Range(5, 7),)
+    hand.core.kept.say(attached, messages[3], AckVerdict.REJECT, 0, "no such order")
+    waiters.append(Future())
+    hand.core.kept.confirm(attached, waiters[-1])
+    rejected, asked = hand.sent_of(Ack)
+    assert (rejected.verdict, rejected.request, asked.ranges) == (AckVerdict.REJECT, 0, ())
+    assert not any(waiter.done() for waiter in waiters)
+    hand.say(Ack(AckOf.DELIVER, ack.request, ack.ranges))
+    assert [waiter.done() for waiter in waiters] == [True, True, True, False]
+    hand.say(Ack(AckOf.DELIVER, asked.request, ()))
+    assert waiters[3].done()
+
+
+def test_what_is_confirmed_without_a_connection_is_unknown() -> None:
+    hand = Hand().open()
+    attached = active(hand)
+    hand.cut()
+    unknown: Future[None] = Future()
+    hand.core.kept.confirm(attached, unknown)
+    with pytest.raises(AckUnknown, match="no connection"):
+        unknown.result()
 
 
 @pytest.mark.parametrize("comes_first", [False, True])

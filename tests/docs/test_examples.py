@@ -132,12 +132,48 @@ async def test_two_workers_share_questions_and_one_does_the_work_of_both(rome: R
             assert await asking.end() == (0, "0: 0 by worker 0\n1: 1 by worker 0\n", "")
 
 
+DURABLE = """
+name: durable
+kept: {{bytes: 268435456, segment_bytes: 1048576}}
+routers:
+  rome: {{clients: "unix:{path}", data: data}}
+"""
+JOBS = 40
+
+
+async def test_each_job_of_the_queue_is_done_though_its_router_and_its_worker_are_killed(tmp_path: Path) -> None:
+    file = tmp_path / "durable.yaml"
+    file.write_text(DURABLE.format(path=tmp_path / "clients"))
+    done: list[str] = []
+    async with started(file, "rome") as rome:
+        async with program("work_queue.py", "submit", rome.address, str(JOBS)) as submitting:
+            assert await submitting.end() == (0, f"{JOBS} jobs are on disk\n", "")
+        async with tamis.connect(rome.address) as client:
+            await client.publish({"class": "job", "do": "square", "number": -1}, confirm="kept")
+        async with program("work_queue.py", "work", rome.address) as first:
+            assert await first.line() == "ready"
+            done += [await first.line() for _ in range(5)]
+            await rome.kill()
+            await rome.start()
+            done += [await first.line() for _ in range(15)]
+            first.process.kill()
+        async with program("work_queue.py", "work", rome.address) as second:
+            assert await second.line() == "ready"
+            while len(set(done)) < JOBS:
+                done.append(await second.line())
+        async with tamis.connect(rome.address) as client, client.attach("squares-dead") as dead:
+            letter = await dead.receive(PATIENCE_S)
+    assert set(done) == {f"{number}: {number * number}" for number in range(JOBS)}
+    assert isinstance(letter, tamis.KeptMessage)
+    assert (letter["number"], letter.dead_letter) == (-1, True)
+
+
 def test_they_pass_mypy_strict() -> None:
     """As a program outside of Tamis is checked: with the types of the package, whose own mistakes are not looked for,
     and no settings of ours."""
     subprocess.run(["make", "-s", ".venv/typing"], cwd=ROOT, check=True)  # noqa: S607 - the package as mypy finds it
     files = sorted(map(str, EXAMPLES.glob("*.py")))
-    assert len(files) == 3
+    assert len(files) == 4
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent", "--config-file", os.devnull, *files],
         cwd=ROOT / ".venv" / "typing",

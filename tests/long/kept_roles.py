@@ -99,7 +99,7 @@ async def _read(work: tamis.Attachment, journal: Journal) -> None:
             continue
         id_ = f"{item.id.origin:016x}-{item.id.counter}"
         journal.write("got", item["by"], item["n"], id_, item.position, item.deliveries)
-        await item.ack()
+        item.ack()
 
 
 def _terminated() -> asyncio.Event:

@@ -199,7 +199,7 @@ async def _read_bounded(address: str) -> list[str]:
                 continue
             id_ = f"{item.id.origin:016x}-{item.id.counter}"
             lines.append(f"got {item['by']} {item['n']} {id_} {item.position} {item.deliveries}")
-            await item.ack()
+            item.ack()
 
 
 def main() -> int:

@@ -162,7 +162,7 @@ async def test_a_full_log(tmp_path: Path) -> None:
             for _ in range(100):
                 message = await work.receive(20.0)
                 assert isinstance(message, tamis.KeptMessage)
-            await message.ack(confirm=True)
+            await message.ack()
         (found.faults / "full").unlink()
         await until(lambda: not outcomes[-1])
 
