@@ -92,15 +92,23 @@ def _unknown_key(path: Path) -> Problem:
         return Problem(path, f"is not supported yet ({purpose})", at_key=True)
     known = list(_section_at(path[:-1]).model_fields)
     word = str(path[-1])
-    return Problem(path, "unknown key", word, known, at_key=True)
+    return Problem(path, "unknown key", word, known, at_key=True, lists_known=True)
 
 
 def _range(path: Path) -> str:
     """Return a sentence with both bounds of the number at `path`, and what divides it."""
     field = _section_at(path[:-1]).model_fields[str(path[-1])]
-    ends = [getattr(bound, end) for bound in field.metadata for end in ("ge", "le") if hasattr(bound, end)]
-    divisors = [bound.multiple_of for bound in field.metadata if hasattr(bound, "multiple_of")]
+    metadata = [*field.metadata, *_metadata_within(field.annotation)]
+    ends = [getattr(bound, end) for bound in metadata for end in ("ge", "le") if getattr(bound, end, None) is not None]
+    divisors = [bound.multiple_of for bound in metadata if getattr(bound, "multiple_of", None) is not None]
     return f"from {min(ends)} to {max(ends)}" + "".join(f", a multiple of {divisor}" for divisor in divisors)
+
+
+def _metadata_within(annotation: object) -> Iterator[Any]:
+    """Yield what is annotated inside a union: the bounds of a number that may be left out."""
+    for part in get_args(annotation):
+        for each in getattr(part, "__metadata__", ()):
+            yield from getattr(each, "metadata", ()) or (each,)
 
 
 def _section_at(path: Path) -> type[BaseModel]:

@@ -7,14 +7,22 @@ that can follow "must be", and names its form in the JSON schema.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, ValidationInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from tamis.configs.address import ADDRESSES_MAX, FORMS, Address, check_path, joined, parse_address
+from tamis.protocol.amounts import milliseconds_of, octets_of
+from tamis.protocol.errors import Refused
 
 ID_FORM = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"
+_BARE_NUMBER: Final = re.compile(r"\s*[+-]?[0-9_]*\.?[0-9]*\s*")
 HOST_NAME_FORM = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
+SIZE_FORM = r"^[0-9]+(\.[0-9]+)? ?(B|KiB|MiB|GiB|TiB)$"
+TIME_FORM = r"^[0-9]+(\.[0-9]+)? ?(ms|s|m|h|d)$"
 ADDRESS_FORM = r"^(unix:.+|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}|[A-Za-z0-9._-]+:[0-9]{1,5})$"
 
 
@@ -60,6 +68,41 @@ def _check_host_name(value: object) -> object:
     return value
 
 
+def _read_octets(value: object) -> object:
+    return _with_unit(value, octets_of, 1, "bytes, or a size such as 64 MiB and 4 GiB")
+
+
+def _read_milliseconds(value: object) -> object:
+    return _with_unit(value, milliseconds_of, 1, "milliseconds, or a time such as 300ms, 30s, 5m and 2h")
+
+
+def _read_seconds(value: object) -> object:
+    return _with_unit(value, milliseconds_of, 1_000, "seconds, or a time such as 30s, 5m, 2h and 7d")
+
+
+def _with_unit(value: object, read: Callable[[str, str], int], unit: int, forms: str) -> object:
+    """Return the number of `unit`s that text with a unit stands for; what has none as it is."""
+    if not isinstance(value, str) or _BARE_NUMBER.fullmatch(value):
+        return value
+    try:
+        number, rest = divmod(read("it", value), unit)
+    except Refused:
+        rest = number = 0
+    if rest or not number:
+        raise ValueError(f"must be a whole number of {forms}")
+    return number
+
+
+class _OrText:
+    """Says in the JSON schema that text of a form stands for the number, too."""
+
+    def __init__(self, form: str) -> None:
+        self._form = form
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "string", "pattern": self._form}]}
+
+
 def named(value: object) -> object:
     """Return the section that a name alone stands for; other values as they are."""
     return {"name": value} if isinstance(value, str) else value
@@ -72,8 +115,14 @@ def with_ends(value: object) -> object:
 
 def _check_pair(value: object) -> object:
     if isinstance(value, list | tuple) and len(value) != 2:
-        raise ValueError(f"must be two router ids, [a, b], got {len(value)}")
+        cost = f"; a cost is written {{ends: [{value[0]}, {value[1]}], cost: {value[2]}}}" if _has_cost(value) else ""
+        raise ValueError(f"must be two router ids, [a, b], got {len(value)}{cost}")
     return value
+
+
+def _has_cost(link: list[object] | tuple[object, ...]) -> bool:
+    texts = [part for part in link if isinstance(part, str) and len(part) <= 64 and part.isprintable()]
+    return len(texts) == len(link) == 3 and texts[2].isdecimal()
 
 
 IdText = Annotated[str, Field(pattern=ID_FORM)]
@@ -92,6 +141,12 @@ HostNames = Annotated[
     Field(max_length=ADDRESSES_MAX),
     BeforeValidator(_listed, json_schema_input_type=_HostName | list[_HostName]),
 ]
+Octets = Annotated[int, BeforeValidator(_read_octets), _OrText(SIZE_FORM)]
+"""Bytes: a number, or text such as `64 MiB`."""
+Milliseconds = Annotated[int, BeforeValidator(_read_milliseconds), _OrText(TIME_FORM)]
+"""Milliseconds: a number, or text such as `30s`."""
+Seconds = Annotated[int, BeforeValidator(_read_seconds), _OrText(TIME_FORM)]
+"""Seconds: a number, or text such as `1h`."""
 Folder = Annotated[str, BeforeValidator(_read_path, json_schema_input_type=str)]
 File = Folder
 """A path, like Folder; whether a file is there is known only where the router runs."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from tamis.configs import wiring
 from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
 from tamis.configs.explain import explained
-from tamis.configs.mistakes import Mistake, Problem, lines
+from tamis.configs.mistakes import Mistake, Path, Problem, lines
 from tamis.configs.sections.spaces import SpaceConfig, SpacesFile
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
@@ -42,6 +42,33 @@ def load_spaces(path: str | os.PathLike[str]) -> dict[str, SpaceConfig]:
             problems = explained(error.errors(include_url=False), document.data)
             document.mistakes += _placed(list(problems), document)
     raise ConfigError(lines(document.mistakes, str(file)))
+
+
+class PlacesInFile:
+    """Where the keys of a sound topology file stand."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._name = str(path)
+        self._document = read_document(_source(FilePath(path)))
+
+    def of(self, router_id: str, keys: Path) -> str:
+        """Return `file:line:column` of `keys` below the router, or below the network where the router has none. `links`
+        is followed by the id of a neighbour."""
+        path = self._link(router_id, keys) if keys[:1] == ("links",) else ("routers", router_id, *keys)
+        values = self._document.values
+        if path not in values and keys in values:
+            path = keys
+        place = self._document.place(path)
+        return f"{self._name}:{place.line}:{place.column}"
+
+    def _link(self, router_id: str, keys: Path) -> Path:
+        data = self._document.data
+        links = data.get("links") if isinstance(data, dict) else None
+        for index, link in enumerate(links if isinstance(links, list) else ()):
+            ends = link.get("ends") if isinstance(link, dict) else link
+            if isinstance(ends, list) and set(ends) == {router_id, keys[1]}:
+                return ("links", index, *keys[2:])
+        return ("links",)
 
 
 def _source(file: FilePath) -> bytes:

@@ -40,6 +40,8 @@ class Problem:
     word: str = ""
     known: Collection[str] = ()
     at_key: bool = False
+    lists_known: bool = False
+    """Whether `known` is listed where nothing in it is close to `word`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,9 @@ def _step(step: str | int) -> str:
 
 
 def _suggestion(problem: Problem) -> str:
-    if not problem.word or len(problem.word) > WORD_CHARACTERS_MAX:
-        return ""
-    close = get_close_matches(problem.word, list(islice(problem.known, SUGGESTIONS_FROM)), n=1, cutoff=0.6)
-    return f", did you mean {close[0]}?" if close else ""
+    known = list(islice(problem.known, SUGGESTIONS_FROM))
+    is_word = 0 < len(problem.word) <= WORD_CHARACTERS_MAX
+    close = get_close_matches(problem.word, known, n=1, cutoff=0.6) if is_word else []
+    if close:
+        return f", did you mean {close[0]}?"
+    return f"; the keys are {', '.join(known)}" if problem.lists_known else ""

@@ -16,7 +16,7 @@ from typing import Any
 
 from tamis.configs import choices
 from tamis.configs.document import DEPTH_MAX, FILE_BYTES_MAX, NODES_MAX
-from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM
+from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM, SIZE_FORM, TIME_FORM
 from tamis.configs.mistakes import MISTAKES_MAX
 from tamis.configs.schema import schema
 from tamis.configs.sections.records import PREDICATE_FORMAT
@@ -69,13 +69,17 @@ Each link needs at least one end that can be dialled.
 
 *Path*: folders and Unix sockets; a relative one starts from the folder the file stands in.
 
+*Size and time*: a number, in the unit that the key's meaning names, or text with a unit of its own: `64 MiB`, `4GiB`
+(B, KiB, MiB, GiB, TiB), `300ms`, `30s`, `5m`, `2h`, `7d`. The command line and the clients read the same forms.
+
 *Id*: 1 to 64 letters, digits, `.`, `_` and `-`, beginning with a letter, digit or `_`. Text is never taken for anything
 else: a router may be called `no` or `007`.
 """
 _CHECKS = f"""\
 ## What is checked
 
-Each value has its type and bounds; an unknown key is refused, with the nearest known one. Between the parts:
+Each value has its type and bounds; an unknown key is refused, with the nearest known one, or with all that may stand
+there. Between the parts:
 
 - a link joins two different routers that exist, and no two links join the same pair;
 - each link has an end that can be dialled, and `neighbour_tls` at both ends or at neither;
@@ -131,10 +135,19 @@ def _default(field: dict[str, Any]) -> str:
     return f"`{default}`" if default else "none"
 
 
+_PATTERNS = {
+    ID_FORM: "id",
+    ADDRESS_FORM: "address",
+    HOST_NAME_FORM: "host",
+    SIZE_FORM: "[a size](#forms)",
+    TIME_FORM: "[a time](#forms)",
+}
+
+
 def _value(field: dict[str, Any]) -> str:
     """Return in a few words what may be written for `field`."""
     if "anyOf" in field:
-        return " or ".join(_value(choice) for choice in field["anyOf"])
+        return " or ".join(dict.fromkeys(_value(choice) for choice in field["anyOf"]))
     if "$ref" in field:
         section = _TITLES[field["$ref"].rpartition("/")[2]].strip("`")
         return f"[{section} keys](#{section.replace('.', '').lower()})"
@@ -152,7 +165,7 @@ def _value(field: dict[str, Any]) -> str:
         return "`true`, `false`"
     if field["type"] in ("array", "object"):
         return _collection(field)
-    return {ID_FORM: "id", ADDRESS_FORM: "address", HOST_NAME_FORM: "host"}.get(field.get("pattern", ""), "path")
+    return _PATTERNS.get(field.get("pattern", ""), "path")
 
 
 def _collection(field: dict[str, Any]) -> str:

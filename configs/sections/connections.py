@@ -5,47 +5,60 @@ Law: clients and links have models of their own, as their defaults and their pro
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import File
+from tamis.configs.fields import File, Milliseconds
 from tamis.configs.sections.section import ConfigSection
 
 
-class Keepalive(ConfigSection):
+class _Times(ConfigSection):
+    """How long silence lasts before a PING is sent, and before the other end is given up."""
+
+    hold_ms: int
+    ping_ms: int
+
+    @model_validator(mode="after")
+    def _check_ping(self) -> Self:
+        if {"hold_ms", "ping_ms"} <= self.model_fields_set and self.ping_ms >= self.hold_ms:
+            raise ValueError(f"needs a ping_ms below hold_ms, got ping_ms {self.ping_ms} and hold_ms {self.hold_ms}")
+        return self
+
+
+class Keepalive(_Times):
     """How a connection whose other end is gone is found."""
 
-    hold_ms: int = Field(
+    hold_ms: Milliseconds = Field(
         default=30_000,
         ge=100,
         le=3_600_000,
         description="A client from which nothing came for so long, in ms, is disconnected.",
     )
-    ping_ms: int = Field(
+    ping_ms: Milliseconds = Field(
         default=10_000,
         ge=50,
         le=3_600_000,
-        description="A PING goes to a client after so long in silence, in ms; sooner where its own hold time asks.",
+        description="A PING goes to a client after so long in silence, in ms; at most a third of either hold time.",
     )
 
 
-class LinkKeepalive(ConfigSection):
+class LinkKeepalive(_Times):
     """How a neighbour that is gone is found."""
 
-    hold_ms: int = Field(
+    hold_ms: Milliseconds = Field(
         default=1_000,
         ge=100,
         le=3_600_000,
         description="A neighbour from which nothing came for so long, in ms, is given up, and connected again.",
     )
-    ping_ms: int = Field(
+    ping_ms: Milliseconds = Field(
         default=300,
         ge=50,
         le=3_600_000,
-        description="A PING goes to it after so long in silence, in ms; sooner where its own hold time asks.",
+        description="A PING goes to it after so long in silence, in ms; at most a third of either hold time.",
     )
 
 
@@ -56,7 +69,7 @@ class SlowConsumer(ConfigSection):
         default="drop-newest",
         description="Drop what comes, drop what waits longest, disconnect, or make publishers wait and then drop.",
     )
-    block_ms: int = Field(
+    block_ms: Milliseconds = Field(
         default=1_000, ge=1, le=60_000, description="Policy `block` only: how long publishers wait at most, in ms."
     )
 

@@ -13,7 +13,7 @@ from pydantic import field_validator as check_field
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import named
+from tamis.configs.fields import Octets, named
 from tamis.configs.sections.section import ConfigSection
 from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
 
@@ -84,12 +84,12 @@ class EngineSettings(ConfigSection):
         description="Per cent of an array that may be empty before it is made smaller; without it, "
         f"{_INTERVAL['spare_percent'].standard}.",
     )
-    tree_bytes: int | None = Field(
-        default=None,
-        ge=_INTERVAL["tree_bytes"].least,
-        le=_INTERVAL["tree_bytes"].most,
-        description="Bytes that the tree of one structure may take before it begins anew; without it, "
-        f"{_INTERVAL['tree_bytes'].standard}.",
+    tree_bytes: Annotated[Octets, Field(ge=_INTERVAL["tree_bytes"].least, le=_INTERVAL["tree_bytes"].most)] | None = (
+        Field(
+            default=None,
+            description="Bytes that the tree of one structure may take before it begins anew; without it, "
+            f"{_INTERVAL['tree_bytes'].standard}.",
+        )
     )
 
     order: Annotated[str, OneOf(choices.ENGINE_OPTIONS["order"])] | None = Field(

@@ -5,8 +5,11 @@ Law: whatever others can make a router hold or do has its bound here, with its u
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
+from tamis.configs.fields import Milliseconds, Octets
 from tamis.configs.sections.section import MIB, ConfigSection
 from tamis.protocol import limits as bounds
 
@@ -30,25 +33,23 @@ class Limits(ConfigSection):
         le=bounds.ENTRIES_MAX,
         description="Filters one client may hold.",
     )
-    table_bytes_per_client: int | None = Field(
+    table_bytes_per_client: Annotated[Octets, Field(ge=bounds.TABLE_BYTES_PER_CLIENT_MIN, le=2**40)] | None = Field(
         default=None,
-        ge=bounds.TABLE_BYTES_PER_CLIENT_MIN,
-        le=2**40,
         description="Bytes of table that one client's filters may take; without it, a tenth of what a table may.",
     )
-    frame_bytes: int = Field(
+    frame_bytes: Octets = Field(
         default=bounds.FRAME_BYTES_MAX,
         ge=4_096,
         le=bounds.FRAME_BYTES_MAX,
         description="Size of a frame, header and payload included, in bytes; a larger one ends its connection.",
     )
-    connection_queue_bytes: int = Field(
+    connection_queue_bytes: Octets = Field(
         default=8 * MIB,
         ge=MIB,
         le=1024 * MIB,
         description="Bytes waiting to be sent on one connection; at least the largest frame.",
     )
-    memory_bytes: int = Field(
+    memory_bytes: Octets = Field(
         default=1024 * MIB,
         ge=16 * MIB,
         le=2**40,
@@ -66,7 +67,7 @@ class Limits(ConfigSection):
     credit_frames: int = Field(
         default=10_000, ge=1, le=2**32 - 1, description="Messages a client may publish ahead of the router."
     )
-    credit_bytes: int = Field(
+    credit_bytes: Octets = Field(
         default=8 * MIB,
         ge=MIB,
         le=1024 * MIB,
@@ -78,9 +79,9 @@ class Limits(ConfigSection):
     traces_burst: int = Field(
         default=500, ge=1, le=1_000_000, description="And at once; past both, messages go on untraced."
     )
-    greeting_ms: int = Field(
+    greeting_ms: Milliseconds = Field(
         default=2_000, ge=100, le=60_000, description="Time from connecting to HELLO, and from there to AUTH, in ms."
     )
-    drain_ms: int = Field(
+    drain_ms: Milliseconds = Field(
         default=10_000, ge=0, le=3_600_000, description="Time that queues have to empty when the router stops, in ms."
     )

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tamis.configs.fields import Folder
+from tamis.configs.fields import Folder, Octets, Seconds
 from tamis.configs.sections.section import ConfigSection
 from tamis.protocol.errors import PredicateError
 
@@ -82,10 +82,10 @@ SamplingOrShare = Annotated[
 class Rotation(ConfigSection):
     """When a file is closed and compressed, and the next one begun: whichever comes first."""
 
-    bytes: int = Field(
+    bytes: Octets = Field(
         default=64 * 1024 * 1024, ge=65_536, le=2**34, description="At this size, in bytes, or at a quarter of `keep`."
     )
-    seconds: int = Field(default=3_600, ge=1, le=604_800, description="At this age, in seconds.")
+    seconds: Seconds = Field(default=3_600, ge=1, le=604_800, description="At this age, in seconds.")
 
 
 class RecordSettings(ConfigSection):
@@ -103,7 +103,7 @@ class RecordSettings(ConfigSection):
         "those that a predicate chooses. What else happens always is.",
     )
     rotate: Rotation = Field(default=Rotation(), description="When a file is closed and compressed.")
-    keep: int = Field(
+    keep: Octets = Field(
         default=2**30,
         ge=2**20,
         le=2**50,

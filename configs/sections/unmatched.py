@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from tamis.configs.fields import Octets
 from tamis.configs.sections.records import Share
 from tamis.configs.sections.section import ConfigSection
 
@@ -20,7 +21,7 @@ class UnmatchedSettings(ConfigSection):
     share: Share = Field(
         default=0.0, description="Of the messages that enter here and that nobody wants, chosen by their ids."
     )
-    bytes: int = Field(
+    bytes: Octets = Field(
         default=1024 * 1024,
         ge=BYTES_MIN,
         le=BYTES_MAX,

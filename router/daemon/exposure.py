@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tamis.configs import Address, LinkSettings, RouterSettings
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.settings import CannotStart, Keys, StartProblem
 
 _log = logging.getLogger(__name__)
 
@@ -21,9 +21,9 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
     """CannotStart with a sentence for each address that may not be listened on."""
     problems = exposure_problems(settings)
     if problems and not is_insecure:
-        raise CannotStart("\n".join(problems))
+        raise CannotStart("\n".join(problem.what for problem in problems))
     for problem in problems:
-        _log.warning("insecure", extra=fields(because=problem))
+        _log.warning("insecure", extra=fields(because=problem.what))
     if settings.tokens and not settings.tls:
         for address in filter(_is_exposed, settings.clients):
             _log.warning("tokens cross the network unencrypted: set `tls`", extra=fields(address=str(address)))
@@ -37,34 +37,37 @@ def check_exposure(settings: RouterSettings, is_insecure: bool) -> None:
                 _log.warning("a link crosses the network unencrypted: set `neighbour_tls`", extra=where)
 
 
-def exposure_problems(settings: RouterSettings) -> list[str]:
-    """Return a sentence for each address that may not be listened on or dialled without --insecure."""
-    return list(_problems(settings))
+def exposure_problems(settings: RouterSettings) -> list[StartProblem]:
+    """Return a problem for each address that may not be listened on or dialled without --insecure."""
+    return [StartProblem(what, keys) for keys, what in _problems(settings)]
 
 
-def _problems(settings: RouterSettings) -> Iterator[str]:
+def _problems(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
     if not settings.tokens:
         for address in filter(_is_exposed, settings.clients):
-            yield (
+            what = (
                 f"clients: {address} is open to other machines and nobody is asked who they are: set `tokens` (and "
                 "`tls`), listen on loopback or a Unix socket, or start with --insecure"
             )
+            yield ("clients",), what
     yield from _bare_links(settings)
     if settings.admin and not settings.admin_token and _is_exposed(settings.admin):
-        yield (
+        what = (
             f"admin: {settings.admin} is open to other machines, and administration asks for no credential: set "
             "`admin_token`, listen on loopback or a Unix socket, or start with --insecure"
         )
+        yield ("admin",), what
 
 
-def _bare_links(settings: RouterSettings) -> Iterator[str]:
+def _bare_links(settings: RouterSettings) -> Iterator[tuple[Keys, str]]:
     for link in settings.links:
         if not link.secret and not settings.neighbour_tls and (address := _exposed_at(settings, link)):
-            yield (
+            what = (
                 f"links: the way between {settings.id} and {link.neighbour}, {address}, is open to other machines and "
                 "neither end proves who it is: set the link's `secret` or both routers' `neighbour_tls`, use loopback "
                 "or a Unix socket, or start with --insecure"
             )
+            yield ("links", link.neighbour), what
 
 
 def _exposed_at(settings: RouterSettings, link: LinkSettings) -> Address | None:

@@ -6,6 +6,7 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,19 @@ RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_st
 
 class CannotStart(TamisError):
     """Raised when the router cannot do what its settings ask; the sentence says what to change."""
+
+
+Keys = tuple[str, ...]
+"""A path in the topology file: below a router, or below the network where the router has none. `links` is followed by
+the neighbour's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartProblem:
+    """Why a router would not start, and the keys of the file that say so."""
+
+    what: str
+    keys: Keys
 
 
 class CannotStartNow(CannotStart):
@@ -124,7 +138,7 @@ def admission(settings: RouterSettings, hello: Hello, version: int) -> Admission
         filters_max=limits.filters_per_client,
         table_bytes_max=table_bytes_per_client(settings),
         hold_ms=settings.keepalive.hold_ms,
-        ping_ms=max(1, min(settings.keepalive.ping_ms, hello.hold_ms // 3)),
+        ping_ms=max(1, min(settings.keepalive.ping_ms, settings.keepalive.hold_ms // 3, hello.hold_ms // 3)),
         block_ms=slow.block_ms,
         traces_per_s=limits.traces_per_s,
         traces_burst=limits.traces_burst,
@@ -166,6 +180,6 @@ def link_admission(
         frame_bytes_max=frame_bytes_max,
         filters_max=0,
         hold_ms=link.keepalive.hold_ms,
-        ping_ms=max(1, min(link.keepalive.ping_ms, hold_ms // 3)),
+        ping_ms=max(1, min(link.keepalive.ping_ms, link.keepalive.hold_ms // 3, hold_ms // 3)),
         is_link=True,
     )

@@ -8,15 +8,20 @@ address is taken, and no table is made.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from tamis.configs import RouterSettings
+from tamis.configs import Address, RouterSettings
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.listeners import bind
 from tamis.router.connections.tls import server_context
 from tamis.router.daemon.exposure import check_exposure, exposure_problems
-from tamis.router.daemon.settings import CannotStart, check_engine
+from tamis.router.daemon.files import check_folder
+from tamis.router.daemon.settings import CannotStart, Keys, StartProblem, check_engine
+
+Check = tuple[Keys, Callable[[], object]]
+"""A function that raises CannotStart, and the keys that it looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Credentials:
 def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
     """Return the credentials of a router that may start; CannotStart says what is wrong first."""
     check_exposure(settings, is_insecure)
-    for check in _checks(settings):
+    for _, check in _checks(settings):
         check()
     return Credentials(
         server_context(settings.tls) if settings.tls else None,
@@ -40,34 +45,54 @@ def credentials(settings: RouterSettings, is_insecure: bool) -> Credentials:
     )
 
 
-def start_problems(settings: RouterSettings, is_insecure: bool) -> list[str]:
-    """Return a sentence for each reason why this router would not start on this machine."""
-    checks: list[Callable[[], object]] = [
+def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartProblem]:
+    """Return each reason why this router would not start on this machine, whatever else runs there."""
+    checks: list[Check] = [
         *_checks(settings),
-        lambda: settings.tls and server_context(settings.tls),
-        lambda: settings.tokens and TokenFile(settings.tokens),
-        lambda: _admin_token(settings),
+        (("tls",), lambda: settings.tls and server_context(settings.tls)),
+        (("tokens",), lambda: settings.tokens and TokenFile(settings.tokens)),
+        (("admin_token",), lambda: _admin_token(settings)),
     ]
-    found = [] if is_insecure else exposure_problems(settings)
-    for check in checks:
+    return [*([] if is_insecure else exposure_problems(settings)), *_failing(checks)]
+
+
+def taken_addresses(settings: RouterSettings) -> list[StartProblem]:
+    """Return a problem for each address of this router that cannot be listened on now."""
+    own = {"clients": settings.clients, "neighbours": settings.neighbours}
+    own["admin"] = () if settings.admin is None else (settings.admin,)
+    return _failing(((key,), partial(_listen_once, address)) for key, addresses in own.items() for address in addresses)
+
+
+def _listen_once(address: Address) -> None:
+    for listener in bind(address):
+        listener.close()
+
+
+def _failing(checks: Iterable[Check]) -> list[StartProblem]:
+    found = []
+    for keys, check in checks:
         try:
             check()
         except CannotStart as error:
-            found += str(error).splitlines()
+            found += [StartProblem(what, keys) for what in str(error).splitlines()]
     return found
 
 
-def _checks(settings: RouterSettings) -> Iterator[Callable[[], object]]:
-    """Functions that raise CannotStart."""
-    yield lambda: check_engine(settings)
+def _checks(settings: RouterSettings) -> Iterator[Check]:
+    yield ("engine",), lambda: check_engine(settings)
+    if settings.data is not None:
+        yield ("data",), partial(check_folder, "data", settings.data)
+    if settings.records is not None:
+        yield ("records", "folder"), partial(check_folder, "records.folder", settings.records.folder)
     if settings.links:
         from tamis.router.links.secret import read_secret
         from tamis.router.links.tls import accepting_context
 
-        for secret in dict.fromkeys(link.secret for link in settings.links if link.secret):
-            yield partial(read_secret, secret)
+        by_secret = {link.secret: link.neighbour for link in reversed(settings.links) if link.secret}
+        for secret, neighbour in by_secret.items():
+            yield ("links", neighbour, "secret"), partial(read_secret, secret)
         if (tls := settings.neighbour_tls) is not None:
-            yield lambda: accepting_context(tls)
+            yield ("neighbour_tls",), lambda: accepting_context(tls)
 
 
 def _admin_token(settings: RouterSettings) -> bytes | None:

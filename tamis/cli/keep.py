@@ -17,8 +17,8 @@ from tamis.cli.amounts import TIMES, checked
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
-from tamis.client.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
+from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.limits import KEEP_UNACKED_MAX
 from tamis.protocol.messages import MessageId
 

@@ -18,8 +18,8 @@ from tamis.cli.pace import Pace
 from tamis.cli.progress import Progress
 from tamis.cli.spaces_at import spaces_option, told_spaces
 from tamis.cli.tables import duration, so_many
-from tamis.client.amounts import milliseconds_of
 from tamis.client.published import TTL_MS_MAX
+from tamis.protocol.amounts import milliseconds_of
 
 if TYPE_CHECKING:
     from tamis.blocking import Client

@@ -15,12 +15,14 @@ from tamis.cli.extras import router_extra
 from tamis.protocol.errors import ConfigError
 
 
-def unstartable(file: str, machine: str | None, is_insecure: bool) -> list[str]:
+def unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: bool = False) -> list[str]:
     """Return the reasons, those in the file first: it is read alone then. Without `machine` the routers of all
-    machines are looked at where there is one machine, and none where there are several."""
+    machines are looked at where there is one machine, and none where there are several. `listens`: the routers are to
+    start now, so that their addresses must be free."""
     with router_extra("routers"):
         from tamis.configs import load_topology
-        from tamis.router.daemon.start import start_problems
+        from tamis.configs.load import PlacesInFile
+        from tamis.router.daemon.start import start_problems, taken_addresses
     try:
         topology = load_topology(file)
     except ConfigError as error:
@@ -28,12 +30,15 @@ def unstartable(file: str, machine: str | None, is_insecure: bool) -> list[str]:
     chosen = machines_of(topology) if machine is None else [machine]
     if len(chosen) > 1:
         return []
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    places = PlacesInFile(file)
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for router_id, router in topology.routers.items():
         if router.machine in chosen:
-            for problem in start_problems(topology.router(router_id), is_insecure):
-                found[problem].append(router_id)
-    return [f"{file}: {_named(names)}: {problem}" for problem, names in found.items()]
+            settings = topology.router(router_id)
+            problems = start_problems(settings, is_insecure) + (taken_addresses(settings) if listens else [])
+            for problem in problems:
+                found[places.of(router_id, problem.keys), problem.what].append(router_id)
+    return [f"{place}: {_named(names)}: {problem}" for (place, problem), names in found.items()]
 
 
 def machines_of(topology: object) -> list[str]:
@@ -42,9 +47,9 @@ def machines_of(topology: object) -> list[str]:
     return sorted({router.machine for router in routers})
 
 
-def refuse_unstartable(file: str, machine: str | None, is_insecure: bool) -> None:
+def refuse_unstartable(file: str, machine: str | None, is_insecure: bool, *, listens: bool = False) -> None:
     """Tell what would stop routers of a file at their start, and end with exit code 1 if there is anything."""
-    problems = unstartable(file, machine, is_insecure)
+    problems = unstartable(file, machine, is_insecure, listens=listens)
     if problems:
         click.echo("\n".join(problems), err=True)
         raise click.exceptions.Exit(1)

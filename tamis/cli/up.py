@@ -56,7 +56,8 @@ def command(file: str | None, machine: str | None, detach: bool, insecure: bool,
         from tamis.router.supervisor.state import StateFolder
         from tamis.router.supervisor.supervise import keep_up
     file = file or write_own_file()
-    refuse_unstartable(file, machine, insecure)
+    _refuse_if_up(file)
+    refuse_unstartable(file, machine, insecure, listens=True)
     click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
     summary = load_topology(file).summary()
     if summary["strategy"] != DEFAULT.name:
@@ -70,6 +71,17 @@ def command(file: str | None, machine: str | None, detach: bool, insecure: bool,
         raise click.ClickException(str(error)) from None
     finally:
         shown.close()
+
+
+def _refuse_if_up(file: str) -> None:
+    from tamis.router.supervisor.state import StateFolder, SupervisorError
+
+    folder = StateFolder.of(file)
+    try:
+        folder.claim()
+    except SupervisorError as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    folder.release()
 
 
 def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:

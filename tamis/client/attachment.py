@@ -13,12 +13,12 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from tamis.client.amounts import Duration, count_of, short_milliseconds_of
 from tamis.client.attached import Attached, AttachOptions
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.kept_message import Handed
 from tamis.client.waiter import fresh
+from tamis.protocol.amounts import Duration, count_of, short_milliseconds_of
 from tamis.protocol.wire.client_bodies import AckVerdict
 
 if TYPE_CHECKING:

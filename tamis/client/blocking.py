@@ -21,7 +21,6 @@ from types import TracebackType
 from typing import Literal, Self, cast
 
 from tamis.client.about import AboutClient
-from tamis.client.amounts import Duration
 from tamis.client.blocking_keeping import KeepingClient
 from tamis.client.blocking_pump import BlockingPump
 from tamis.client.blocking_responder import Responder
@@ -41,6 +40,7 @@ from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings,
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
+from tamis.protocol.amounts import Duration
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
 from tamis.protocol.spaces import SpaceSet

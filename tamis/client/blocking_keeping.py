@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from tamis.client.amounts import Duration, Size
 from tamis.client.attach_options import attach_options, replay_options
 from tamis.client.attached import CREDIT
 from tamis.client.blocking_attachment import Attachment
@@ -29,6 +28,7 @@ from tamis.client.terms import (
     keep_name,
     keep_of,
 )
+from tamis.protocol.amounts import Duration, Size
 from tamis.protocol.filters import Predicate
 
 if TYPE_CHECKING:

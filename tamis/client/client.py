@@ -21,7 +21,6 @@ from types import TracebackType
 from typing import Final, Literal, Self, cast
 
 from tamis.client.about import AboutClient
-from tamis.client.amounts import Duration
 from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
@@ -40,6 +39,7 @@ from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
+from tamis.protocol.amounts import Duration
 from tamis.protocol.filters import Predicate
 from tamis.protocol.messages import MessageId
 from tamis.protocol.spaces import SpaceSet

@@ -10,7 +10,7 @@ import json as json_
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from tamis.client.amounts import Duration, milliseconds_of
+from tamis.protocol.amounts import Duration, milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
 

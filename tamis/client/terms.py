@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from tamis.client.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
 from tamis.client.wanted import packed_filters
+from tamis.protocol.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import KEEP_BACKOFFS_MAX, KEEP_UNACKED_MAX, NAME_BYTES_MAX

@@ -111,3 +111,31 @@ def test_every_bound_of_a_section_kept_is_told(tmp_path: Path, capsys) -> None:
     out = capsys.readouterr().out
     for shown in ("3.0 GiB", "7.0 MiB", " 11 keeps", " 17 keeps", "19.0 MiB", " 23 ", " 29 "):
         assert shown in out
+
+
+def test_what_a_router_would_miss_at_its_start_is_said_with_its_place(tmp_path, capsys) -> None:
+    file = tmp_path / "net.yaml"
+    (tmp_path / "taken").write_text("a file")
+    file.write_text(
+        """\
+data: taken
+routers:
+  a: {clients: "0.0.0.0:0", neighbours: "127.0.0.1:7999", data: /proc/nowhere, admin: "0.0.0.0:0"}
+  b: {tls: {certificate: c.pem, key: k.pem}, tokens: nosuch, records: {folder: taken}}
+links:
+  - {ends: [a, b], secret: nosecret}
+"""
+    )
+    assert main(["check", str(file)]) == 1
+    said = [line.removeprefix(f"{file}:") for line in capsys.readouterr().err.splitlines()]
+    assert [(line.split(": ")[0], line.split(": ")[1], line.split(": ")[2].split(" ")[0]) for line in sorted(said)] == [
+        ("1:7", "b", "data"),
+        ("3:16", "a", "clients"),
+        ("3:65", "a", "data"),
+        ("3:87", "a", "admin"),
+        ("4:12", "b", "tls"),
+        ("4:54", "b", "token"),
+        ("4:80", "b", "records.folder"),
+        ("6:28", "a, b", "secret"),
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.yaml", "taken"]

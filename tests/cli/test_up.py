@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -216,8 +217,8 @@ def test_what_cannot_start_starts_nothing(file, capsys) -> None:
     for command in (["up"], ["up", "--detach"], ["check"], ["reload"]):
         assert main([*command, file]) == 1
         bare, missing = capsys.readouterr().err.splitlines()
-        assert bare.startswith(f"{file}: a: clients: 0.0.0.0:7410 is open to other machines and nobody is asked")
-        assert missing.startswith(f"{file}: a: tls: ")
+        assert bare.startswith(f"{file}:1:24: a: clients: 0.0.0.0:7410 is open to other machines and nobody is asked")
+        assert missing.startswith(f"{file}:2:6: a: tls: ")
     assert main(["check", file, "--text-only"]) == 0
     assert main(["check", file, "--insecure"]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -270,3 +271,16 @@ def test_a_terminal_sees_a_table(capsys) -> None:
     out = capsys.readouterr().out
     assert "router" in out
     assert "unix:/run/[odd]" in out
+
+
+def test_an_address_that_is_taken_is_said_before_anything_starts(tmp_path, capsys) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        file = tmp_path / "net.yaml"
+        file.write_text(f"routers:\n  a: {{clients: '127.0.0.1:{port}'}}\n")
+        assert main(["check", str(file)]) == 0
+        for command in (["up"], ["up", "--detach"]):
+            assert main([*command, str(file)]) == 1
+            said = capsys.readouterr().err
+            assert said == f"{file}:2:16: a: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert StateFolder.of(str(file)).read() is None

@@ -12,6 +12,8 @@ from tamis.configs import load_topology, parse_topology
 from tamis.configs.document import FILE_BYTES_MAX, NODES_MAX
 from tamis.configs.explain import sections
 from tamis.configs.mistakes import MISTAKES_MAX
+from tamis.configs.sections.logs import Logging
+from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
 
@@ -31,6 +33,8 @@ def refusal(text):
 
 ID = "must be 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter, digit or `_`"
 TREES = "must be source-trees, shared-tree or reverse-path"
+TIMES = "milliseconds, or a time such as 300ms, 30s, 5m and 2h"
+SIZES = "bytes, or a size such as 64 MiB and 4 GiB"
 PORT = "must be host:port, [ipv6]:port or unix:path, with a port from 0 to 65535"
 ONE = "routers: {a: {}}\n"
 TWO = "routers: {a: {neighbours: h:1}, b: {}}\n"
@@ -63,7 +67,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         f'net.yaml:8:22: routers.west.neighbours: {PORT}, got "127.0.0.1:75000"',
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
         'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
-        'net.yaml:13:23: limits.frame_bytes: must be a whole number, got "lots"',
+        f'net.yaml:13:23: limits.frame_bytes: must be a whole number of {SIZES}, got "lots"',
         f'net.yaml:14:11: strategy: "adaptive" is not supported yet; choose {STRATEGIES}',
     ]
 
@@ -78,9 +82,33 @@ VALUES = [
     ("routers: {a: x}", '1:14: routers.a: must be a mapping, `key: value`, got "x"'),
     # unknown, planned and empty keys
     (ONE + "linsk: []", "2:1: linsk: unknown key, did you mean links?"),
-    (ONE + "zzz: []", "2:1: zzz: unknown key"),
+    (ONE + "zzz: []", f"2:1: zzz: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     (ONE + "limits: {conections: 3}", "2:10: limits.conections: unknown key, did you mean connections?"),
-    ("routers: {a: {limits: {x: 1}}}", "1:24: routers.a.limits.x: unknown key"),
+    (
+        "routers: {a: {logging: {x: 1}}}",
+        f"1:25: routers.a.logging.x: unknown key; the keys are {', '.join(Logging.model_fields)}",
+    ),
+    (ONE + "limits: {memory_bytes: 2GB}", f'2:24: limits.memory_bytes: must be a whole number of {SIZES}, got "2GB"'),
+    (
+        ONE + "limits: {memory_bytes: 1 KiB}",
+        "2:24: limits.memory_bytes: must be from 16777216 to 1099511627776, got 1024",
+    ),
+    (
+        ONE + "limits: {table_bytes_per_client: 1 B}",
+        '2:34: limits.table_bytes_per_client: must be from 65536 to 1099511627776, got "1 B"',
+    ),
+    (
+        ONE + "keepalive: {hold_ms: 3 weeks}",
+        f'2:22: keepalive.hold_ms: must be a whole number of {TIMES}, got "3 weeks"',
+    ),
+    (
+        ONE + "keepalive: {hold_ms: 1s, ping_ms: 1s}",
+        "2:12: keepalive: needs a ping_ms below hold_ms, got ping_ms 1000 and hold_ms 1000",
+    ),
+    (
+        "routers: {a: {neighbours: h:1}, b: {}}\nlinks: [[a, b, 7]]",
+        "2:9: links.0: must be two router ids, [a, b], got 3; a cost is written {ends: [a, b], cost: 7}",
+    ),
     (ONE + "areas: {}", "2:1: areas: is not supported yet (border routers that summarise an area for the others)"),
     (ONE + "logging: {file: x}", "2:11: logging.file: is not supported yet (a log file beside standard error)"),
     ("routers: {a: {area: x}}", "1:15: routers.a.area: is not supported yet (the area a router belongs to)"),
@@ -99,8 +127,8 @@ VALUES = [
         ONE + "kept: {custody: {}, folder: f}",
         "2:8: kept.custody: is not supported yet (what is kept for other routers while they are away)",
     ),
-    (ONE + "durable: {}", "2:1: durable: unknown key"),
-    (ONE + "event_log: {}", "2:1: event_log: unknown key"),
+    (ONE + "durable: {}", f"2:1: durable: unknown key; the keys are {', '.join(Topology.model_fields)}"),
+    (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
     (ONE + "keepalive: {hold_ms: 1}", '2:22: keepalive.hold_ms: must be from 100 to 3600000, got "1"'),
     (

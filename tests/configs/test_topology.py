@@ -288,3 +288,25 @@ def test_the_folder_of_records_starts_from_the_file(tmp_path):
 def test_which_messages_are_recorded(written, shown, share):
     messages = parse_topology(f"records: {{messages: {written}}}\nrouters: {{a: {{}}}}").router("a").records.messages
     assert (str(messages), messages.share) == (shown, share)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("limits: {memory_bytes: 4GiB}", 4 * 2**30),
+        ("limits: {memory_bytes: 64 MiB}", 64 * 2**20),
+        ("limits: {memory_bytes: 20000000B}", 20_000_000),
+        ("limits: {memory_bytes: 20000000}", 20_000_000),
+        ("limits: {greeting_ms: 1.5s}", 1_500),
+        ("limits: {drain_ms: 1h}", 3_600_000),
+        ("keepalive: {hold_ms: 300ms}", 300),
+        ("records: {rotate: {seconds: 2h}}", 7_200),
+        ("records: {keep: 1 TiB}", 2**40),
+    ],
+)
+def test_sizes_and_times_are_numbers_or_text_with_a_unit(written: str, read: int) -> None:
+    value: object = parse_topology("routers: {a: {}}\n" + written).model_dump(exclude_unset=True)
+    del value["routers"]  # type: ignore[attr-defined]
+    while isinstance(value, dict):
+        (value,) = value.values()
+    assert value == read
