@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -33,7 +34,8 @@ def command(file: str, as_json: bool) -> int:
     try:
         ends = stop_routers(StateFolder.of(file))
     except TamisError as error:
-        raise click.ClickException(f"{file}: {error}") from None
+        there = "" if Path(file).exists() else "there is no such file, and "
+        raise click.ClickException(f"{file}: {there}{error}") from None
     for router_id, end in ends.items():
         click.echo(json.dumps({"router": router_id, "end": end}) if as_json else f"{router_id}: {end}")
     return 1 if End.KILLED in ends.values() else 0

@@ -1,4 +1,4 @@
-"""Why no router could be reached, where the address looks as if another was meant.
+"""What to do where no router could be reached, or none lets this client in.
 
 Law: a guess is made from what the failed attempt said and from one harmless question to the same address; nothing is
 connected to that was not named. It is a sentence beside the error, never in its place.
@@ -12,6 +12,10 @@ from typing import Final
 from tamis.cli.other_address import SCHEMES
 
 _PLAIN, _TLS, _ = SCHEMES
+_HERE: Final = ("tamis://127.0.0.1:", "tamis://localhost:", "tamis://[::1]:", "tamis+unix:")
+_NOBODY: Final = ("Connection refused", "No such file or directory")
+_WANTS_ONE: Final = "asks for a token"
+_NOT_WITH_IT: Final = "does not come in with this token"
 _CLOSED: Final = ("closed by the router", "no sign of life")
 
 
@@ -23,6 +27,12 @@ def guesses(error: str) -> Iterator[str]:
             yield f"{address} does not speak TLS; without it the address is {address.replace(_TLS, _PLAIN)}"
         elif address.startswith(_PLAIN) and problem.startswith(_CLOSED):
             yield from _looked_at(address)
+        elif address.startswith(_HERE) and problem.endswith(_NOBODY):
+            yield f"nothing listens at {address}: `tamis up` starts a router on this machine"
+    if error.endswith(_WANTS_ONE):
+        yield "--token-file or TAMIS_TOKEN_FILE names the file of one, --name or TAMIS_NAME whose it is"
+    if _NOT_WITH_IT in error:
+        yield "a token belongs to a name: --name or TAMIS_NAME gives it"
 
 
 def _looked_at(address: str) -> Iterator[str]:

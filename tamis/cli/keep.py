@@ -17,6 +17,7 @@ from tamis.cli.amounts import TIMES, checked
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
+from tamis.cli.tables import so_many
 from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
 from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.limits import KEEP_UNACKED_MAX
@@ -166,7 +167,7 @@ def command(
     addresses, others = split_addresses(words)
     if len(others) != 2:
         raise click.UsageError(
-            f"a keep has a NAME and one PREDICATE, which is one word for the shell; here are {len(others)} words"
+            f"a keep has a NAME and one PREDICATE, which is one word for the shell, not {so_many(len(others), 'word')}"
         )
     keep, predicate = others
     with refusals():

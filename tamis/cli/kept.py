@@ -9,6 +9,7 @@ import click
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.kept_replay import replay
 from tamis.cli.kept_shown import dead, info, ls, peek
+from tamis.cli.tables import so_many
 
 _EXAMPLE = """\b
 Examples:
@@ -39,7 +40,7 @@ def rm(words: tuple[str, ...], name: str | None, token_file: str | None, ca: str
     """
     addresses, others = split_addresses(words)
     if len(others) != 1:
-        raise click.UsageError(f"the NAME of one keep is wanted; here are {len(others)} words")
+        raise click.UsageError(f"the NAME of one keep is wanted, not {so_many(len(others), 'word')}")
     [keep] = others
     with refusals(), access(addresses, name, token_file, ca).blocking_client() as client:
         client.forget(keep)

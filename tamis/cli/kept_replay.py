@@ -50,7 +50,7 @@ def replay(
 
     addresses, others = split_addresses(words)
     if len(others) != 1:
-        raise click.UsageError(f"one PREDICATE is wanted, one word for the shell; here are {len(others)} words")
+        raise click.UsageError(f"one PREDICATE is wanted, one word for the shell, not {so_many(len(others), 'word')}")
     with refusals():
         predicate = parse(others[0])
         first, last = _when("--since", since), _when("--until", until)

@@ -159,7 +159,9 @@ def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
 def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[str, Any]]:
     """Return the router that has the keep of these words, and how it stands; an error that names others if none has."""
     if len(words) not in (1, 2):
-        raise click.UsageError(f"the NAME of one keep is wanted, behind TARGET if there is one; here are {len(words)}")
+        raise click.UsageError(
+            f"the NAME of one keep is wanted, behind TARGET if there is one, not {so_many(len(words), 'word')}"
+        )
     keep, others, keeps_nothing = words[-1], list[str](), list[str]()
     for router in _asked(words[0] if len(words) == 2 else None, name):
         try:

@@ -6,6 +6,7 @@ import pytest
 
 from tamis.cli.connecting import split_addresses
 from tamis.cli.main import main
+from tamis.testing import blocking, free_port
 
 
 def test_addresses_are_known_by_how_they_begin(monkeypatch) -> None:
@@ -47,6 +48,11 @@ def test_a_token_is_a_secret_of_one_line(command, tmp_path, capsys) -> None:
         (["sub", "true", "--format", "raw", "--json"], "--json is --format json"),
         (["sub", "true", "--ca", __file__], "no PEM certificates"),
         (["bench", "sub", "true", "false"], "one predicate"),
+        (["keep", "jobs"], "not 1 word\n"),
+        (["keep", "jobs", "n", "=", "1"], "not 4 words\n"),
+        (["kept", "info", "a.yaml", "b", "c"], "not 3 words\n"),
+        (["kept", "replay"], "not 0 words\n"),
+        (["kept", "rm"], "not 0 words\n"),
         (["bench", "route", "127.0.0.1:7400"], "an address begins with"),
         (["bench", "route", "--name", "x"], "leave --name out"),
     ],
@@ -67,3 +73,36 @@ def test_nobody_there(command, capsys) -> None:
     out, err = capsys.readouterr()
     assert "tamis://127.0.0.1:1" in err
     assert out == ""
+
+
+def test_where_nothing_listens_on_this_machine_it_is_said_what_starts_a_router(tmp_path, capsys) -> None:
+    port, path = free_port(), tmp_path / "clients"
+    for address in (f"tamis://127.0.0.1:{port}", f"tamis://localhost:{port}", f"tamis+unix:{path}"):
+        assert main(["pub", address, "a=1"]) == 1
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last == f"nothing listens at {address}: `tamis up` starts a router on this machine"
+
+
+def test_who_is_not_let_in_is_told_what_to_show(tmp_path, capsys) -> None:
+    (tmp_path / "tokens").write_text("press secret")
+    (tmp_path / "token").write_text("secret")
+    for secret in ("tokens", "token"):
+        (tmp_path / secret).chmod(0o600)
+    file = tmp_path / "net.yaml"
+    file.write_text(f"tokens: tokens\nrouters: {{a: {{clients: '127.0.0.1:{free_port()}'}}}}\n")
+    with blocking.started(file, "a") as router:
+        assert main(["pub", router.address, "a=1"]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith('Error: router "a" asks for a token\n--token-file or TAMIS_TOKEN_FILE names')
+        token = ["--token-file", str(tmp_path / "token")]
+        assert main(["pub", router.address, "a=1", *token]) == 1
+        said = capsys.readouterr().err
+        assert "does not come in with this token" in said
+        assert said.endswith("a token belongs to a name: --name or TAMIS_NAME gives it\n")
+        assert main(["pub", router.address, "a=1", "--name", "press", *token]) == 0
+
+
+def test_a_file_that_is_not_there_has_nothing_to_stop(tmp_path, capsys) -> None:
+    file = str(tmp_path / "nosuch.yaml")
+    assert main(["down", file]) == 1
+    assert capsys.readouterr().err.startswith(f"Error: {file}: there is no such file, and none of its routers")
