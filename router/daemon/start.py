@@ -10,10 +10,13 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 
 from tamis.configs import Address, RouterSettings
+from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.certificate import validity_of
 from tamis.router.connections.listeners import bind
 from tamis.router.connections.tls import server_context
 from tamis.router.daemon.exposure import check_exposure, exposure_problems
@@ -52,6 +55,7 @@ def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartPro
         (("tls",), lambda: settings.tls and server_context(settings.tls)),
         (("tokens",), lambda: settings.tokens and TokenFile(settings.tokens)),
         (("admin_token",), lambda: _admin_token(settings)),
+        *(((key, "certificate"), partial(_check_dates, key, each.certificate)) for key, each in certificates(settings)),
     ]
     return [*([] if is_insecure else exposure_problems(settings)), *_failing(checks)]
 
@@ -61,6 +65,23 @@ def taken_addresses(settings: RouterSettings) -> list[StartProblem]:
     own = {"clients": settings.clients, "neighbours": settings.neighbours}
     own["admin"] = () if settings.admin is None else (settings.admin,)
     return _failing(((key,), partial(_listen_once, address)) for key, addresses in own.items() for address in addresses)
+
+
+def certificates(settings: RouterSettings) -> Iterator[tuple[str, Tls | NeighbourTls]]:
+    """Yield the certificates of a router by the key that names them."""
+    if settings.tls is not None:
+        yield "tls", settings.tls
+    if settings.neighbour_tls is not None:
+        yield "neighbour_tls", settings.neighbour_tls
+
+
+def _check_dates(key: str, file: str) -> None:
+    """CannotStart where the other end would refuse the certificate now. The router itself starts with it."""
+    valid, now = validity_of(file), datetime.now(UTC)
+    if valid is not None and valid.until <= now:
+        raise CannotStart(f"{key}: the certificate {file} has expired on {valid.until:%Y-%m-%d %H:%M} UTC")
+    if valid is not None and valid.since > now:
+        raise CannotStart(f"{key}: the certificate {file} is valid from {valid.since:%Y-%m-%d %H:%M} UTC on, not yet")
 
 
 def _listen_once(address: Address) -> None:

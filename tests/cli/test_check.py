@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from tamis.cli.main import main
+from tests.router.connections.test_certificate import expired, made
 
 LINE3 = str(Path(__file__).parents[2] / "configs" / "topologies" / "line3.yaml")
 
@@ -139,3 +141,19 @@ links:
         ("6:28", "a, b", "secret"),
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.yaml", "taken"]
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
+def test_a_certificate_that_has_expired_is_said(tmp_path, capsys) -> None:
+    certificate = made(tmp_path, 5)
+    file = tmp_path / "net.yaml"
+    file.write_text(
+        "routers:\n  a: {clients: '127.0.0.1:7400'}\n" + f"tls: {{certificate: {certificate.name}, key: key.pem}}\n"
+    )
+    assert main(["check", str(file)]) == 0
+    expired(certificate)
+    capsys.readouterr()
+    for command in (["check"], ["up"], ["up", "--detach"]):
+        assert main([*command, str(file)]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"{file}:3:20: a: tls: the certificate {certificate} has expired on ")
