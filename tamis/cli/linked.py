@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from tamis.cli.admin import AdminTarget, NoAnswer, routers
+from tamis.cli.broken_links import broken_links
 from tamis.cli.routes import whole
 
 WAIT_S: Final = 10.0
@@ -38,8 +39,11 @@ def _missing(file: str, started: Collection[str]) -> Iterator[str]:
         except NoAnswer as error:
             yield str(error)
             continue
+        reasons = list(broken_links(router.name, status))
+        yield from reasons
         for one, other in links:
-            if not (other in known.get(one, ()) and one in known.get(other, ())):
+            is_known = other in known.get(one, ()) and one in known.get(other, ())
+            if not is_known and not (reasons and router.name in (one, other)):
                 yield f"{router.name}: does not know the link from {one} to {other} yet"
         if not status.get("ready", True):
             yield f"{router.name}: is not ready yet" + "".join(f": {text}" for text in status["problems"].values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +22,9 @@ from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.supervisor.identity import ProcessIdentity, is_running
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
+from tamis.testing import blocking
 from tamis.testing.ports import lasting_port
+from tests.router.connections.test_certificate import made
 
 TWO = """
 routers:
@@ -284,3 +287,24 @@ def test_an_address_that_is_taken_is_said_before_anything_starts(tmp_path, capsy
             said = capsys.readouterr().err
             assert said == f"{file}:2:16: a: cannot listen on 127.0.0.1:{port}: Address already in use\n"
     assert StateFolder.of(str(file)).read() is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
+def test_a_link_that_does_not_come_up_is_said_with_its_reason(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    certificate = made(tmp_path, 5)
+    tls = f"neighbour_tls: {{certificate: {certificate}, key: key.pem, ca: {certificate}}}"
+    file = tmp_path / "two.yaml"
+    file.write_text(
+        f"""\
+routers:
+  a: {{neighbours: "127.0.0.1:{lasting_port()}", admin: "127.0.0.1:{lasting_port()}", {tls}}}
+  b: {{admin: "127.0.0.1:{lasting_port()}", {tls}}}
+links: [[a, b]]
+"""
+    )
+    with blocking.started(file, "a"), blocking.started(file, "b"):
+        said = wait_until_linked(str(file), {"a", "b"}, wait_s=2)
+    assert any("the link to a" in line and "certificate" in line for line in said), said
+    assert not any("does not know the link from a to b" in line for line in said), said
