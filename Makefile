@@ -49,6 +49,8 @@ wheel: .venv/installed
 wheels: .venv/installed
 	rm -f wheels/tamis-*
 	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
+	rm -rf build/loaded && $(BIN)/python -m zipfile -e wheels/tamis-*.whl build/loaded
+	PYTHONPATH=build/loaded $(BIN)/python -c 'import tamis.native._tm as c; assert "build/loaded" in c.__file__, c.__file__'
 
 bench: .venv/installed
 	$(BIN)/python -m tamis.bench $(QUESTION)

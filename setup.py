@@ -2,6 +2,7 @@
 beyond it."""
 
 import os
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -9,7 +10,24 @@ from setuptools.command.editable_wheel import editable_wheel
 
 
 class BuildExtension(build_ext):
-    """Build the C. A wheel gets it without what debuggers read, which is five times as large as the code."""
+    """Build the C. A wheel gets it without what debuggers read, which is five times as large as the code.
+
+    The library is linked and copied aside, then renamed: a build that is interrupted leaves none that looks whole."""
+
+    def build_extensions(self) -> None:
+        link = self.compiler.link_shared_object
+
+        def link_aside(objects: list[str], output: str, *rest: object, **options: object) -> None:
+            link(objects, f"{output}.new", *rest, **options)
+            Path(f"{output}.new").replace(output)
+
+        self.compiler.link_shared_object = link_aside
+        super().build_extensions()
+
+    def copy_file(self, source: str, target: str, *rest: object, **options: object) -> tuple[str, bool]:
+        super().copy_file(source, f"{target}.new", *rest, **options)
+        Path(f"{target}.new").replace(target)
+        return target, True
 
     def build_extension(self, ext: Extension) -> None:
         if not self.editable_mode and not self.inplace and not os.environ.get("TAMIS_CFLAGS"):

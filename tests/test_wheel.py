@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -38,3 +39,30 @@ def test_without_benchmarks_the_command_says_where_they_are(monkeypatch: pytest.
     assert found.exit_code == 1
     assert "the engines are measured in a checkout" in found.output
     assert CliRunner().invoke(root, ["bench", "pub", "--help"]).exit_code == 0
+
+
+@pytest.mark.slow
+def test_an_interrupted_build_leaves_no_library_that_looks_whole(tmp_path) -> None:
+    """A compiler that ends like a killed one when it links leaves half a file, and no library under its name."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "native", source / "native", ignore=shutil.ignore_patterns("tests", "*.so", "__pycache__"))
+    (tmp_path / "cc").write_text(HALF_A_LINKER)
+    (tmp_path / "cc").chmod(0o755)
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--build-lib", "built"]
+    environment = os.environ | {"CC": str(tmp_path / "cc"), "TAMIS_CFLAGS": "-O0", "TAMIS_NATIVE": "required"}
+    done = subprocess.run(command, cwd=source, env=environment, check=False, capture_output=True, text=True)  # noqa: S603
+    assert done.returncode != 0
+    assert [path.name for path in source.rglob("_tm*.so*")] == ["_tm.abi3.so.new"], done.stderr
+
+
+HALF_A_LINKER = """\
+#!/bin/sh
+# Compiles to an empty object; killed while it links.
+for word in "$@"; do [ "$word" != -shared ] || linked=yes; done
+while [ "$1" != -o ]; do shift; done
+echo half > "$2"
+[ -z "$linked" ] || kill -9 $$
+"""
