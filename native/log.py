@@ -154,6 +154,14 @@ class Log:
             _check(result)
         return bool(result == lib.TM_OK)
 
+    def tend(self) -> bool:
+        """Where there are no threads: do one piece of what the log needs beside appending; True: it needs nothing."""
+        is_idle = ffi.new("uint32_t *")
+        result = lib.tm_log_tend(self.c, is_idle)
+        if result != lib.TM_LOG_FULL:
+            _check(result)
+        return bool(is_idle[0]) or result == lib.TM_LOG_FULL
+
     def __enter__(self) -> Self:
         return self
 

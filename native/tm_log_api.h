@@ -34,7 +34,8 @@
 #define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
-#define TM_LOG_COPIED 1 /* flag of a record: it was copied forward, with its number */
+#define TM_LOG_COPIED 1  /* flag of a record: it was copied forward, with its number */
+#define TM_LOG_PARTIAL 2 /* another: somebody who wanted the message is not in it, for want of room */
 
 /* A record, in memory as on disk: this, then `keeps` numbers of 4 bytes (filled up to 8), `homes` pairs of router and
  * previous number of 8 bytes each, the body (filled up to 8). Little-endian. */
@@ -83,7 +84,7 @@ typedef struct tm_log_entry {
     uint16_t kind;
     uint16_t keep_count;
     uint16_t home_count;
-    uint16_t reserved;
+    uint16_t flags; /* TM_LOG_PARTIAL or 0 */
 } tm_log_entry;
 
 /* ---- a log ---- */

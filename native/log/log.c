@@ -135,7 +135,8 @@ static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, 
                               .body_size = entry->body_size,
                               .kind = entry->kind,
                               .keeps = entry->keep_count,
-                              .homes = entry->home_count};
+                              .homes = entry->home_count,
+                              .flags = entry->flags};
     uint32_t *keeps = (uint32_t *)(record + 1);
     if (entry->keep_count > 0) {
         keeps[(entry->keep_count - 1U) / 2 * 2 + 1] = 0;

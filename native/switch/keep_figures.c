@@ -146,6 +146,8 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     if (!keep_numbers_are_sound(sw) || !tm_heap_is_sound(&keeps->tries, &keeps->tries.due) ||
         !tm_waits_are_sound(&keeps->waits)) {
         *reason = "keeps by number, tries by time or waits are not in order";
+    } else if (!tm_incompletes_are_sound(&keeps->incomplete)) {
+        *reason = "messages that a keep lacks are not in order, or more than may be";
     }
     for (uint32_t slot = 0; slot < keeps->count && *reason == NULL; slot++) {
         if (keeps->rows[slot]->is_live) {

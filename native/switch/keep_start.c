@@ -15,6 +15,13 @@ static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row
     return is_old || (keys->expires_ms > 0 && keys->expires_ms <= now_ms);
 }
 
+/* If a keep lacks the message, a second try of it is not for this one. */
+static void note_taken(tm_switch *sw, tm_message_name name, uint32_t number) {
+    if (tm_incompletes_find(&sw->keeps->incomplete, name) != NULL) {
+        keep_note_incomplete(sw, name, &number, 1);
+    }
+}
+
 static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const tm_log_record *record) {
     tm_keep *keep = keep_at(sw, slot);
     tm_body body;
@@ -51,6 +58,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
         start->last = original > start->last ? original : start->last;
         keep_record_kept(sw, keep, &row, &keys, id, KEPT_AT_START);
         keep_put(sw, slot, &row, &keys);
+        note_taken(sw, (tm_message_name){id.origin, id.number}, keep->number);
     }
     return result;
 }

@@ -1,17 +1,18 @@
-/* keep_store.c - a message becomes one record of the log, for all keeps that want it.
+/* keep_store.c - a message becomes one record of the log, for all keeps that want it and have room.
  *
- * Law: whether it is kept is known before anybody has a copy, so that a message that is refused goes to nobody, and may
- * come again. What it needs in memory is there before the record is appended. A confirmation that asks for the disk is
- * given when everything that was appended up to this message is on it. Who has a message kept waits for the disk from
- * then on (keep_hold.c).
+ * Law: a keep that has no room, or a log that takes nothing, stops no message: it goes to all others that want it, and
+ * once to each, however often it comes; who lacks it is known before anybody else has a copy (keep_lack.c). What it
+ * needs in memory is there before the record is appended. A confirmation that asks for the disk is given when
+ * everything that was appended up to this message is on it. Who has a message kept waits for the disk from then on
+ * (keep_hold.c).
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
 
-/* Among rows of a match: the keeps that want the message, each once. */
-static void find_wanted(tm_switch *sw, size_t count) {
+/* Among rows of a match: the keeps that want the message, each once, but for those that have it (`had`, or NULL). */
+static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
     tm_keeps *keeps = sw->keeps;
-    keeps->wanted_count = keeps->wanted_claims = 0;
+    keeps->wanted_count = keeps->lack.had = 0;
     keeps->stamp++;
     for (size_t row = 0; row < count; row++) {
         const tm_subscriber *subscriber = switch_subscriber(sw, sw->rows.groups[row]);
@@ -21,10 +22,10 @@ static void find_wanted(tm_switch *sw, size_t count) {
         tm_keep *keep = keeps->rows[subscriber->keep];
         if (keep->stamp != keeps->stamp) {
             keep->stamp = keeps->stamp;
-            keeps->wanted_slots[keeps->wanted_count++] = subscriber->keep;
-            keeps->wanted[keeps->wanted_claims++] = keep->number;
-            if (keep_keeps_past(keep)) {
-                keeps->wanted[keeps->wanted_claims++] = keep->number | KEEP_UNACKED;
+            if (had != NULL && tm_incomplete_has(had, keep->number)) {
+                keeps->lack.had++;
+            } else {
+                keeps->wanted_slots[keeps->wanted_count++] = subscriber->keep;
             }
         }
     }
@@ -56,80 +57,104 @@ static bool is_deliverable(const parts *message) {
     return extensions <= WIRE_EXTENSIONS_MAX && message->size + KEEP_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
 }
 
-/* Room in memory, and in those keeps that refuse. */
-static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
+/* Keeps with room for the frame stand first in `wanted_slots` from here on; returns how many they are. */
+static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
+    uint32_t with_room = 0;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
-        tm_keep *keep = keeps->rows[keeps->wanted_slots[i]];
-        if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, size)) {
-            keep->refused++;
-            return TM_LOG_FULL;
-        }
-        if (!keep_reserve(sw, keep, frame)) {
-            return TM_LOG_FULL;
+        uint32_t slot = keeps->wanted_slots[i];
+        tm_keep *keep = keeps->rows[slot];
+        bool has_room = keep->terms->overflow != TM_KEEP_REFUSE || keep_has_room(keep, size);
+        if (has_room && keep_reserve(sw, keep, frame)) {
+            keeps->wanted_slots[i] = keeps->wanted_slots[with_room];
+            keeps->wanted_slots[with_room++] = slot;
         }
     }
-    return TM_OK;
+    return with_room;
 }
 
-static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint64_t now_ms, uint64_t *n) {
+/* One record for the first `count` of those that want it. */
+static int append(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;
-    if (keeps->wanted_claims > TM_LOG_KEEPS_MAX) {
+    uint32_t claims = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tm_keep *keep = keeps->rows[keeps->wanted_slots[i]];
+        keeps->wanted[claims++] = keep->number;
+        if (keep_keeps_past(keep)) {
+            keeps->wanted[claims++] = keep->number | KEEP_UNACKED;
+        }
+    }
+    if (claims > TM_LOG_KEEPS_MAX) {
         return TM_TOO_MANY;
     }
     tm_log_entry entry = {.keeps = keeps->wanted,
-                          .keep_count = (uint16_t)keeps->wanted_claims,
+                          .keep_count = (uint16_t)claims,
                           .body = frame,
                           .body_size = size,
                           .kind = TM_LOG_MESSAGE,
-                          .t_us = now_ms * 1000};
+                          .flags = count < keeps->wanted_count ? TM_LOG_PARTIAL : 0,
+                          .t_us = keeps->turn_ms * 1000};
     return keep_append(sw, &entry, n);
 }
 
-static int store(tm_switch *sw, const parts *message) {
+static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_t count, uint64_t n) {
     tm_keeps *keeps = sw->keeps;
-    uint32_t size;
-    if (!is_deliverable(message)) {
-        return TM_TOO_MANY;
-    }
-    const uint8_t *frame = compose(sw, message, &size);
-    int result = frame == NULL ? TM_LOG_FULL : keeps->has_failed ? TM_LOG_FAILED : make_room(sw, frame, size);
-    uint64_t now_ms = keeps->turn_ms;
-    uint64_t n;
-    if (result == TM_OK) {
-        result = append(sw, frame, size, now_ms, &n);
-    }
-    for (uint32_t i = 0; result == TM_OK && i < keeps->wanted_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = keeps->wanted_slots[i];
         tm_kept_keys keys;
-        tm_kept row = keep_row(sw, keep_at(sw, slot), n, now_ms, frame, size, &keys);
+        tm_kept row = keep_row(sw, keep_at(sw, slot), n, keeps->turn_ms, frame, size, &keys);
         row.place = keeps->last_place;
         row.maybe_duplicate = (frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
         keep_record_kept(sw, keep_at(sw, slot), &row, &keys, keep_id_of(frame), KEPT_BY_PUBLISHER);
         keep_put(sw, slot, &row, &keys);
     }
+}
+
+/* Store it for those that have room, and note in `lack` who lacks it, and why. */
+static void store(tm_switch *sw, const parts *message) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t size = message->size;
+    uint32_t stored = 0;
+    int result = is_deliverable(message) ? TM_OK : TM_TOO_MANY;
+    const uint8_t *frame = result == TM_OK ? compose(sw, message, &size) : NULL;
+    result = result == TM_OK && frame == NULL ? TM_LOG_FULL : result;
+    if (frame != NULL) {
+        stored = keeps->has_failed ? 0 : find_room(sw, frame, size);
+        uint64_t n = 0;
+        result = keeps->has_failed ? TM_LOG_FAILED : stored > 0 ? append(sw, frame, size, stored, &n) : TM_OK;
+        stored = result == TM_OK ? stored : 0;
+        put_rows(sw, frame, size, stored, n);
+    }
+    keeps->lack.stored = stored;
+    keeps->lack.why = result;
+    keeps->stats.kept += stored > 0;
     switch_at(sw, message->from)->is_keeping = true;
-    keeps->stats.kept += result == TM_OK;
-    keeps->stats.refused += result != TM_OK;
-    return result;
 }
 
 /* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
-static __attribute__((noinline)) int keep_it(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
-    find_wanted(sw, count);
-    int result = store(sw, message);
-    *kept_by = result == TM_OK ? sw->keeps->wanted_count : 0;
-    return result;
+static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *message, size_t count) {
+    const tm_incomplete *had = keep_find_incomplete(sw, message);
+    find_wanted(sw, count, had);
+    sw->keeps->lack.stored = 0;
+    if (sw->keeps->wanted_count > 0) {
+        store(sw, message);
+    }
+    keep_take_lack(sw, message);
+    return sw->keeps->wanted_count;
 }
 
-int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
+void switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *wanted_by) {
     for (size_t row = 0; row < count; row++) {
         if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
-            return keep_it(sw, message, count, kept_by);
+            *wanted_by = keep_it(sw, message, count);
+            return;
         }
     }
-    *kept_by = 0;
-    return TM_OK;
+    *wanted_by = 0;
+}
+
+uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count) {
+    return keep_it(sw, message, count);
 }
 
 /* ---- confirmations ---- */
@@ -160,20 +185,4 @@ void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, b
         return;
     }
     tm_waits_add(&keeps->waits, &wait);
-}
-
-tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result) {
-    if (sw->keeps == NULL) {
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "this router keeps nothing: it has no log"};
-    }
-    switch (result) {
-    case TM_LOG_BUSY:
-        return (tm_keep_refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
-    case TM_TOO_MANY:
-        return (tm_keep_refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
-    case TM_LOG_FAILED:
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
-    default:
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FULL, "the log, or a kept subscription that wants it, has no room"};
-    }
 }

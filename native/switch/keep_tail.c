@@ -15,6 +15,20 @@
 #define READ_BYTES (4U << 20) /* more than a record may have */
 #endif
 
+/* A second try of a message that a keep lacked comes behind its first one, and is partial as long as one does. */
+static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
+    if ((record->flags & TM_LOG_PARTIAL) == 0) {
+        tm_incompletes_forget(&sw->keeps->incomplete, name);
+        return;
+    }
+    const uint32_t *claimants = (const uint32_t *)(record + 1);
+    for (uint32_t i = 0; i < record->keeps; i++) {
+        if ((claimants[i] & KEEP_UNACKED) == 0) {
+            keep_note_incomplete(sw, name, &claimants[i], 1);
+        }
+    }
+}
+
 /* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
 static void note(tm_switch *sw, const tm_log_record *record) {
     tm_body body;
@@ -30,6 +44,7 @@ static void note(tm_switch *sw, const tm_log_record *record) {
         bool is_fresh;
         tm_publishers_deliver(&sw->publishers, origin, counter, &is_fresh);
     }
+    note_lack(sw, record, (tm_message_name){origin, counter});
 }
 
 int keep_read_tail(tm_switch *sw) {

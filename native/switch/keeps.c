@@ -230,6 +230,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->frame, uint8_t, keeps->frame_capacity);
     TM_DELETE(memory, TM_COLD, keeps->done, tm_log_done, keeps->done_capacity);
     TM_DELETE(memory, TM_COLD, keeps->tallies, tm_book_tally, keeps->tally_capacity);
+    tm_incompletes_clear(&keeps->incomplete);
     tm_idset_free(&keeps->numbers, memory, TM_COLD);
     if (keeps->wakes >= 0) {
         close(keeps->wakes);
@@ -306,6 +307,7 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     keeps->free = KEEP_NONE;
     keeps->member_free = MEMBER_NONE;
     tm_tries_init(&keeps->tries, &keeps->memory);
+    tm_incompletes_init(&keeps->incomplete, &keeps->memory);
     keeps->terms.memory = &keeps->memory;
     keeps->waits =
         (tm_waits){.memory = &keeps->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};

@@ -6,6 +6,7 @@
  *     keep_start.c    a new keep takes over what is in the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
+ *     keep_lack.c     a keep has no room for it
  *     keep_hold.c     publishers wait while the disk is behind
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
@@ -27,6 +28,7 @@
 
 #include "base/idset.h"
 #include "keeps/cold.h"
+#include "keeps/incomplete.h"
 #include "keeps/index.h"
 #include "keeps/terms.h"
 #include "keeps/tries.h"
@@ -140,6 +142,7 @@ typedef struct tm_keep {
     bool is_unwritten;          /* it is in the list of those that have messages on their way to the disk */
     bool is_closing;            /* forgotten; filters are left */
     bool is_blocked;            /* the queue of a member is full */
+    bool is_short;              /* it has lost messages that were never in it, and has not told so */
     uint64_t stamp;             /* of the last message that it wants */
     const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
     tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
@@ -166,6 +169,13 @@ typedef struct tm_keep {
 
 _Static_assert(sizeof(tm_keep) <= 208, "there may be ten thousand that wait for their first message");
 
+/* Of the message at hand: of the keeps in `wanted_slots`, the first `stored` have it, and the others lack it. */
+typedef struct tm_keep_lack {
+    uint32_t stored;
+    uint32_t had; /* keeps that have it of an earlier try, and are not in `wanted_slots` */
+    int why;      /* the result of the log; TM_OK: keeps that lack it have no room */
+} tm_keep_lack;
+
 /* A value of order_by that stands in front, and who has that message. */
 typedef struct tm_keep_lane {
     uint64_t key;
@@ -183,12 +193,13 @@ struct tm_keeps {
     uint32_t count;
     uint32_t capacity;
     uint32_t free;
-    uint32_t live;    /* without the book */
-    tm_idset numbers; /* of slots + 1 */
-    uint32_t *wanted; /* owned, room for twice as many as there are: claimants that the message at hand is for */
-    uint32_t wanted_claims;
-    uint32_t *wanted_slots; /* owned, room for all */
+    uint32_t live;          /* without the book */
+    tm_idset numbers;       /* of slots + 1 */
+    uint32_t *wanted;       /* owned, room for twice as many as there are: claimants of the message at hand */
+    uint32_t *wanted_slots; /* owned, room for all: keeps that it is to be stored for */
     uint32_t wanted_count;
+    tm_keep_lack lack;
+    tm_incompletes incomplete;
     uint32_t *due; /* owned, room for all: slots */
     uint32_t due_count;
     uint32_t *unwritten; /* owned, room for all: slots */
@@ -293,6 +304,17 @@ int keep_fill(tm_switch *sw, uint32_t slot);
 
 /* Read the end of the log; TM_OK or TM_NO_MEMORY. */
 int keep_read_tail(tm_switch *sw);
+
+/* ---- keep_lack.c ---- */
+
+/* NULL: no keep is known to lack it. Borrowed until the next one is noted. */
+const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *message);
+/* A keep lacks a message, and these have it, beside those that were noted before. */
+void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
+/* The message at hand was stored where there was room: remember who lacks it, or that nobody does. */
+void keep_take_lack(tm_switch *sw, const parts *message);
+/* Let a keep write how many messages it has lost that were never in it. */
+void keep_tell_short(tm_switch *sw, uint32_t slot);
 
 /* ---- keep_hold.c ---- */
 

@@ -38,7 +38,7 @@ typedef struct parts {
     bool members_only;    /* for members at the routers of `choices`, and nobody else */
     uint32_t key;         /* of its routes (routes.h) */
     uint32_t route_bytes; /* of ROUTE with its head, in front of all other extensions; 0: there is none */
-    uint32_t kept_by;     /* keeps */
+    uint32_t wanted_by;   /* keeps that it was to be stored for */
     tm_trail *trail;      /* NULL: nobody asks; borrowed from the switch */
 } parts;
 
@@ -66,7 +66,7 @@ static inline parts switch_parts(const uint8_t *frame, uint32_t size, uint32_t f
     message.members_only = false;
     message.key = 0;
     message.route_bytes = 0;
-    message.kept_by = 0;
+    message.wanted_by = 0;
     message.trail = NULL;
     return message;
 }
@@ -183,19 +183,27 @@ static inline uint32_t switch_deliver(tm_switch *sw, const parts *message, size_
     return count == 0 && message->choice_count == 0 ? 0 : switch_deliver_some(sw, message, count);
 }
 
-/* ---- keep_store.c; where there are keeps ---- */
+/* ---- keep_store.c, keep_lack.c; where there are keeps ---- */
 
 typedef struct tm_keep_refusal {
     wire_refusal code;
     const char *text;
 } tm_keep_refusal;
 
-/* `count` rows of local filters match: keep the message for those of them that are keeps, `*kept_by` of them. TM_OK, or
- * why it is kept by none. */
-int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by);
+/* `count` rows of local filters match: store the message for those of them that are keeps and do not have it,
+ * `*wanted_by` of them, where there is room. */
+void switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *wanted_by);
+/* ... for a message that came before and that a keep may lack: also where no rows match. */
+uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count);
+/* Is a keep known to lack the message? */
+bool switch_is_incomplete(const tm_switch *sw, const parts *message);
+/* Refuse a message that asks for the disk, and that switch_keep has dealt with, if a keep lacks it; false: none does.
+ */
+bool switch_refuse_lacking(tm_switch *sw, const parts *message);
 /* Confirm a message once it is on disk; one that nobody keeps, at once. */
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept);
-/* What to say where `result` of switch_keep, or that there are no keeps, is why a message is refused. */
+/* What to say where a result of the log (TM_OK: a keep has no room), or that there are no keeps, is why a message is
+ * refused. */
 tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result);
 
 /* ---- counters.c ---- */

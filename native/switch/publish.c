@@ -40,8 +40,9 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *mes
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (sw->keeps != NULL && result == TM_OK && *count > 0 && !message->is_dry && !message->was_here) {
-        result = switch_keep(sw, message, *count, &message->kept_by);
+    if (sw->keeps != NULL && result == TM_OK && *count > 0 && !message->is_dry &&
+        (!message->was_here || switch_is_incomplete(sw, message))) {
+        switch_keep(sw, message, *count, &message->wanted_by);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
@@ -52,28 +53,25 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
     return result;
 }
 
-/* It goes no further, and leaves no trace where nobody keeps it, so that it may come again. */
+/* It goes no further, and leaves no trace where no keep wants it, so that it may come again. */
 static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, int result) {
-    if (message->kept_by == 0 && !message->was_here && !message->is_dry) {
+    if (message->wanted_by == 0 && !message->was_here && !message->is_dry) {
         tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
                                tm_load64(message->frame + WIRE_COUNTER));
     }
     if (result == TM_TOO_COSTLY) {
         drop(sw, message, TM_DROP_COSTLY, WIRE_REFUSED_TOO_COSTLY, "matching it takes more steps than a message may");
-    } else if (result == TM_NO_MEMORY) {
-        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
     } else {
-        tm_keep_refusal refusal = switch_keep_refusal(sw, result);
-        drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+        drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory for the list of receivers");
     }
 }
 
 static void confirm(tm_switch *sw, const parts *message) {
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
-    if (message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) {
-        switch_confirm_kept(sw, message->from, counter, message->kept_by > 0 || message->was_here);
-    } else {
+    if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) == 0) {
         switch_confirm(sw, message->from, counter);
+    } else if (message->wanted_by == 0 || !switch_refuse_lacking(sw, message)) {
+        switch_confirm_kept(sw, message->from, counter, message->wanted_by > 0 || message->was_here);
     }
 }
 
@@ -88,7 +86,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         give_up(sw, message, result);
         return;
     }
-    if (message->kept_by + behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
+    if (message->wanted_by + behind + (message->was_here ? 0 : switch_deliver(sw, message, count)) == 0) {
         switch_turn_away(sw, message, TM_DROP_UNMATCHED);
         if (sw->unmatched.bytes != NULL && !message->was_here && !message->is_dry) {
             switch_note_unmatched(sw, message);
@@ -103,6 +101,23 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
     }
 }
 
+/* A message that came before, and that a keep lacked, goes to keeps alone. */
+static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
+    size_t count;
+    switch_stamp_entry(sw, message);
+    message->was_here = true;
+    int result = switch_match(sw, message, &count);
+    sw->stats.steps += sw->work.steps;
+    if (result != TM_OK) {
+        give_up(sw, message, result);
+        return;
+    }
+    message->wanted_by = switch_keep_again(sw, message, count);
+    switch_trim_shape(message);
+    switch_turn_away(sw, message, TM_DROP_DUPLICATE);
+    confirm(sw, message);
+}
+
 /* Note the counter of a message; false: the publisher may not send it now, or it has come before, and it is refused. */
 static bool take_counter(tm_switch *sw, parts *message) {
     tm_connection *publisher = switch_at(sw, message->from);
@@ -112,9 +127,12 @@ static bool take_counter(tm_switch *sw, parts *message) {
     if (found == COUNTER_NEW || message->was_here) {
         return true;
     }
+    bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (found == COUNTER_DUPLICATE && (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS) {
+    } else if (asks_for_disk && switch_is_incomplete(sw, message)) {
+        offer_again(sw, message);
+    } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         switch_confirm_kept(sw, message->from, counter, true); /* its first try is among what was appended */
     } else {

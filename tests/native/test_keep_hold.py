@@ -3,105 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tamis.client.terms import keep_of
-from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
-from tamis.native.keeps import SwitchKeeps
-from tamis.native.log import Log
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.protocol.wire.data_frames import encode_publish
-from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import Flags
-from tamis.protocol.wire.reader import FrameReader
+from tests.native.slow_router import RING, SlowRouter
 
-RING = 1 << 16
 FRAMES = 400
-KEPT = Flags.CONFIRM | Flags.DURABLE
-TERMS = keep_of("jobs", 'kind = "job"').terms
-
-
-class Publisher:
-    """A client that publishes as its credit allows, and what it was told."""
-
-    def __init__(self, router: SlowRouter, number: int, credit: int) -> None:
-        opened = router.switch.open()
-        assert opened is not None
-        self.router, self.number, self.connection, self.credit = router, number, opened, credit
-        self.counters = count(1)
-        self.confirmed: list[int] = []
-        self.refused: dict[int, RefusalCode] = {}
-        self._reader = FrameReader()
-        router.switch.admit(opened, Admission(number, 1 << 24, 1 << 24, credit, 1 << 20, 1_000, version=2))
-        self._reader.authenticated()
-
-    def publish(self, kind: str = "job", flags: Flags = KEPT, size: int = 900) -> int:
-        counter = next(self.counters)
-        assert counter <= self.credit
-        frame = encode_publish(self.number, counter, 0, {"kind": kind}, b"x" * size, flags)
-        self.router.look(self.router.switch.feed(self.connection, frame))
-        return counter
-
-    def look(self) -> None:
-        while data := self.router.switch.output(self.connection, 1 << 20):
-            self._reader.feed(data)
-        for frame in self._reader:
-            body = decode(frame)
-            if isinstance(body, Ack) and body.of is AckOf.PUBLISH:
-                self.confirmed += [n for first, last in body.ranges for n in range(first, last + 1)]
-                self.refused |= {each.number: RefusalCode(each.code) for each in body.refusals}
-            elif isinstance(body, Credit):
-                self.credit = body.frames_total
-
-
-class SlowRouter:
-    """A switch over a log that commits when it is told to."""
-
-    def __init__(self, folder: Path, bytes_max: int = 1 << 24) -> None:
-        self.log = Log(folder, bytes_max=bytes_max, segment_bytes=1 << 18, ring_bytes=RING, has_no_threads=True)
-        self.table = Table()
-        options = SwitchOptions(
-            number=99, epoch=1, connections_max=20, subscribers_max=40, publishers_max=20, hop_limit=9
-        )
-        self.switch = Switch(self.table, options)
-        self.keeps = SwitchKeeps(self.switch, self.log, ring_bytes=RING, has_no_thread=True)
-        self.keeps.open(1, TERMS)
-        self.waiting: set[int] = set()
-        self.publishers: list[Publisher] = []
-
-    def publisher(self, number: int, credit: int = 1_000) -> Publisher:
-        made = Publisher(self, number, credit)
-        self.publishers.append(made)
-        return made
-
-    def look(self, events) -> None:
-        for event in events:
-            assert event.type != EventType.FAULT
-            if event.type == EventType.WAITS:
-                self.waiting.add(event.connection)
-            elif event.type == EventType.GOES_ON:
-                self.waiting.discard(event.connection)
-        for each in self.publishers:
-            each.look()
-        self.keeps.validate()
-
-    def turn(self) -> None:
-        self.look(self.switch.poll(1_000))
-        self.look(self.switch.tick())
-
-    @property
-    def held(self) -> int:
-        return self.keeps.all_figures().held
-
-    def close(self) -> None:
-        self.keeps.close()
-        self.switch.close()
-        self.table.close()
-        self.log.close()
 
 
 @pytest.fixture

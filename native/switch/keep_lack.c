@@ -1,0 +1,134 @@
+/* keep_lack.c - what becomes of a message that a keep wants and has no room for.
+ *
+ * Law: one that asks for the disk is refused by its publisher's ACK, and remembered (incomplete.h): a second try goes
+ * to those keeps that lack it alone, and is confirmed once none does. Of any other the keep counts a loss, as nobody
+ * comes again with it. What cannot be remembered is taken for new when it comes again. How many of these losses there
+ * are is written once a tick at most, so that a full log is not filled by them; a crash takes back those that were not.
+ */
+#include <stdio.h>
+
+#include "switch/keeps.h"
+
+#define SENTENCE_BYTES 160U
+
+/* ---- messages that a keep lacks ---- */
+
+static tm_message_name name_of(const uint8_t *frame) {
+    return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
+}
+
+bool switch_is_incomplete(const tm_switch *sw, const parts *message) {
+    return sw->keeps != NULL && keep_find_incomplete(sw, message) != NULL;
+}
+
+const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *message) {
+    return tm_incompletes_find(&sw->keeps->incomplete, name_of(message->frame));
+}
+
+void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count) {
+    tm_incompletes *all = &sw->keeps->incomplete;
+    if (!tm_incompletes_note(all, name, numbers, count)) {
+        tm_incompletes_forget(all, name);
+        tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
+    }
+    while (tm_incompletes_shed(all, &name)) {
+        tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
+    }
+}
+
+/* The first `stored` of those that want it have it, and others do not. */
+static void note(tm_switch *sw, const parts *message) {
+    tm_keeps *keeps = sw->keeps;
+    for (uint32_t i = 0; i < keeps->lack.stored; i++) {
+        keeps->wanted[i] = keeps->rows[keeps->wanted_slots[i]]->number;
+    }
+    keep_note_incomplete(sw, name_of(message->frame), keeps->wanted, keeps->lack.stored);
+}
+
+/* ---- losses ---- */
+
+/* Without memory it is not counted. */
+static void lose_unstored(tm_switch *sw, tm_keep *keep, uint32_t size) {
+    if (keep_open_account(sw, keep)) {
+        keep->appended++;
+        keep->account->tally.left[LEFT_DROPPED]++;
+        keep->account->tally.bytes[LEFT_DROPPED] += size;
+        keep->is_short = true;
+    }
+}
+
+void keep_tell_short(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (!keep->is_short || !keep_reserve_loss(sw, keep)) {
+        return;
+    }
+    tm_keep_account *account = keep->account;
+    tm_keep_loss *last = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
+    if (last != NULL && last->how == LEFT_DROPPED) {
+        last->tally = account->tally;
+    } else { /* no message has number 0: what is lost had none */
+        account->losses[keep->loss_count++] = (tm_keep_loss){0, 0, LEFT_DROPPED, account->tally};
+        sw->keeps->losses++;
+    }
+    keep->is_short = false;
+    keep_make_due(sw, slot);
+}
+
+/* ---- the message at hand ---- */
+
+static bool asks_for_disk(const parts *message) {
+    return (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
+}
+
+void keep_take_lack(tm_switch *sw, const parts *message) {
+    tm_keeps *keeps = sw->keeps;
+    if (keeps->lack.stored == keeps->wanted_count) {
+        tm_incompletes_forget(&keeps->incomplete, name_of(message->frame));
+        return;
+    }
+    bool is_told = asks_for_disk(message) && !switch_is_link(switch_at(sw, message->from));
+    for (uint32_t i = keeps->lack.stored; i < keeps->wanted_count; i++) {
+        tm_keep *keep = keep_at(sw, keeps->wanted_slots[i]);
+        if (is_told) {
+            keep->refused++;
+        } else {
+            lose_unstored(sw, keep, message->size - message->route_bytes);
+        }
+    }
+    if (asks_for_disk(message)) {
+        note(sw, message);
+    }
+}
+
+tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result) {
+    if (sw->keeps == NULL) {
+        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "this router keeps nothing: it has no log"};
+    }
+    switch (result) {
+    case TM_LOG_BUSY:
+        return (tm_keep_refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
+    case TM_TOO_MANY:
+        return (tm_keep_refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
+    case TM_LOG_FAILED:
+        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
+    case TM_LOG_FULL:
+        return (tm_keep_refusal){WIRE_REFUSED_LOG_FULL, "the log has no room"};
+    default:
+        return (tm_keep_refusal){WIRE_REFUSED_LOG_FULL, "a kept subscription that wants it has no room"};
+    }
+}
+
+bool switch_refuse_lacking(tm_switch *sw, const parts *message) {
+    const tm_keeps *keeps = sw->keeps;
+    if (keeps->lack.stored == keeps->wanted_count) {
+        return false;
+    }
+    tm_keep_refusal refusal = switch_keep_refusal(sw, keeps->lack.why);
+    char text[SENTENCE_BYTES];
+    snprintf(text, sizeof text, "stored in %u of %u: %s", keeps->lack.had + keeps->lack.stored,
+             keeps->lack.had + keeps->wanted_count, refusal.text);
+    sw->keeps->stats.refused++;
+    switch_turn_away(sw, message, TM_DROP_NOT_KEPT);
+    switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), refusal.code, text, 0);
+    return true;
+}
