@@ -136,6 +136,7 @@ class Log:
         self._c: Any = made[0]
         self._buffer = ffi.new("uint8_t[]", _READ_BYTES)
         self._size = ffi.new("size_t *")
+        self._has_threads = not has_no_threads
 
     @property
     def c(self) -> _Cdata:
@@ -187,6 +188,7 @@ class Log:
         t_us: int | None = None,
     ) -> int:
         """Put a record into the open batch and return its number. It is on disk once `committed` has reached that.
+        Where there is no room, and what is done with is still to be let go, it waits for that.
         `t_us`: when it was appended (Unix microseconds); None: now."""
         c_keeps = ffi.new("uint32_t[]", list(keeps))
         c_homes = ffi.new("tm_log_home[]", list(homes))
@@ -206,7 +208,12 @@ class Log:
             },
         )
         n = ffi.new("uint64_t *")
-        _check(lib.tm_log_append(self._c, entry, n))
+        result = lib.tm_log_append(self._c, entry, n)
+        while result == lib.TM_LOG_BUSY and self._has_threads and lib.tm_log_is_freeing(self._c):
+            lib.tm_log_flush(self._c)
+            time.sleep(_BUSY_S)
+            result = lib.tm_log_append(self._c, entry, n)
+        _check(result)
         lib.tm_log_flush(self._c)
         return int(n[0])
 

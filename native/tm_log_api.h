@@ -9,9 +9,9 @@
 
 /* ---- results, beside those of tm_api.h ---- */
 
-#define TM_LOG_FULL 16    /* no room for messages (or, of acks, none at all) until something is done with */
+#define TM_LOG_FULL 16    /* no room for messages (or, of acks, none at all) until more is done with */
 #define TM_LOG_FAILED 17  /* the disk has failed: nothing is written any more; what is there is read */
-#define TM_LOG_BUSY 18    /* the ring is full: again once more is committed */
+#define TM_LOG_BUSY 18    /* the ring is full, or what is done with is still to be let go: again in a while */
 #define TM_LOG_DISK 19    /* the disk refused to be read, or the folder to be opened */
 #define TM_LOG_FOREIGN 20 /* the folder holds another program's log, or another version's */
 
@@ -158,9 +158,11 @@ void tm_log_release(tm_log *log);
 /* Give the next number to a record and put it into the open batch; `*n` is its number. TM_OK, TM_LOG_FULL,
  * TM_LOG_FAILED, TM_LOG_BUSY, or TM_TOO_MANY: longer than a record may be. */
 int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
-/* Is the disk behind, so that less than `bytes` are left for what waits for it? 0 as well where waiting is no use: the
- * log is full, or has failed. */
+/* Is the disk behind, so that less than `bytes` are left for what waits for it, or is room scarce, and may there be
+ * more in a while? 0 as well where waiting is no use: nothing can go from a log that is full, or it has failed. */
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes);
+/* Is room scarce, and may there be more in a while, as some of what is on disk may have been done with? */
+uint32_t tm_log_is_freeing(const tm_log *log);
 /* Append `count` entries, as far as there is room, and let the committer know; returns how many were, `*n` is the
  * number of the last one, `*result` says why not all. */
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result);

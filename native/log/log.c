@@ -121,7 +121,7 @@ static int refusal(const tm_log *log, const tm_log_entry *entry) {
     }
     bool is_full = lets_go(entry) ? atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed)
                                   : atomic_load_explicit(&log->is_full, memory_order_relaxed);
-    return is_full ? TM_LOG_FULL : TM_OK;
+    return !is_full ? TM_OK : tm_log_is_freeing(log) ? TM_LOG_BUSY : TM_LOG_FULL;
 }
 
 static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, uint64_t n) {
@@ -177,15 +177,26 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     }
     write_record(log->ring + place, entry, (uint32_t)size, log->next_n);
     *n = log->next_n++;
+    log->letting_go_to = lets_go(entry) ? at + size : log->letting_go_to;
     atomic_store_explicit(&log->appended, at + size, memory_order_release);
     return TM_OK;
+}
+
+uint32_t tm_log_is_freeing(const tm_log *log) {
+    bool is_scarce = atomic_load_explicit(&log->is_scarce, memory_order_relaxed);
+    bool is_letting_go = log->letting_go_to > atomic_load_explicit(&log->committed, memory_order_acquire) &&
+                         !atomic_load_explicit(&log->is_stuck, memory_order_relaxed);
+    return is_scarce && (is_letting_go || atomic_load_explicit(&log->is_freeing, memory_order_relaxed)) &&
+           !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
 }
 
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes) {
     uint64_t waits = atomic_load_explicit(&log->appended, memory_order_relaxed) -
                      atomic_load_explicit(&log->committed, memory_order_acquire);
-    return waits > 0 && waits + bytes > log->ring_bytes && !atomic_load_explicit(&log->is_full, memory_order_relaxed) &&
-           !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
+    bool is_ring_full = waits > 0 && waits + bytes > log->ring_bytes &&
+                        !atomic_load_explicit(&log->is_full, memory_order_relaxed) &&
+                        !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
+    return is_ring_full || tm_log_is_freeing(log);
 }
 
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result) {
@@ -311,8 +322,14 @@ int tm_log_commit(tm_log *log) {
 void tm_log_tell_room(tm_log *log) {
     tm_store *store = log->store;
     pthread_mutex_lock(&store->state);
+    bool is_freeing = store->is_scarce && tm_store_may_free(store);
+    atomic_store_explicit(&log->is_scarce, store->is_scarce, memory_order_relaxed);
+    bool was_freeing = atomic_exchange_explicit(&log->is_freeing, is_freeing, memory_order_relaxed);
     atomic_store_explicit(&log->is_full, store->is_full, memory_order_relaxed);
     atomic_store_explicit(&log->is_full_of_all, store->is_full_of_all, memory_order_relaxed);
     atomic_store_explicit(&log->is_failed, store->is_failed, memory_order_relaxed);
     pthread_mutex_unlock(&store->state);
+    if (was_freeing && !is_freeing) {
+        eventfd_write(log->descriptor, 1);
+    }
 }

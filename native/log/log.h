@@ -37,6 +37,7 @@ struct tm_log {
     uint8_t apart[64];             /* in cache lines of their own */
     atomic_uint_fast64_t appended; /* bytes; this and what follows: of the thread that appends */
     uint64_t next_n;
+    uint64_t letting_go_to; /* in the ring: behind the last record that lets go of others */
 
     uint8_t apart_again[64];
     atomic_uint_fast64_t committed; /* bytes; this and what follows: of the thread that commits */
@@ -45,6 +46,8 @@ struct tm_log {
     atomic_uint_fast64_t commit_ns;
     atomic_bool is_asleep; /* the committer: who appends wakes it */
     atomic_bool is_stuck;  /* a batch waits for room or memory */
+    atomic_bool is_scarce; /* this and what follows: what the store says of room */
+    atomic_bool is_freeing;
     atomic_bool is_full;
     atomic_bool is_full_of_all;
     atomic_bool is_failed;
@@ -58,7 +61,7 @@ int tm_log_open_on(const tm_log_options *options, tm_disk *disk, tm_log **made);
 bool tm_log_start_threads(tm_log *log);
 void tm_log_end_threads(tm_log *log);
 void tm_log_wake(tm_log *log, unsigned which); /* 0: the committer, 1: the one that tends */
-/* What the store says of room, for the thread that appends. */
+/* What the store says of room, for the thread that appends, which is woken where waiting is no use any more. */
 void tm_log_tell_room(tm_log *log);
 
 #endif

@@ -85,6 +85,7 @@ void tm_store_judge_room(tm_store *store) {
     uint64_t left =
         store->open != NULL && store->open->used < store->open->bytes ? store->open->bytes - store->open->used : 0;
     bool may_grow = !store->is_disk_full && tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
+    store->is_scarce = !may_grow && store->spare_count <= SEGMENTS_RESERVED;
     bool is_ending = left < store->segment_bytes / 4 && !may_grow;
     store->is_full =
         !may_grow && (store->spare_count < SEGMENTS_RESERVED || (store->spare_count == SEGMENTS_RESERVED && is_ending));

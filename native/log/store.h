@@ -53,10 +53,12 @@ typedef struct tm_store {
     uint32_t copy_bytes;       /* of one batch of copies */
     uint64_t scrub_serial;     /* where the scrubber is */
     bool is_disk_full;         /* when a spare segment was last wanted */
+    bool is_scarce;            /* what is open now is the last segment for messages */
     bool is_full;              /* for messages */
     bool is_full_of_all;       /* for acks, too */
     bool is_failed;
-    bool is_held; /* nothing is copied forward or set aside */
+    bool is_held;     /* nothing is copied forward or set aside */
+    bool cannot_tend; /* the last piece of tending has failed */
     uint64_t syncs_failed;
     uint64_t batch_bytes; /* written */
     uint64_t copied_records;
@@ -170,6 +172,8 @@ int tm_store_check(tm_store *store, tm_segment *segment, bool *is_sound);
 /* ---- tend.c ---- */
 
 int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle);
+/* May segments go, or be looked at whether they may? `state` is held. */
+bool tm_store_may_free(const tm_store *store);
 int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through);
 
 /* ---- read.c ---- */

@@ -172,15 +172,27 @@ static void begin_copy(tm_store *store, tm_segment *segment) {
     store->copied_to = 0;
 }
 
-/* A segment of which enough may have been done with since it was looked at; NULL: there is none, or the log is held. */
+/* May enough of a segment have been done with since it was looked at? */
+static bool is_to_judge(const tm_store *store, const tm_segment *segment) {
+    bool is_asked = segment->judge_at <= store->done || segment->is_damaged || segment->is_failed;
+    return is_asked && !store->is_held && segment->state != SEGMENT_OPEN && !segment->is_leaving;
+}
+
+bool tm_store_may_free(const tm_store *store) {
+    bool may = store->copied != NULL;
+    for (uint32_t i = 0; i < store->segment_count && !may; i++) {
+        may = store->segments[i]->is_leaving || is_to_judge(store, store->segments[i]);
+    }
+    return may && !store->cannot_tend;
+}
+
+/* NULL: there is none, or the log is held. */
 static tm_segment *next_to_judge(tm_store *store) {
     tm_segment *next = NULL;
     pthread_mutex_lock(&store->state);
-    for (uint32_t i = 0; i < store->segment_count && !store->is_held; i++) {
+    for (uint32_t i = 0; i < store->segment_count; i++) {
         tm_segment *segment = store->segments[i];
-        bool is_asked = segment->judge_at <= store->done || segment->is_damaged || segment->is_failed;
-        is_asked = is_asked && segment->state != SEGMENT_OPEN && !segment->is_leaving;
-        if (is_asked && (next == NULL || segment->judge_at < next->judge_at)) {
+        if (is_to_judge(store, segment) && (next == NULL || segment->judge_at < next->judge_at)) {
             next = segment;
         }
     }
@@ -283,7 +295,7 @@ static bool has_failed(tm_store *store) {
     return is_failed;
 }
 
-int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
+static int tend_a_piece(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
     *is_idle = true;
     bool is_wanting;
     tm_segment *drop = next_to_drop(store, &is_wanting);
@@ -312,6 +324,14 @@ int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
         return judge(store, segment);
     }
     return TM_OK;
+}
+
+int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
+    int result = tend_a_piece(store, is_checkpoint_due, is_idle);
+    pthread_mutex_lock(&store->state);
+    store->cannot_tend = result != TM_OK;
+    pthread_mutex_unlock(&store->state);
+    return result;
 }
 
 /* ---- checking what is old ---- */

@@ -42,7 +42,7 @@ static void *commit_all(void *given) {
         if (tm_log_commit(log) != TM_OK) {
             sleep_until_called(log);
         }
-        if (tm_store_spares(log->store) < spares) {
+        if (tm_store_spares(log->store) < spares || atomic_load(&log->is_freeing)) {
             tm_log_wake(log, 1);
         }
     }

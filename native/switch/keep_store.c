@@ -143,14 +143,13 @@ static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *me
     return sw->keeps->wanted_count;
 }
 
-void switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *wanted_by) {
+uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
         if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
-            *wanted_by = keep_it(sw, message, count);
-            return;
+            return keep_it(sw, message, count);
         }
     }
-    *wanted_by = 0;
+    return 0;
 }
 
 uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count) {

@@ -42,7 +42,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
     int result = switch_match(sw, message, count);
     if (sw->keeps != NULL && result == TM_OK && *count > 0 && !message->is_dry &&
         (!message->was_here || switch_is_incomplete(sw, message))) {
-        switch_keep(sw, message, *count, &message->wanted_by);
+        message->wanted_by = switch_keep(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);

@@ -91,7 +91,7 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
     }
     uint32_t wanted_by = 0;
     if (sw->keeps != NULL && count > 0 && !message->is_dry) {
-        switch_keep(sw, message, count, &wanted_by);
+        wanted_by = switch_keep(sw, message, count);
     }
     return wanted_by + switch_deliver(sw, message, count);
 }

@@ -73,7 +73,8 @@ class MemberAcked:
 
 @dataclass(frozen=True, slots=True)
 class MessageCame:
-    """A message that satisfies the keeps of these numbers, as the matcher found. `token`: `kept` was asked for."""
+    """A message that satisfies the keeps of these numbers, as the matcher found. `token`: `kept` was asked for; else
+    nobody is told where it is not stored, and the keep that has no room loses it."""
 
     token: int
     message: Message

@@ -53,6 +53,7 @@ from tamis.router.keeps.records import (
     LogRecord,
     MessageKept,
     MessagesLeft,
+    MessageUnstored,
 )
 from tamis.router.keeps.retention import has_room, leaving
 
@@ -271,33 +272,53 @@ class Keeps:
     # ---- messages ----
 
     def _came(self, came: MessageCame) -> None:
-        first = self.ledger.ids.get(came.message.id)
-        if first is not None:
-            self._answer_at(first, came.token)
+        """Store a message for those that want it and do not have it, where there is room; whatever one of them does, it
+        goes to all others."""
+        stored = self.ledger.ids.get(came.message.id)
+        having = self.ledger.partial.get(came.message.id)
+        if stored is not None and having is None:
+            self._answer_at(stored, came.token)
             return
-        wanted = [self.living[number] for number in came.keeps if number in self.living]
-        if not wanted:
+        all_ = [self.living[number] for number in came.keeps if number in self.living]
+        wanted = [keep for keep in all_ if keep.account.number not in (having or ())]
+        taking = [keep for keep in wanted if self._has_room(keep, came.size)]
+        if taking:
+            maybe = came.is_retry and self.ledger.has_forgotten_ids
+            numbers = tuple(keep.account.number for keep in taking)
+            is_partial = len(taking) < len(wanted)
+            now_ms = self._now.wall_ms
+            stored = self._append(
+                MessageKept(
+                    self._next, came.message, came.size, numbers, now_ms, came.expires_ms, maybe, is_partial=is_partial
+                )
+            )
+        lacking = [keep for keep in wanted if keep not in taking]
+        if lacking:
+            self._lack(came, lacking, len(all_))
+        elif stored is not None:
+            self._answer_at(stored, came.token)
+        else:
             self._done(came.token)
-            return
-        refusal = self._no_room(wanted, came.size)
-        if refusal is not None:
-            self._refuse(came.token, *refusal)
-            return
-        maybe = came.is_retry and self.ledger.has_forgotten_ids
-        numbers = tuple(keep.account.number for keep in wanted)
-        record = MessageKept(self._next, came.message, came.size, numbers, self._now.wall_ms, came.expires_ms, maybe)
-        self._append(record, came.token)
 
-    def _no_room(self, wanted: list[LivingKeep], size: int) -> tuple[RefusalCode, str] | None:
-        """Return why a message of `size` bytes is not taken; None: it is."""
+    def _lack(self, came: MessageCame, lacking: list[LivingKeep], wanted: int) -> None:
+        """`lacking` have no room for a message that so many keeps want."""
+        if came.token != NOBODY:
+            code, why = self._log_refuses() or (RefusalCode.LOG_FULL, f"keep {lacking[0].account.made.name!r} is full")
+            self._refuse(came.token, code, f"stored in {wanted - len(lacking)} of {wanted}: {why}")
+        elif not self._stands.has_failed:
+            for keep in lacking:
+                self._append(MessageUnstored(keep.account.number))
+                self._tell_lost_when_on_disk(keep, Leaving.DROPPED)
+
+    def _log_refuses(self) -> tuple[RefusalCode, str] | None:
+        """Return why the log takes no message; None: it does."""
         if self._stands.has_failed:
             return LOG_HAS_FAILED
-        if self._stands.is_full:
-            return RefusalCode.LOG_FULL, "the log has no room"
-        for keep in wanted:
-            if keep.account.terms.overflow is Overflow.REFUSE and not has_room(keep.account, size):
-                return RefusalCode.LOG_FULL, f"keep {keep.account.made.name!r} is full"
-        return None
+        return (RefusalCode.LOG_FULL, "the log has no room") if self._stands.is_full else None
+
+    def _has_room(self, keep: LivingKeep, size: int) -> bool:
+        is_refusing = keep.account.terms.overflow is Overflow.REFUSE
+        return self._log_refuses() is None and (not is_refusing or has_room(keep.account, size))
 
     def _let_time_act(self) -> None:
         """Take back what members have had for too long, let go what the terms say, and end leases."""
@@ -333,8 +354,11 @@ class Keeps:
             self._append(MessagesLeft(keep.account.number, left, how))
             keep.dispatch.forget(left)
             if how in LOSSES:
-                in_all = keep.account.left[how]
-                self._when_on_disk(self._next - 1, lambda: self._tell_lost(keep, how, in_all))
+                self._tell_lost_when_on_disk(keep, how)
+
+    def _tell_lost_when_on_disk(self, keep: LivingKeep, how: Leaving) -> None:
+        in_all = keep.account.left[how]
+        self._when_on_disk(self._next - 1, lambda: self._tell_lost(keep, how, in_all))
 
     def _tell_lost(self, keep: LivingKeep, how: Leaving, in_all: int) -> None:
         if in_all > keep.lost.get(how, 0):

@@ -22,6 +22,7 @@ from tamis.router.keeps.records import (
     LogRecord,
     MessageKept,
     MessagesLeft,
+    MessageUnstored,
 )
 
 
@@ -69,6 +70,8 @@ class Ledger:
         self.keeps: dict[int, KeepAccount] = {}
         self.ids: OrderedDict[MessageId, int] = OrderedDict()
         self.has_forgotten_ids = False
+        self.partial: dict[MessageId, set[int]] = {}
+        """Of messages that a keep lacked: the keeps that have them."""
 
     def named(self, name: str) -> KeepAccount | None:
         return next((account for account in self.keeps.values() if account.made.name == name), None)
@@ -81,26 +84,42 @@ class Ledger:
     def fold(self, n: int, record: LogRecord) -> None:
         """Take in `record`, whose number is `n`."""
         match record:
-            case KeepMade(taken=taken):
-                messages = self.messages() if taken else {}
-                self.keeps[n] = KeepAccount(n, record)
-                for position in taken:
-                    self.keeps[n].put(position, messages[position])
+            case KeepMade():
+                self._make(n, record)
             case MessageKept(keeps=keeps):
                 self._remember(record.message.id, n)
+                self._note_lack(record)
                 for keep in keeps:
                     if keep in self.keeps:
                         self.keeps[keep].put(n, record)
             case MessagesLeft(keep, positions, how):
                 self.keeps[keep].take(positions, how)
+            case MessageUnstored(keep):
+                self.keeps[keep].appended += 1
+                self.keeps[keep].left[Leaving.DROPPED] += 1
             case LetterMoved(keep, position, to):
                 self.keeps[to].put(n, self.keeps[keep].open[position])
                 self.keeps[keep].take((position,), Leaving.DEAD)
             case KeepForgotten(keep):
                 del self.keeps[keep]
 
+    def _make(self, n: int, made: KeepMade) -> None:
+        messages = self.messages() if made.taken else {}
+        self.keeps[n] = KeepAccount(n, made)
+        for position in made.taken:
+            kept = messages[position]
+            self.keeps[n].put(position, kept)
+            if kept.message.id in self.partial:
+                self.partial[kept.message.id].add(n)
+
+    def _note_lack(self, record: MessageKept) -> None:
+        if record.is_partial:
+            self.partial.setdefault(record.message.id, set()).update(record.keeps)
+        else:
+            self.partial.pop(record.message.id, None)
+
     def _remember(self, identity_: MessageId, n: int) -> None:
         self.ids[identity_] = n
         if len(self.ids) > limits.MESSAGE_IDS_REMEMBERED:
-            self.ids.popitem(last=False)
+            self.partial.pop(self.ids.popitem(last=False)[0], None)
             self.has_forgotten_ids = True

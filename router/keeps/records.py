@@ -60,6 +60,8 @@ class MessageKept:
     at_ms: int
     expires_ms: int = 0
     maybe_duplicate: bool = False
+    is_partial: bool = False
+    """A keep that wanted it had no room: a second try is for those that are in no record of it."""
     homes: tuple[tuple[int, int], ...] = ()
     entry: tuple[int, int] = (0, 0)
 
@@ -91,4 +93,11 @@ class KeepForgotten:
     keep: int
 
 
-LogRecord = KeepMade | MessageKept | MessagesLeft | LetterMoved | KeepForgotten
+@dataclass(frozen=True, slots=True)
+class MessageUnstored:
+    """A keep has lost a message that it had no room for, and of which nobody was told that it is not stored."""
+
+    keep: int
+
+
+LogRecord = KeepMade | MessageKept | MessagesLeft | MessageUnstored | LetterMoved | KeepForgotten

@@ -27,7 +27,7 @@ from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.keep_bodies import StartAt
 from tamis.protocol.wire.reader import FrameReader
 from tests.router.keeps.oracle import Judge, MessageKey
-from tests.router.keeps.world import ENOUGH, NAMES, TERMS, WANTED
+from tests.router.keeps.world import ENOUGH, NAMES, TERMS, WANTED, is_plain
 
 ACK_WAIT_MS = 29_250
 """No sum of the steps that walks take comes near it, so that real time between calls changes nothing."""
@@ -161,7 +161,7 @@ class NativeWorld:
         key = again or (origin, next(self._counters))
         attributes = self.judge.sent.get(key, {"kind": kind, "v": value})
         self.judge.published(key, attributes)
-        flags = KEPT | (Flags.RETRY if again else Flags(0))
+        flags = (Flags.CONFIRM if is_plain(key) else KEPT) | (Flags.RETRY if again else Flags(0))
         frame = encode_publish(key[0], key[1], 0, attributes, b"x" * 40, flags)
         self._feed(self.publishers[key[0]], frame)
 
@@ -278,8 +278,9 @@ class NativeWorld:
     def _published(self, origin: int, answer: object) -> None:
         if isinstance(answer, Ack):
             for first, last in answer.ranges:
-                for counter in range(first, last + 1):
-                    self.judge.publish_confirmed((origin, counter))
+                for key in [(origin, counter) for counter in range(first, last + 1)]:
+                    if not is_plain(key):
+                        self.judge.publish_confirmed(key)
 
     def _given(self, position: int, member: int, body: DataFrame) -> None:
         key = (body.message.id.origin, body.message.id.counter)

@@ -86,11 +86,12 @@ class Reader:
         self.got: list[MessageId] = []
         self.lost: dict[LossReason, int] = {}
         self.positions: list[int] = []
+        self._acknowledged = 0
         self._reader = FrameReader()
         router.switch.admit(opened, Admission(number, 1 << 24, 1 << 24, 1_000, 1 << 20, 1_000, version=2))
         self._reader.authenticated()
         if keep:
-            assert router.keeps.attach(keep, opened, 1, 1_000)
+            assert router.keeps.attach(keep, opened, 1, 1 << 20)
         else:
             all_of_it = Subscribe(1, (SubscriptionItem(1, (encode_filter(EVERYTHING),)),), False, Reach.HOME, False)
             subscriber = router.switch.subscriber_of(opened)
@@ -109,7 +110,8 @@ class Reader:
 
     def acknowledge(self) -> None:
         """... all that it got."""
-        ack = Ack(AckOf.DELIVER, 0, ranges_of(self.positions), (), AckVerdict.DONE, 1)
+        ack = Ack(AckOf.DELIVER, 0, ranges_of(self.positions[self._acknowledged :]), (), AckVerdict.DONE, 1)
+        self._acknowledged = len(self.positions)
         self.router.look(self.router.switch.feed(self.connection, encode(ack)))
 
 

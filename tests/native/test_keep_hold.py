@@ -70,6 +70,7 @@ def test_a_full_log_is_said_to_those_who_wait(tmp_path):
     assert full.held == 3
     for _ in range(500):
         full.log.commit()
+        full.log.tend()
         full.turn()
     assert full.held == 0
     for each in publishers:
@@ -104,3 +105,28 @@ def test_a_drain_lets_go_of_those_who_wait(slow):
         slow.turn()
     assert sorted(fast.confirmed + list(fast.refused)) == asked
     assert slow.held == 0
+
+
+def test_who_waits_while_room_is_made_is_refused_where_there_is_none_and_not_before(tmp_path):
+    """What was acknowledged is not let go yet: the log has no room, and will have some."""
+    full = SlowRouter(tmp_path / "log", bytes_max=1 << 21)
+    publisher, reader = full.publisher(1, credit=1_000_000), full.reader(9, keep=1)
+    for _ in range(3_000):
+        publisher.publish(size=2_000)
+        reader.acknowledge()
+        full.log.commit()
+        if full.held:
+            full.log.tend()
+        full.turn()
+    assert publisher.refused == {}
+    for _ in range(2_000):
+        publisher.publish(size=2_000)
+        full.log.commit()
+        full.log.tend()
+        full.turn()
+    for _ in range(3):
+        full.commit()
+    assert full.held == 0
+    assert len(publisher.refused) > 1_000
+    assert set(publisher.refused.values()) == {RefusalCode.LOG_FULL}
+    full.close()

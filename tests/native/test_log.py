@@ -111,6 +111,34 @@ def test_a_full_log_says_so_and_acks_make_room(tmp_path: Path) -> None:
         assert [record.body for record in log.read(1)] == [b"again"]
 
 
+def test_a_log_is_full_only_where_nothing_can_go(tmp_path: Path) -> None:
+    """What was acknowledged and is not let go yet makes the log busy, not full."""
+    with Log(
+        tmp_path / "log", bytes_max=1 << 18, segment_bytes=1 << 15, ring_bytes=1 << 14, has_no_threads=True
+    ) as log:
+
+        def fill() -> type[Exception]:
+            while True:
+                try:
+                    log.append(b"x" * 1000, [1])
+                except (LogBusy, LogFull) as error:
+                    return type(error)
+                log.commit()
+
+        assert fill() is LogBusy, "it was not looked yet whether something can go"
+        while not log.tend():
+            pass
+        assert fill() is LogFull
+        log.ack(1, 0, log.state()["appended"])
+        assert fill() is LogBusy, "an acknowledgement is on its way to the disk"
+        log.commit()
+        assert fill() is LogBusy, "what it lets go is still there"
+        while not log.tend():
+            pass
+        log.append(b"again", [1])
+        log.commit()
+
+
 def test_a_folder_is_open_once_and_options_are_named(tmp_path: Path) -> None:
     with Log(tmp_path / "log", **SMALL), pytest.raises(LogFailed, match="in use"):
         Log(tmp_path / "log", **SMALL)

@@ -281,8 +281,8 @@ class Judge:
 
 def recount(disk: list[tuple[object, ...]]) -> dict[int, tuple[int, int, int]]:
     """Return by keep how many messages came, are open and were lost, of records as plain tuples: ("made", n, taken),
-    ("kept", n, keeps), ("left", keep, positions, whether lost), ("moved", n, keep, position, to), ("forgotten",
-    keep)."""
+    ("kept", n, keeps), ("left", keep, positions, whether lost), ("unstored", keep), ("moved", n, keep, position, to),
+    ("forgotten", keep)."""
     came: defaultdict[int, int] = defaultdict(int)
     lost: Counter[int] = Counter()
     has: dict[int, set[int]] = {}
@@ -298,6 +298,9 @@ def recount(disk: list[tuple[object, ...]]) -> dict[int, tuple[int, int, int]]:
             case ("left", keep, positions, is_loss):
                 lost[keep] += is_loss * len(has[keep] & set(positions))
                 has[keep] -= set(positions)
+            case ("unstored", keep):
+                came[keep] += 1
+                lost[keep] += 1
             case ("moved", n, keep, position, to):
                 has[keep].discard(position)
                 has[to].add(n)

@@ -13,7 +13,7 @@ from tamis.router.keeps.keeps import Keeps
 from tamis.router.keeps.ledger import KeepAccount, Ledger
 from tamis.router.keeps.life import KeepState, TryState
 from tamis.router.keeps.living import LivingKeep
-from tamis.router.keeps.records import Leaving, LetterMoved, LogRecord, MessagesLeft
+from tamis.router.keeps.records import Leaving, LetterMoved, LogRecord, MessageKept, MessagesLeft
 
 LAST = 2**64 - 1
 
@@ -189,6 +189,20 @@ class GivesToSeveral(Dispatch):
         return super()._holder(position)
 
 
+class ConfirmsWhatAKeepLacks(Keeps):
+    def _lack(self, came: e.MessageCame, lacking: list[LivingKeep], wanted: int) -> None:
+        self._done(came.token)
+
+
+class ForgetsWhoHasIt(Ledger):
+    """A second try goes to all keeps."""
+
+    def _note_lack(self, record: MessageKept) -> None:
+        super()._note_lack(record)
+        if record.is_partial:
+            self.partial[record.message.id].clear()
+
+
 PLANTED: dict[str, Callable[[], type[Keeps]]] = {
     **{
         broken.__name__: lambda broken=broken: dispatching(broken)
@@ -198,13 +212,17 @@ PLANTED: dict[str, Callable[[], type[Keeps]]] = {
             *(NeverTakesBack, GivesTheNewestFirst, GivesToSeveral),
         )
     },
-    DeadLettersKeepTheirPosition.__name__: lambda: folding(DeadLettersKeepTheirPosition),
+    **{
+        broken.__name__: lambda broken=broken: folding(broken)
+        for broken in (DeadLettersKeepTheirPosition, ForgetsWhoHasIt)
+    },
     **{
         broken.__name__: lambda broken=broken: broken
         for broken in (
             *(
                 TakesAcksOfWhatWasNotGiven,
                 ConfirmsBeforeTheCommit,
+                ConfirmsWhatAKeepLacks,
                 LosesInSilence,
                 CountsLossesTwice,
                 LetsTheDeadGo,

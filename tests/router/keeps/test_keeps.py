@@ -155,7 +155,35 @@ def test_a_keep_that_refuses_tells_the_publisher_its_name() -> None:
     bench = Bench()
     bench.keep("k", replace(EVERYTHING, count=1, overflow=Overflow.REFUSE))
     assert bench.publish(1) == [e.AnswerDone(99)]
-    assert bench.publish(2) == [e.AnswerRefused(99, RefusalCode.LOG_FULL, "keep 'k' is full")]
+    refused = e.AnswerRefused(99, RefusalCode.LOG_FULL, "stored in 0 of 1: keep 'k' is full")
+    assert bench.publish(2) == [refused]
+
+
+def test_a_full_keep_stops_no_message_and_a_second_try_is_for_those_that_lack_it() -> None:
+    bench = Bench()
+    bench.keep("k", replace(EVERYTHING, count=1, overflow=Overflow.REFUSE))
+    bench.keep("other")
+    bench.publish(1)
+    refused = [(RefusalCode.LOG_FULL, "stored in 1 of 2: keep 'k' is full")]
+    assert [refusals(bench.publish(2)) for _ in range(3)] == [refused] * 3
+    bench.ack(1, positions(bench.attach(1, "k")))
+    assert e.AnswerDone(99) in bench.publish(2)
+    assert bench.publish(2) == [e.AnswerDone(99)]
+    assert [len(keep.open) for keep in bench.keeps.ledger.keeps.values()] == [1, 2]
+
+
+def test_a_keep_loses_what_nobody_is_told_of() -> None:
+    bench = Bench()
+    bench.keep("k", replace(EVERYTHING, count=1, overflow=Overflow.REFUSE))
+    bench.publish(1)
+    bench.attach(1, "k")
+    message = Message({"x": 2}, b"", MessageId(1, 2))
+    [told] = [
+        c
+        for c in bench.do(e.MessageCame(0, message, 100, tuple(bench.keeps.ledger.keeps)))
+        if isinstance(c, e.TellLost)
+    ]
+    assert told == e.TellLost(1, Leaving.DROPPED, 1)
 
 
 def test_nothing_is_answered_before_the_disk_has_it_and_a_failed_log_is_told() -> None:
@@ -166,9 +194,9 @@ def test_nothing_is_answered_before_the_disk_has_it_and_a_failed_log_is_told() -
     assert bench.publish(1) == []
     failed = (RefusalCode.LOG_FAILED, "the log cannot be written")
     assert refusals(bench.do(e.LogStands(is_full=False, has_failed=True))) == [failed]
-    assert refusals(bench.publish(2)) == [failed]
+    assert refusals(bench.publish(2)) == [(failed[0], f"stored in 0 of 1: {failed[1]}")]
     bench.do(e.LogStands(is_full=True, has_failed=False))
-    assert refusals(bench.publish(3)) == [(RefusalCode.LOG_FULL, "the log has no room")]
+    assert refusals(bench.publish(3)) == [(RefusalCode.LOG_FULL, "stored in 0 of 1: the log has no room")]
 
 
 def test_the_last_value_of_each_key_is_replayed_to_who_asks() -> None:

@@ -51,6 +51,11 @@ WANTED = {
 ENOUGH = 10**6
 
 
+def is_plain(key: MessageKey) -> bool:
+    """Return whether the message asks for no disk: where a keep has no room for it, that counts a loss."""
+    return key[1] % 7 == 0
+
+
 class World:
     def __init__(self, make: type[Keeps] = Keeps, *, lives_are_counted: bool = True) -> None:
         self.judge = Judge()
@@ -117,7 +122,7 @@ class World:
         self.judge.published(key, attributes)
         message = Message(attributes, b"", MessageId(*key))
         wanted = tuple(n for n, keep in self.keeps.ledger.keeps.items() if WANTED[keep.made.name].wants(attributes))
-        token = self._token(lambda: self.judge.publish_confirmed(key))
+        token = 0 if is_plain(key) else self._token(lambda: self.judge.publish_confirmed(key))
         expires = self.wall + ttl_ms if ttl_ms else 0
         self.do(e.MessageCame(token, message, 100, wanted, expires, again is not None))
 
@@ -249,6 +254,8 @@ class World:
                     plain.append(("kept", n, keeps))
                 case r.MessagesLeft(keep, positions, how):
                     plain.append(("left", keep, positions, how in r.LOSSES))
+                case r.MessageUnstored(keep):
+                    plain.append(("unstored", keep))
                 case r.LetterMoved(keep, position, to):
                     plain.append(("moved", n, keep, position, to))
                 case r.KeepForgotten(keep):
