@@ -28,7 +28,7 @@ from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.confirming import Confirm, level_of
-from tamis.client.errors import Unanswered
+from tamis.client.errors import PublishRefused, Unanswered
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.message import Message
@@ -148,6 +148,15 @@ class Client(AboutClient, KeepingClient):
             message, waiter = self._begin(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
             self._pump.wait(waiter)
             return message.id
+        return id_
+
+    def publish_again(self, refused: PublishRefused) -> MessageId:
+        """Send a message that was refused once more; see `tamis.Client.publish_again`."""
+        waiter: Future[None] = Future()
+        with self._pump.lock:
+            id_ = self._outbox.publish_again(refused, waiter)
+            self._pump.written()
+        self._pump.wait(waiter)
         return id_
 
     def try_publish(

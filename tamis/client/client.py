@@ -24,7 +24,7 @@ from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
-from tamis.client.errors import Unanswered
+from tamis.client.errors import PublishRefused, Unanswered
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
@@ -170,6 +170,16 @@ class Client(AboutClient, KeepingClient):
             await asyncio.sleep(0)
         elif not pump.flush_due:
             pump.written()
+        return id_
+
+    async def publish_again(self, refused: PublishRefused) -> MessageId:
+        """Send a message that was refused once more, under the id that it had, and return that when the router has
+        taken it. Where it was refused with LOG_FULL, it goes to those who keep it and had no room alone, so that nobody
+        gets it twice: PublishRefused again while one of them has none."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        id_ = self._outbox.publish_again(refused, waiter)
+        self._pump.written()
+        await waiter
         return id_
 
     def try_publish(

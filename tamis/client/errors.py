@@ -20,6 +20,7 @@ from itertools import islice
 from typing import Final
 
 from tamis.protocol.errors import TamisError
+from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.codes import RefusalCode
 
@@ -45,12 +46,20 @@ class ClientClosed(ClientError):
 
 
 class PublishRefused(ClientError):
-    """Raised when the router did not take a message. `code` is one of `RefusalCode`, or a newer number."""
+    """Raised when the router did not take a message, or could not store it for all who keep it (LOG_FULL). `code` is
+    one of `RefusalCode`, or a newer number; `id` the message's, under which `publish_again` sends it; None: it was
+    never sent."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(
+        self, refusal: Refusal, id_: MessageId | None = None, frame: bytes = b"", *, retry: bool = False
+    ) -> None:
         super().__init__(f"the router did not take the message: {explain_refusal(refusal)}")
         self.code = refusal.code
         self.reason = refusal.reason
+        self.id = id_
+        self.frame = frame
+        """As it was sent; for `publish_again`."""
+        self.retry = retry
 
 
 class PublishUnknown(ClientError):

@@ -5,7 +5,8 @@
 
 Law: messages leave in the order in which they were published, and the totals of CREDIT are never passed. A counter is
 used for one message only, whatever becomes of it; a message that has not left yet is counted above all that the router
-knows of this publisher. A refusal of a second try says nothing of the first. Control frames wait for nothing.
+knows of this publisher. A refusal of a second try says nothing of the first, but for LOG_FULL, by which the router says
+that it is not stored for all who keep it. Control frames wait for nothing.
 """
 
 from __future__ import annotations
@@ -56,6 +57,11 @@ class Unconfirmed:
     @property
     def is_durable(self) -> bool:
         return bool(self.frame[FLAGS_OFFSET] & DURABLE)
+
+    def make_second_try(self) -> None:
+        frame = bytearray(self.frame)
+        frame[FLAGS_OFFSET] |= RETRY
+        self.frame = bytes(frame)
 
     def renumber(self, counter: int) -> None:
         frame = bytearray(self.frame)
@@ -120,6 +126,17 @@ class Outbox:
         message = Unconfirmed(MessageId(self._origin, self._counter), frame, waiter, confirm, retry)
         self._hold(message)
         return message
+
+    def publish_again(self, refused: PublishRefused, waiter: Waiter) -> MessageId:
+        """Take over once more a message that was refused, under the id that it had, which is returned; `waiter` is
+        settled when the router has answered."""
+        self.check_open()
+        if refused.id is None:
+            raise Refused("the message was never sent, so there is nothing to send again: publish it")
+        message = Unconfirmed(refused.id, refused.frame, waiter, confirm=True, retry=refused.retry)
+        message.make_second_try()
+        self._hold_refused(message)
+        return message.id
 
     def follow(
         self,
@@ -220,8 +237,8 @@ class Outbox:
                 continue
             if message.retry and refusal.code == RefusalCode.DRAINING:
                 again.append(message)
-            elif not message.is_second_try:
-                settle(message.waiter, PublishRefused(refusal))
+            elif not message.is_second_try or refusal.code == RefusalCode.LOG_FULL:
+                settle(message.waiter, PublishRefused(refusal, message.id, message.frame, retry=message.retry))
             elif refusal.code == RefusalCode.DUPLICATE:
                 settle(message.waiter)
             else:
@@ -260,6 +277,10 @@ class Outbox:
         self._counter += 1
         self.pump()
 
+    def _hold_refused(self, message: Unconfirmed) -> None:
+        self.held.append(message)
+        self.pump()
+
     def _count_above(self, newest: int) -> None:
         """Count messages that were never sent above `newest`, in order; a second try keeps its counter."""
         first = min((message.id.counter for message in self.held if not message.is_second_try), default=self._counter)
@@ -291,9 +312,7 @@ class Outbox:
     def _hold_again(self, messages: list[Unconfirmed]) -> None:
         """Hold messages again, before all that was published since."""
         for message in reversed(messages):
-            frame = bytearray(message.frame)
-            frame[FLAGS_OFFSET] |= RETRY
-            message.frame = bytes(frame)
+            message.make_second_try()
             self.held.appendleft(message)
 
     def _answered(self, ack: Ack) -> Iterator[int]:

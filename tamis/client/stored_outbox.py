@@ -75,6 +75,13 @@ class StoredOutbox(Outbox):
             self._store(message)
         super()._hold(message)
 
+    def _hold_refused(self, message: Unconfirmed) -> None:
+        message.retry = True
+        self._file.check_room(len(message.frame))
+        self._file.put(message.id.counter, message.frame)
+        self._store(message)
+        super()._hold_refused(message)
+
     def _count_above(self, newest: int) -> None:
         super()._count_above(newest)
         self._file.reserve(self._counter)

@@ -109,6 +109,30 @@ def test_confirmed_refused_and_neither() -> None:
     assert late.done()
 
 
+def test_what_was_refused_is_sent_again_under_its_id() -> None:
+    hand = Hand().open()
+    waiter = hand.publish(1, confirm=True)
+    [first] = hand.sent()
+    hand.say(refused(1, RefusalCode.LOG_FULL))
+    for answer in (refused(1, RefusalCode.LOG_FULL), taken(1, 1)):
+        with pytest.raises(PublishRefused, match="LOG_FULL") as caught:
+            waiter.result(0)
+        assert caught.value.id == first.message.id
+        hand.publish(2)
+        waiter = Future()
+        assert hand.core.outbox.publish_again(caught.value, waiter) == first.message.id
+        *_, again = hand.sent()
+        assert (again.message, again.flags) == (first.message, header.CONFIRM | header.RETRY)
+        hand.say(answer)
+    assert waiter.result(0) is None
+
+
+def test_what_was_never_sent_is_not_sent_again() -> None:
+    hand = Hand().open()
+    with pytest.raises(Refused, match="never sent"):
+        hand.core.outbox.publish_again(PublishRefused(Refusal(0, RefusalCode.LOG_FAILED, "")), Future())
+
+
 def test_after_a_cut_an_unanswered_message_is_unknown() -> None:
     hand = Hand().open()
     waiter = hand.publish(1, confirm=True)
