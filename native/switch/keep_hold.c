@@ -1,16 +1,17 @@
-/* keep_hold.c - publishers of what is kept wait while the disk is behind.
+/* keep_hold.c - publishers of what is kept wait while the disk is behind, or what was acknowledged is let go.
  *
  * Law: a publish waits, and is not refused, where the disk will have room for it by and by; a full or failed log
  * refuses it. Held are those connections that have published something that a keep wanted, and publishes that ask for
- * the disk: they get no credit while half of the memory of the log waits for it, and what they had credit for is not
- * read. Others are not concerned. What waits is one read for each connection (step.c has the same), and goes on in
- * order, a piece a turn.
+ * the disk: they get no credit while half of the memory of the log waits for it, or its room is scarce and may become
+ * more, and what they had credit for is not read. Others are not concerned. What waits is one read for each connection
+ * (step.c has the same), and goes on in order, a piece a turn.
  */
 #include "switch/keeps.h"
 
 #define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that go on */
 
-/* Does more than an n-th of what may wait for the disk do so, and will it be less? */
+/* Does more than an n-th of what may wait for the disk do so, and will it be less? Or may a log that is nearly full get
+ * room? */
 static bool is_behind(const tm_keeps *keeps, uint32_t n) {
     uint64_t room = keeps->options.ring_bytes - keeps->options.ring_bytes / n;
     bool has_many_waits = tm_waits_count(&keeps->waits) > keeps->waits.rows_max / n;

@@ -158,6 +158,9 @@ static void tell_committed(tm_switch *sw) {
 void switch_keeps_begin(tm_switch *sw, uint64_t now_us) {
     sw->keeps->turn_us = now_us;
     sw->keeps->turn_ms = keep_wall_ms(sw);
+    if (sw->keeps->log != NULL) {
+        keep_note_load(sw); /* room in the log changes between calls, too */
+    }
 }
 
 void switch_note_log(tm_switch *sw) {

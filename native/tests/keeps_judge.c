@@ -91,6 +91,16 @@ static given_position *position_of(seen_keep *keep, uint64_t n, uint64_t message
     return &keep->positions[at];
 }
 
+/* A message has one position in a keep; another one is that of a dead letter, or says that it may be a duplicate. */
+static void check_once(const seen_keep *keep, given_position *position, uint8_t said) {
+    position->is_marked = (said & (WIRE_MAYBE_DUPLICATE | WIRE_DEAD_LETTER)) != 0;
+    for (uint32_t i = 0; i < keep->count && !position->is_marked; i++) {
+        const given_position *other = &keep->positions[i];
+        CHECK(other == position || other->message != position->message || other->is_marked,
+              "message %lu comes at two positions, and does not say so", (unsigned long)position->message);
+    }
+}
+
 static void read_deliver(keeps_world *w, const seen_member *member, const uint8_t *bytes) {
     const uint8_t *extensions = bytes + WIRE_HEADER_BYTES;
     seen_keep *keep = &w->keeps[member->keep];
@@ -107,6 +117,7 @@ static void read_deliver(keeps_world *w, const seen_member *member, const uint8_
     }
     CHECK(!position->is_surely_done || w->may_return,
           "position %lx of kind %u comes after its acknowledgement was confirmed", (unsigned long)n, member->keep);
+    check_once(keep, position, bytes[WIRE_HEADER_BYTES + 28]);
     position->holder = member->id;
     position->request = 0;
     keep->was_given[message] = true;
@@ -170,12 +181,16 @@ static uint32_t read_array(const uint8_t **body) {
     return count;
 }
 
-/* A message is refused where there is no room for it on disk or in its keep, and never because the disk is slow. */
-static void read_refusal(const keeps_world *w, const uint8_t *body) {
+/* A message that asks for the disk is refused where there is no room for it there or in a keep, others never; and none
+ * because the disk is slow. */
+static void read_refusal(const keeps_world *w, const uint8_t *body, bool is_bystander) {
     CHECK(*body == 0x91, "one refusal");
     body += 2;
-    read_unsigned(&body); /* of which message */
+    uint64_t number = read_unsigned(&body);
     uint64_t code = read_unsigned(&body);
+    bool is_plain = !is_bystander && w->messages[number].is_plain;
+    CHECK(!is_plain || (code != WIRE_REFUSED_LOG_FULL && code != WIRE_REFUSED_LOG_FAILED),
+          "plain message %lu is refused for a keep", (unsigned long)number);
     CHECK(code != WIRE_REFUSED_OVERLOADED || w->starved != STARVED_NOBODY, "a slow disk makes for a refusal");
 }
 
@@ -191,12 +206,12 @@ static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_byst
               "nobody sent these");
         w->bystander_confirmed += is_bystander ? last - first + 1 : 0;
         for (uint64_t i = first; i <= last && !is_bystander; i++) {
-            w->confirmed += !w->messages[i].is_confirmed;
-            w->messages[i].is_confirmed = true;
+            w->confirmed += !w->messages[i].is_confirmed && !w->messages[i].is_plain;
+            w->messages[i].is_confirmed = !w->messages[i].is_plain;
         }
     }
     if (has_refusal) {
-        read_refusal(w, body);
+        read_refusal(w, body, is_bystander);
     }
 }
 

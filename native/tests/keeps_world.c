@@ -57,7 +57,8 @@ static void publish(keeps_world *w, bool is_again) {
     uint64_t counter = is_again ? 1 + choose(w, w->message_count) : ++w->message_count;
     seen_message *message = &w->messages[counter];
     if (!is_again) {
-        *message = (seen_message){.kind = (uint8_t)choose(w, 3), .value = (uint8_t)choose(w, 2)};
+        *message =
+            (seen_message){.kind = (uint8_t)choose(w, 3), .value = (uint8_t)choose(w, 2), .is_plain = counter % 7 == 0};
         judge_published(w, message);
     }
     attributes.size = 0;
@@ -67,7 +68,7 @@ static void publish(keeps_world *w, bool is_again) {
     put_string(&attributes, "v", 1);
     put_integer(&attributes, message->value);
     publish_frame(&out, PUBLISHER, counter, true, &attributes, counter % 5 == 0 ? 300 : 20);
-    out.bytes[WIRE_FLAGS] |= WIRE_FLAG_DURABLE | (is_again ? WIRE_FLAG_RETRY : 0);
+    out.bytes[WIRE_FLAGS] |= (message->is_plain ? 0 : WIRE_FLAG_DURABLE) | (is_again ? WIRE_FLAG_RETRY : 0);
     feed(w, w->publisher);
 }
 

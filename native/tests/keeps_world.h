@@ -24,6 +24,7 @@ typedef struct given_position {
     uint32_t holder;  /* attachment that has it or had it last; 0: it has left */
     uint32_t request; /* by which it was acknowledged; 0: it was not, or without asking */
     bool is_surely_done;
+    bool is_marked; /* as a dead letter, or as what may be a duplicate */
 } given_position;
 
 typedef struct seen_keep {
@@ -47,6 +48,7 @@ typedef struct seen_member {
 typedef struct seen_message {
     uint8_t kind;
     uint8_t value;
+    bool is_plain; /* it asks for no disk: a keep without room loses it, and nobody is refused */
     bool is_confirmed;
     uint32_t owed[KEEPS_KINDS]; /* number of the keep of each kind that was on disk when it was first sent */
 } seen_message;

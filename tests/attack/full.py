@@ -1,0 +1,114 @@
+"""What is full: a kept subscription that refuses, and the log of a router. Neither may cost anybody else a message."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+
+import tamis.blocking
+from tests.attack.figure import Figure
+from tests.stranger import frames
+from tests.stranger.client import Refused, Stranger
+from tests.stranger.routers import Network, Router
+
+LOG_FULL = 23
+KEPT = frames.CONFIRM | frames.DURABLE
+PLAIN, CONFIRMED = 20, 10
+MIB = 1 << 20
+
+
+def refusing_keep(folder: Path, _scale: float) -> list[Figure]:
+    """A client keeps everything, one message at most, and refuses the rest; then others publish, also after a start."""
+    figures = []
+    with Network(folder, "r", keys="kept: {bytes: 268435456, segment_bytes: 1048576}") as net:
+        router = net["r"]
+        with tamis.blocking.connect(_address(router), name="hostile") as hostile:
+            hostile.keep("everything", "true", count=1, overflow="refuse", idle=None)
+            hostile.keep("other", "true")
+            hostile.publish({"n": -1}, confirm="kept")
+        for when in ("while it is full", "after a start"):
+            if when == "after a start":
+                router.kill()
+                router.start()
+            got, confirmed, answers, twice = _tried(router)
+            shape = f"a keep of everything that refuses, {when}"
+            figures += [
+                Figure(shape, f"of {PLAIN} plain messages delivered", "0", got[0], PLAIN, is_least=True),
+                Figure(
+                    shape, f"of {CONFIRMED} confirmed ones confirmed and delivered", "0", confirmed, CONFIRMED, True
+                ),
+                Figure(shape, f"of {CONFIRMED} durable ones delivered", "0", got[1], CONFIRMED, is_least=True),
+                Figure(shape, "of those, answers that are not LOG_FULL, of three each", "-", answers, 0),
+                Figure(shape, "of those, delivered more than once", "-", twice, 0),
+            ]
+        stored = next(each["depth"] for each in _keeps(router) if each["keep"] == "other")
+        sent = 1 + 2 * (PLAIN + 2 * CONFIRMED)
+        figures.append(Figure("a keep beside one that refuses", f"messages of {sent} stored", "1", stored, sent, True))
+        figures.append(Figure("a keep beside one that refuses", "messages stored twice", "-", stored - sent, 0))
+    return figures
+
+
+def _tried(router: Router) -> tuple[tuple[int, int], int, int, int]:
+    """Plain and durable messages that a subscriber got, confirmed ones that were confirmed and that it got, answers
+    other than LOG_FULL to durable ones, which are sent three times, and messages that it got twice."""
+    counters: list[int] = []
+    wrong = confirmed = 0
+    with Stranger(*router.clients, "reader", patience_s=2) as reader, Stranger(*router.clients, "writer") as writer:
+        reader.subscribe({1: [[["n", frames.EXISTS]]]})
+        counter = writer.counter = time.time_ns()
+        for n in range(PLAIN):
+            writer.publish({"n": n})
+        for n in range(PLAIN, PLAIN + CONFIRMED):
+            with contextlib.suppress(Refused):
+                writer.confirmed({"n": n})
+                confirmed += 1
+        for n in range(PLAIN + CONFIRMED, PLAIN + 2 * CONFIRMED):
+            for flags in (KEPT, KEPT | frames.RETRY, KEPT | frames.RETRY):
+                wrong += _code(writer, n, counter + 1_000 + n, flags) != LOG_FULL
+        with contextlib.suppress(TimeoutError):
+            while True:
+                counters.append(reader.message().attributes["n"])
+    plain = len({n for n in counters if n < PLAIN})
+    middle = len({n for n in counters if PLAIN <= n < PLAIN + CONFIRMED})
+    durable = len({n for n in counters if n >= PLAIN + CONFIRMED})
+    return (plain, durable), min(confirmed, middle), wrong, len(counters) - len(set(counters))
+
+
+def _code(writer: Stranger, n: int, counter: int, flags: int) -> int:
+    """The code of the refusal; 0: it was confirmed."""
+    writer.publish({"n": n}, counter=counter, flags=flags)
+    try:
+        writer.confirmation(counter)
+    except Refused as refused:
+        return refused.code
+    return 0
+
+
+def full_log(folder: Path, _scale: float) -> list[Figure]:
+    """The log of a router is filled; others publish."""
+    with Network(folder, "r", keys="kept: {bytes: 268435456, segment_bytes: 67108864}") as net:
+        router = net["r"]
+        with tamis.blocking.connect(_address(router), name="hostile") as hostile:
+            hostile.keep("everything", "true", bytes="10 GiB", idle=None)
+            with contextlib.suppress(tamis.PublishRefused):
+                while True:
+                    hostile.publish_many([({"m": 1}, bytes(MIB - 1_024))] * 16, confirm="kept")
+        (plain, durable), confirmed, wrong, twice = _tried(router)
+    shape = "a full log"
+    return [
+        Figure(shape, f"of {PLAIN} plain messages delivered", "0", plain, PLAIN, is_least=True),
+        Figure(shape, f"of {CONFIRMED} confirmed ones confirmed and delivered", "0", confirmed, CONFIRMED, True),
+        Figure(shape, f"of {CONFIRMED} durable ones delivered", "0", durable, CONFIRMED, is_least=True),
+        Figure(shape, "of those, answers that are not LOG_FULL, of three each", "-", wrong, 0),
+        Figure(shape, "of those, delivered more than once", "-", twice, 0),
+    ]
+
+
+def _address(router: Router) -> str:
+    host, port = router.clients
+    return f"tamis://{host}:{port}"
+
+
+def _keeps(router: Router) -> list[dict[str, object]]:
+    return router.page("/kept")["kept"]
