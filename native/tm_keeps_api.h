@@ -10,7 +10,8 @@
  *
  * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
  * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and
- * refused with LOG_FAILED or LOG_FULL; while the disk is behind it waits, and with it its connection. Without
+ * refused with LOG_FAILED or LOG_FULL where one of them lacks it, which stops no other; sent again under its counter it
+ * goes to those alone that lack it. While the disk is behind it waits, and with it its connection. Without
  * tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames with SATISFIED (the id of their
  * ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of DELIVER) and CREDIT frames that
  * name an attachment are taken in C and answered there; such frames that name none, or are malformed, go up as
@@ -35,7 +36,7 @@
 
 typedef struct tm_keeps_options {
     uint64_t memory_bytes_max; /* of the index of what keeps have (48 B a message of a keep), members, tries and frames
-                                  that were read from the disk. At it messages are refused with LOG_FULL. 0: no bound */
+                                  that were read from the disk. At it keeps have no room. 0: no bound */
     uint32_t ring_bytes;       /* of the log's tm_log_options */
     uint32_t waits_max;        /* confirmations and answers that wait for the disk; past it OVERLOADED. 0: 1,048,576 */
     uint32_t has_no_thread;    /* tests: what is cold is read by the calling thread */

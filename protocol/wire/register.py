@@ -214,7 +214,7 @@ REFUSALS: Final = Register(
         RefusalCode.NOT_IN_SPACE: Meaning("the message does not fit the information space that it names", since=2),
         RefusalCode.NO_SUCH_KEEP: Meaning("no kept subscription has this name", since=2),
         RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
-        RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that refuses, is full", since=2),
+        RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
 )
