@@ -412,8 +412,7 @@ typedef struct tm_trace {
 #define TM_DROP_EPOCH 18         /* of an epoch of its source that is not believed */
 #define TM_DROP_NO_MEMBER 19     /* this router was chosen for a worker group, and no router in reach has a member */
 #define TM_DROP_SPACE 20         /* it does not fit the space that it names */
-#define TM_DROP_NOT_KEPT 21 /* a keep that wants it lacks it, and its publisher was told; or the router keeps nothing  \
-                             */
+#define TM_DROP_NOT_KEPT 21      /* refused, as a keep that wants it lacks it, or this router keeps nothing */
 
 #define TM_MATCH_BUCKETS 24 /* bucket i: sampled matches of less than 2^(i + 6) ns, the last one all others */
 
