@@ -15,7 +15,7 @@ typedef enum { WAIT_CONFIRMATION, WAIT_ANSWER, WAIT_LOSS } tm_wait_kind;
 typedef struct tm_wait {
     uint64_t n;        /* a run: of the first */
     uint64_t since_us; /* by the steady clock */
-    uint64_t origin;   /* a confirmation: who published; an answer: whose connection it is; a loss: doubts in all */
+    uint64_t origin;   /* a confirmation: who published; an answer: serial of its connection; a loss: doubts in all */
     uint64_t number;   /* a confirmation: the counter; a loss: how many in all */
     uint8_t *frame;    /* owned: an answer */
     uint32_t frame_size;

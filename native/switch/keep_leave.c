@@ -303,17 +303,6 @@ void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason
     keep_make_due(sw, slot);
 }
 
-/* Answers waited for letters, which are appended now. */
-static void release_answers(tm_switch *sw, tm_keep *keep) {
-    while (keep->answers != NULL && tm_waits_reserve(&sw->keeps->waits)) {
-        tm_keep_answer *answer = keep->answers;
-        keep->answers = answer->next;
-        answer->wait.n = sw->keeps->last_n;
-        tm_waits_add(&sw->keeps->waits, &answer->wait);
-        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
-    }
-}
-
 static uint32_t first_dying(const tm_switch *sw, const tm_keep *keep) {
     uint32_t first = TRY_NONE;
     for (uint32_t i = 0; i < keep->ready.count; i++) {
@@ -335,6 +324,6 @@ bool keep_write_letters(tm_switch *sw, uint32_t slot) {
         }
     }
     keep_flush_losses(sw, slot);
-    release_answers(sw, keep);
+    keep_release_answers(sw, keep);
     return true;
 }

@@ -10,6 +10,7 @@
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
  *     keep_frames.c   ACK and CREDIT frames of members
+ *     keep_answers.c  answers to ACKs
  *     keep_give.c     who gets which message
  *     keep_bodies.c   the frame of a message, from the memory of the log or from its files
  *     keep_leave.c    a message leaves: acknowledged, lost, dead
@@ -28,6 +29,7 @@
 #include "base/idset.h"
 #include "keeps/cold.h"
 #include "keeps/index.h"
+#include "keeps/said.h"
 #include "keeps/terms.h"
 #include "keeps/tries.h"
 #include "keeps/waits.h"
@@ -299,10 +301,18 @@ int keep_read_tail(tm_switch *sw);
 /* Something was appended: is the disk behind? */
 void keep_note_load(tm_switch *sw);
 
-/* ---- keep_turn.c ---- */
+/* ---- keep_answers.c ---- */
 
-/* Say that an answer to an ACK will not come. */
-void keep_refuse_answer(tm_switch *sw, const tm_wait *wait);
+/* What an ACK of a connection says is noted for keep `slot`: answer it when all of that is on disk. The connection ends
+ * where too many of its answers wait. */
+void keep_promise(tm_switch *sw, uint32_t connection, uint32_t slot, const uint8_t *frame, const tm_said_ack *said);
+/* An answer that has waited for dead letters waits for the disk from now on. */
+void keep_release_answers(tm_switch *sw, tm_keep *keep);
+/* What is said is on disk (`is_written`), or will never be: answer so, where the connection is still there. Frees the
+ * answer. */
+void keep_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written);
+/* The keep goes, and nobody is answered. */
+void keep_drop_answers(tm_switch *sw, tm_keep *keep);
 
 /* ---- keep_members.c ---- */
 

@@ -107,6 +107,7 @@ struct tm_switch {
     uint32_t subscriber_capacity;
     uint32_t subscriber_live; /* in use */
     uint32_t subscriber_free;
+    uint64_t connection_serial; /* of the one that was opened last */
 
     tm_subscriptions subscriptions;
     tm_publishers publishers;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, matching, places, trust
+from tests.attack import admin, keeps_answers, matching, places, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -25,4 +25,5 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "sites": admin.foreign_pages,
     "names": trust.names,
     "traces": matching.traces,
+    "answers": keeps_answers.answers,
 }
