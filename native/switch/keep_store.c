@@ -132,6 +132,20 @@ int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kep
     return TM_OK;
 }
 
+uint32_t switch_keep_or_lose(tm_switch *sw, const parts *message, size_t count) {
+    tm_keeps *keeps = sw->keeps;
+    uint32_t kept_by;
+    int result = switch_keep(sw, message, count, &kept_by);
+    if (result == TM_OK) {
+        return kept_by;
+    }
+    tm_leaving how = result == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
+    for (uint32_t i = 0; i < keeps->wanted_count; i++) {
+        keep_lose_unstored(sw, keeps->wanted_slots[i], message->size - message->route_bytes, how);
+    }
+    return keeps->wanted_count;
+}
+
 /* ---- confirmations ---- */
 
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept) {

@@ -142,6 +142,7 @@ typedef struct tm_keep {
     bool is_unwritten;          /* it is in the list of those that have messages on their way to the disk */
     bool is_closing;            /* forgotten; filters are left */
     bool is_blocked;            /* the queue of a member is full */
+    uint8_t unstored_how;       /* tm_leaving of what is unstored */
     uint64_t stamp;             /* of the last message that it wants */
     const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
     tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
@@ -164,6 +165,8 @@ typedef struct tm_keep {
     uint64_t cold_again_ms;  /* after the disk could not be read */
     uint32_t cold_at;        /* where in the bytes of `cold` the next record is */
     uint32_t loss_count;     /* losses that are not appended yet */
+    uint32_t unstored; /* messages from links that it wanted and did not get: losses that are not in its tally yet */
+    uint32_t unstored_bytes; /* of them; at its end it stays there */
 } tm_keep;
 
 _Static_assert(sizeof(tm_keep) <= 208, "there may be ten thousand that wait for their first message");
@@ -359,6 +362,8 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 bool keep_reserve_loss(tm_switch *sw, tm_keep *keep);
 /* It is lost; false: no memory to note it, and it stays. */
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+/* A message that the keep wants could not be stored for it: it has no position. This needs no memory. */
+void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving how);
 /* It goes to the dead letters, or is lost: as soon as its frame is there. */
 void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size);
 /* Write the letters whose frames are there; false: some wait. */
