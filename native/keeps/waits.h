@@ -22,7 +22,8 @@ typedef struct tm_wait {
     uint32_t connection; /* a loss: the keep's number */
     uint32_t count;      /* a run: its messages; others: 1 */
     uint8_t kind;
-    uint8_t how; /* a loss */
+    uint8_t how;    /* a loss */
+    uint8_t stored; /* a confirmation: tm_stored */
 } tm_wait;
 
 typedef struct tm_waits {

@@ -39,10 +39,10 @@ static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_
     }
     if (*confirming != wait->connection && *confirming != CONNECTION_NONE) {
         switch_send_confirmations(sw, *confirming);
-        sw->confirmations.count = 0;
+        switch_drop_confirmations(sw);
     }
     *confirming = wait->connection;
-    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1);
+    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1, (tm_stored)wait->stored);
     keeps->stats.confirmed += wait->count;
     keeps->stats.commit_us = now_us - wait->since_us;
     keep_count_commits(keeps, keeps->stats.commit_us, wait->count);
@@ -78,7 +78,7 @@ static void release(tm_switch *sw) {
     }
     if (confirming != CONNECTION_NONE) {
         switch_send_confirmations(sw, confirming);
-        sw->confirmations.count = 0;
+        switch_drop_confirmations(sw);
     }
 }
 
