@@ -132,13 +132,8 @@ int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kep
     return TM_OK;
 }
 
-uint32_t switch_keep_or_lose(tm_switch *sw, const parts *message, size_t count) {
-    tm_keeps *keeps = sw->keeps;
-    uint32_t kept_by;
-    int result = switch_keep(sw, message, count, &kept_by);
-    if (result == TM_OK) {
-        return kept_by;
-    }
+uint32_t switch_lose_unkept(tm_switch *sw, const parts *message, int result) {
+    const tm_keeps *keeps = sw->keeps;
     tm_leaving how = result == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         keep_lose_unstored(sw, keeps->wanted_slots[i], message->size - message->route_bytes, how);

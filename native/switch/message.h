@@ -193,9 +193,9 @@ typedef struct tm_keep_refusal {
 /* `count` rows of local filters match: keep the message for those of them that are keeps, `*kept_by` of them. TM_OK, or
  * why it is kept by none. */
 int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by);
-/* The same for a message from a link, which nobody can refuse: where it cannot be kept it is a loss of each keep that
- * wants it. Returns how many do. */
-uint32_t switch_keep_or_lose(tm_switch *sw, const parts *message, size_t count);
+/* A message from a link, which nobody can refuse, is kept by none, for `result` of switch_keep: it is a loss of each
+ * keep that wants it. Returns how many do. */
+uint32_t switch_lose_unkept(tm_switch *sw, const parts *message, int result);
 /* Confirm a message once it is on disk, and say whether it is stored; one that no keep wanted, at once. */
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 /* What to say where `result` of switch_keep, or that there are no keeps, is why a message is refused. */

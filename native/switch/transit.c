@@ -91,7 +91,8 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
     }
     uint32_t wanted_by = 0;
     if (sw->keeps != NULL && count > 0 && !message->is_dry) {
-        wanted_by = switch_keep_or_lose(sw, message, count);
+        int result = switch_keep(sw, message, count, &wanted_by);
+        wanted_by = result == TM_OK ? wanted_by : switch_lose_unkept(sw, message, result);
     }
     return wanted_by + switch_deliver(sw, message, count);
 }
