@@ -117,6 +117,7 @@ class SwitchKeeps:
         ring_bytes: int,
         memory_bytes_max: int = 256 * MIB,
         waits_max: int = 0,
+        answers_max: int = 0,
         has_no_thread: bool = False,
     ) -> None:
         """`ring_bytes`: as that of `log`. `memory_bytes_max`: of the index, members and what was read from the disk."""
@@ -126,6 +127,7 @@ class SwitchKeeps:
                 "memory_bytes_max": memory_bytes_max,
                 "ring_bytes": ring_bytes,
                 "waits_max": waits_max,
+                "answers_max": answers_max,
                 "has_no_thread": has_no_thread,
             },
         )

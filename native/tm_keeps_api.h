@@ -9,12 +9,12 @@
  * the log, and calls the functions here.
  *
  * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
- * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it), and
- * refused with LOG_FAILED or LOG_FULL where one of them lacks it, which stops no other; sent again under its counter it
- * goes to those alone that lack it. While the disk is behind it waits, and with it its connection. Without
- * tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames with SATISFIED (the id of their
- * ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of DELIVER) and CREDIT frames that
- * name an attachment are taken in C and answered there; such frames that name none, or are malformed, go up as
+ * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it, which the
+ * ACK says), and refused with LOG_FAILED or LOG_FULL where one of them lacks it, which stops no other; sent again under
+ * its counter it goes to those alone that lack it. While the disk is behind it waits, and with it its connection.
+ * Without tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames with SATISFIED (the id of
+ * their ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of DELIVER) and CREDIT frames
+ * that name an attachment are taken in C and answered there; such frames that name none, or are malformed, go up as
  * TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST (with `in_all`) are C's,
  * too. A connection that ends leaves its keeps by itself.
  *
@@ -39,7 +39,9 @@ typedef struct tm_keeps_options {
                                   that were read from the disk. At it keeps have no room. 0: no bound */
     uint32_t ring_bytes;       /* of the log's tm_log_options */
     uint32_t waits_max;        /* confirmations and answers that wait for the disk; past it OVERLOADED. 0: 1,048,576 */
-    uint32_t has_no_thread;    /* tests: what is cold is read by the calling thread */
+    uint32_t answers_max;   /* answers to ACKs of one connection that wait for the disk, 256 KiB of them at most; past
+                               it the connection ends with OVER_LIMIT. 0: 1,000 */
+    uint32_t has_no_thread; /* tests: what is cold is read by the calling thread */
 } tm_keeps_options;
 
 /* Let the switch keep. It borrows `log`, which nobody else appends to from here on: free the switch, or end this with

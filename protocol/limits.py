@@ -181,6 +181,10 @@ TABLE_SHARE_OF_CLIENT = 10
 KEEP_UNACKED_MAX = 100_000
 """Messages of one kept subscription that may be given out and not acknowledged: each is an entry in memory."""
 
+ACK_ANSWERS_MAX = 1_000
+"""Answers to ACKs of one connection that may wait for the disk, 256 KiB of them at most. A consumer that waits for more
+at once gains nothing; each is a copy of its ranges in the memory of the router."""
+
 KEEP_BACKOFFS_MAX = 8
 """Pauses between deliveries of one message; the last one is taken for all later ones."""
 

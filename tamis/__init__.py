@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ConnectFailed,
         KeepRefused,
         NotAdmitted,
+        NotStored,
         OutboxFailed,
         PublishRefused,
         PublishUnknown,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     )
     from tamis.client.gap import Gap, GapReason
     from tamis.client.message import Message
+    from tamis.client.receipt import Receipt, Receipts
     from tamis.client.responder import Question, Responder
     from tamis.client.subscription import Subscription
     from tamis.client.trail import Trail
@@ -49,6 +51,8 @@ _HOME = {
     "KeptMessage": "tamis.client.attachment",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
+    "Receipt": "tamis.client.receipt",
+    "Receipts": "tamis.client.receipt",
     "Responder": "tamis.client.responder",
     "Question": "tamis.client.responder",
     "Gap": "tamis.client.gap",
@@ -63,6 +67,7 @@ _HOME = {
     "ClientClosed": "tamis.client.errors",
     "PublishRefused": "tamis.client.errors",
     "PublishUnknown": "tamis.client.errors",
+    "NotStored": "tamis.client.errors",
     "SubscriptionRefused": "tamis.client.errors",
     "KeepRefused": "tamis.client.errors",
     "AckUnknown": "tamis.client.errors",
@@ -82,6 +87,8 @@ __all__ = [
     "Message",
     "KeptMessage",
     "MessageId",
+    "Receipt",
+    "Receipts",
     "Responder",
     "Question",
     "Gap",
@@ -100,6 +107,7 @@ __all__ = [
     "Unanswered",
     "PublishRefused",
     "PublishUnknown",
+    "NotStored",
     "SubscriptionRefused",
     "KeepRefused",
     "AckUnknown",

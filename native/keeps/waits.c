@@ -28,8 +28,8 @@ void tm_waits_add(tm_waits *waits, const tm_wait *wait) {
 bool tm_waits_join(tm_waits *waits, const tm_wait *wait) {
     tm_wait *last = waits->first < waits->end ? &waits->rows[waits->end - 1] : NULL;
     if (last == NULL || last->kind != WAIT_CONFIRMATION || last->connection != wait->connection ||
-        last->origin != wait->origin || last->since_us != wait->since_us || last->n + last->count != wait->n ||
-        last->number + last->count != wait->number) {
+        last->origin != wait->origin || last->since_us != wait->since_us || last->stored != wait->stored ||
+        last->n + last->count != wait->n || last->number + last->count != wait->number) {
         return false;
     }
     last->count++;

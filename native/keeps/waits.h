@@ -15,14 +15,15 @@ typedef enum { WAIT_CONFIRMATION, WAIT_ANSWER, WAIT_LOSS } tm_wait_kind;
 typedef struct tm_wait {
     uint64_t n;        /* a run: of the first */
     uint64_t since_us; /* by the steady clock */
-    uint64_t origin;   /* a confirmation: who published; an answer: whose connection it is; a loss: doubts in all */
+    uint64_t origin;   /* a confirmation: who published; an answer: serial of its connection; a loss: doubts in all */
     uint64_t number;   /* a confirmation: the counter; a loss: how many in all */
     uint8_t *frame;    /* owned: an answer */
     uint32_t frame_size;
     uint32_t connection; /* a loss: the keep's number */
     uint32_t count;      /* a run: its messages; others: 1 */
     uint8_t kind;
-    uint8_t how; /* a loss */
+    uint8_t how;    /* a loss */
+    uint8_t stored; /* a confirmation: tm_stored */
 } tm_wait;
 
 typedef struct tm_waits {

@@ -215,14 +215,42 @@ static tm_run *use_run(tm_publishers *publishers, tm_publisher *publisher, uint6
     return run;
 }
 
-void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t counter) {
+/* The run in whose window a counter is; NULL: it is not known one by one. */
+static tm_run *window_of(const tm_publishers *publishers, uint64_t number, uint64_t counter) {
     uint32_t row = find(publishers, number);
     uint32_t at = row != PUBLISHER_NONE ? run_of(&publishers->rows[row], counter) : RUNS_MAX;
     tm_run *run = at < RUNS_MAX ? publishers->rows[row].runs[at] : NULL;
-    for (unsigned i = 0;
-         run != NULL && counter <= run->highest && run->highest - counter < PUBLISHER_WINDOW && i < MARKS; i++) {
-        tm_bit_clear(run->seen[i], (uint32_t)(counter % PUBLISHER_WINDOW));
+    bool is_inside =
+        run != NULL && run->first <= counter && counter <= run->highest && run->highest - counter < PUBLISHER_WINDOW;
+    return is_inside ? run : NULL;
+}
+
+static void clear_mark(tm_publishers *publishers, uint64_t number, uint64_t counter, tm_mark mark) {
+    tm_run *run = window_of(publishers, number, counter);
+    if (run != NULL) {
+        tm_bit_clear(run->seen[mark], (uint32_t)(counter % PUBLISHER_WINDOW));
     }
+}
+
+void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t counter) {
+    clear_mark(publishers, number, counter, MARK_ENTERED);
+    clear_mark(publishers, number, counter, MARK_DELIVERED);
+}
+
+void tm_publishers_note_stored(tm_publishers *publishers, uint64_t number, uint64_t counter) {
+    clear_mark(publishers, number, counter, MARK_DELIVERED);
+}
+
+void tm_publishers_note_moved(tm_publishers *publishers, uint64_t number, uint64_t counter) {
+    clear_mark(publishers, number, counter, MARK_ENTERED);
+}
+
+tm_stored tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter) {
+    const tm_run *run = window_of(publishers, number, counter);
+    if (run == NULL || !has(run, MARK_ENTERED, counter)) {
+        return STORED_UNKNOWN;
+    }
+    return has(run, MARK_DELIVERED, counter) ? STORED_NOT : STORED;
 }
 
 /* ---- messages ---- */
@@ -289,7 +317,7 @@ bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t 
     if (run == NULL) {
         return false;
     }
-    *fresh = reach(run, counter) && mark(run, MARK_DELIVERED, counter);
+    *fresh = reach(run, counter) && !has(run, MARK_ENTERED, counter) && mark(run, MARK_DELIVERED, counter);
     return true;
 }
 

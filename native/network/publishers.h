@@ -5,6 +5,9 @@
  *     first ............................. highest        one within RUN_REACH above `highest` belongs to the run
  *                    [last PUBLISHER_WINDOW]             known one by one, by each mark; older ones count as seen
  *
+ * The two marks of a counter say three things: delivered alone is what came from another router; both, what entered
+ * here; entered alone, what entered here and is stored by a keep.
+ *
  * A counter outside every run was never seen, however old it is. So a clock that steps back loses nothing where a
  * message is delivered, and a second try that came by another router is still known. At its bound (RUNS_MAX) the run
  * used least recently is forgotten; at theirs, the publisher that has been quiet longest.
@@ -55,6 +58,13 @@ typedef enum {
     COUNTER_NO_MEMORY,
 } tm_counter;
 
+/* Whether a confirmed message is stored by a keep of this router. */
+typedef enum {
+    STORED_UNKNOWN, /* it is not known, or the publisher has not asked */
+    STORED_NOT,     /* no keep wanted it */
+    STORED,
+} tm_stored;
+
 void tm_publishers_init(tm_publishers *publishers, tm_memory *memory, uint32_t rows_max);
 void tm_publishers_clear(tm_publishers *publishers);
 
@@ -67,6 +77,12 @@ tm_counter tm_publishers_enter(tm_publishers *publishers, uint64_t number, uint6
 bool tm_publishers_deliver(tm_publishers *publishers, uint64_t number, uint64_t counter, bool *fresh);
 /* One that was entered was not taken after all, and may come again. */
 void tm_publishers_withdraw(tm_publishers *publishers, uint64_t number, uint64_t counter);
+/* Note that one that entered here is stored by a keep. */
+void tm_publishers_note_stored(tm_publishers *publishers, uint64_t number, uint64_t counter);
+/* Forget that one entered here: it counts as one that came from another router, and is not known to be stored. */
+void tm_publishers_note_moved(tm_publishers *publishers, uint64_t number, uint64_t counter);
+/* Return whether one that entered here before is stored by a keep. */
+tm_stored tm_publishers_stored(const tm_publishers *publishers, uint64_t number, uint64_t counter);
 /* The highest counter known of it, but for those above `believable`; 0: none. */
 uint64_t tm_publishers_newest(const tm_publishers *publishers, uint64_t number, uint64_t believable);
 bool tm_publishers_are_sound(const tm_publishers *publishers);

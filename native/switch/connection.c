@@ -85,6 +85,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
                         .publisher_row = PUBLISHER_NONE,
                         .neighbour = NEIGHBOUR_NONE,
                         .subscriber = SUBSCRIBER_NONE,
+                        .serial = ++sw->connection_serial,
                         .clocks = {.received_ms = sw->now_ms, .sent_ms = sw->now_ms, .round_trip_us = UINT64_MAX}};
     sw->connection_live++;
     *out = id;

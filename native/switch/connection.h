@@ -94,6 +94,9 @@ typedef struct tm_connection {
     uint32_t neighbour;   /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
     uint32_t subscriber;  /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
     uint32_t attachments; /* list of members of keeps (keeps.h), + 1; 0: none */
+    uint32_t answers;     /* to its ACKs, that wait for the disk */
+    uint32_t answer_bytes;
+    uint64_t serial; /* no other connection has it, whatever its id */
     uint32_t next_free;
 } tm_connection;
 

@@ -136,6 +136,29 @@ static uint64_t count_held(const tm_switch *sw) {
     return held;
 }
 
+static uint32_t count_answers(const tm_switch *sw, const tm_wait *wait) {
+    return wait->kind == WAIT_ANSWER && sw->connections[wait->connection].serial == wait->origin;
+}
+
+/* Do connections count the answers that wait for them? */
+static bool answers_are_sound(const tm_switch *sw) {
+    const tm_waits *waits = &sw->keeps->waits;
+    uint32_t waiting = 0;
+    uint32_t counted = 0;
+    for (uint32_t at = waits->first; at < waits->end; at++) {
+        waiting += count_answers(sw, &waits->rows[at]);
+    }
+    for (uint32_t slot = 0; slot < sw->keeps->count; slot++) {
+        for (const tm_keep_answer *answer = sw->keeps->rows[slot]->answers; answer != NULL; answer = answer->next) {
+            waiting += count_answers(sw, &answer->wait);
+        }
+    }
+    for (uint32_t id = 0; id < sw->connection_count; id++) {
+        counted += sw->connections[id].answers;
+    }
+    return waiting == counted;
+}
+
 int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     *reason = NULL;
     if (sw == NULL || sw->keeps == NULL) {
@@ -161,6 +184,9 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     }
     if (*reason == NULL && count_held(sw) != keeps->stats.held) {
         *reason = "publishers that wait for the disk are counted wrongly";
+    }
+    if (*reason == NULL && !answers_are_sound(sw)) {
+        *reason = "answers that wait are counted wrongly";
     }
     return *reason == NULL ? TM_OK : TM_MISUSED;
 }

@@ -45,35 +45,6 @@ static void note(tm_switch *sw, const parts *message) {
     keep_note_incomplete(sw, name_of(message->frame), keeps->wanted, keeps->lack.stored);
 }
 
-/* ---- losses ---- */
-
-/* Without memory it is not counted. */
-static void lose_unstored(tm_switch *sw, tm_keep *keep, uint32_t size) {
-    if (keep_open_account(sw, keep)) {
-        keep->appended++;
-        keep->account->tally.left[LEFT_DROPPED]++;
-        keep->account->tally.bytes[LEFT_DROPPED] += size;
-        keep->is_short = true;
-    }
-}
-
-void keep_tell_short(tm_switch *sw, uint32_t slot) {
-    tm_keep *keep = keep_at(sw, slot);
-    if (!keep->is_short || !keep_reserve_loss(sw, keep)) {
-        return;
-    }
-    tm_keep_account *account = keep->account;
-    tm_keep_loss *last = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
-    if (last != NULL && last->how == LEFT_DROPPED) {
-        last->tally = account->tally;
-    } else { /* no message has number 0: what is lost had none */
-        account->losses[keep->loss_count++] = (tm_keep_loss){0, 0, LEFT_DROPPED, account->tally};
-        sw->keeps->losses++;
-    }
-    keep->is_short = false;
-    keep_make_due(sw, slot);
-}
-
 /* ---- the message at hand ---- */
 
 static bool asks_for_disk(const parts *message) {
@@ -87,12 +58,13 @@ void keep_take_lack(tm_switch *sw, const parts *message) {
         return;
     }
     bool is_told = asks_for_disk(message) && !switch_is_link(switch_at(sw, message->from));
+    tm_leaving how = keeps->lack.why == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
     for (uint32_t i = keeps->lack.stored; i < keeps->wanted_count; i++) {
-        tm_keep *keep = keep_at(sw, keeps->wanted_slots[i]);
+        uint32_t slot = keeps->wanted_slots[i];
         if (is_told) {
-            keep->refused++;
+            keep_at(sw, slot)->refused++;
         } else {
-            lose_unstored(sw, keep, message->size - message->route_bytes);
+            keep_lose_unstored(sw, slot, message->size - message->route_bytes, how);
         }
     }
     if (asks_for_disk(message)) {

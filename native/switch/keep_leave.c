@@ -136,6 +136,11 @@ bool keep_reserve_loss(tm_switch *sw, tm_keep *keep) {
                    &keep->account->loss_capacity, keep->loss_count + 1);
 }
 
+static void push_loss(tm_switch *sw, tm_keep *keep, tm_log_range done, tm_leaving how) {
+    keep->account->losses[keep->loss_count++] = (tm_keep_loss){done.first, done.last, how, keep->account->tally};
+    sw->keeps->losses++;
+}
+
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     tm_keep *keep = keep_at(sw, slot);
     if (keep->index.rows[at].state == KEPT_PAST) { /* somebody has had it */
@@ -155,11 +160,32 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
         before->last = n;
         before->tally = account->tally;
     } else {
-        account->losses[keep->loss_count++] = (tm_keep_loss){first, n, how, account->tally};
-        sw->keeps->losses++;
+        push_loss(sw, keep, (tm_log_range){first, n}, how);
     }
     keep_make_due(sw, slot);
     return true;
+}
+
+/* What was not stored is counted in the tally; without memory later. */
+static void tally_unstored(tm_switch *sw, tm_keep *keep) {
+    if (keep->unstored == 0 || !keep_reserve_loss(sw, keep)) {
+        return;
+    }
+    keep->appended += keep->unstored;
+    keep->account->tally.left[keep->unstored_how] += keep->unstored;
+    keep->account->tally.bytes[keep->unstored_how] += keep->unstored_bytes;
+    push_loss(sw, keep, (tm_log_range){0, 0}, (tm_leaving)keep->unstored_how);
+    keep->unstored = keep->unstored_bytes = 0;
+}
+
+void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving how) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (keep->unstored_how != how) {
+        tally_unstored(sw, keep);
+    }
+    keep->unstored_how = keep->unstored == 0 ? (uint8_t)how : keep->unstored_how;
+    keep->unstored += keep->unstored < UINT32_MAX;
+    keep->unstored_bytes += size < UINT32_MAX - keep->unstored_bytes ? size : UINT32_MAX - keep->unstored_bytes;
 }
 
 static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *loss, uint64_t *n) {
@@ -174,6 +200,7 @@ static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *l
 void keep_flush_losses(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t written = 0;
+    tally_unstored(sw, keep);
     for (; written < keep->loss_count; written++) {
         const tm_keep_loss *loss = &keep->account->losses[written];
         uint64_t n;
@@ -303,17 +330,6 @@ void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason
     keep_make_due(sw, slot);
 }
 
-/* Answers waited for letters, which are appended now. */
-static void release_answers(tm_switch *sw, tm_keep *keep) {
-    while (keep->answers != NULL && tm_waits_reserve(&sw->keeps->waits)) {
-        tm_keep_answer *answer = keep->answers;
-        keep->answers = answer->next;
-        answer->wait.n = sw->keeps->last_n;
-        tm_waits_add(&sw->keeps->waits, &answer->wait);
-        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
-    }
-}
-
 static uint32_t first_dying(const tm_switch *sw, const tm_keep *keep) {
     uint32_t first = TRY_NONE;
     for (uint32_t i = 0; i < keep->ready.count; i++) {
@@ -335,6 +351,6 @@ bool keep_write_letters(tm_switch *sw, uint32_t slot) {
         }
     }
     keep_flush_losses(sw, slot);
-    release_answers(sw, keep);
+    keep_release_answers(sw, keep);
     return true;
 }

@@ -148,12 +148,7 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
         TM_DELETE(memory, TM_COLD, keep->account, tm_keep_account, 1);
         keep->account = NULL;
     }
-    while (keep->answers != NULL) {
-        tm_keep_answer *answer = keep->answers;
-        keep->answers = answer->next;
-        TM_DELETE(memory, TM_COLD, answer->wait.frame, uint8_t, answer->wait.frame_size);
-        TM_DELETE(memory, TM_COLD, answer, tm_keep_answer, 1);
-    }
+    keep_drop_answers(sw, keep);
     keep_drop_cold(sw, keep);
     tm_terms_drop(&sw->keeps->terms, keep->terms);
     keep->terms = NULL;

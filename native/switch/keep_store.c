@@ -140,7 +140,7 @@ static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *me
         store(sw, message);
     }
     keep_take_lack(sw, message);
-    return sw->keeps->wanted_count;
+    return sw->keeps->lack.had + sw->keeps->wanted_count;
 }
 
 uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count) {
@@ -158,10 +158,10 @@ uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count) {
 
 /* ---- confirmations ---- */
 
-void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept) {
+void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
     tm_keeps *keeps = sw->keeps;
-    if (!is_kept || keeps->last_n <= keeps->committed) {
-        switch_confirm(sw, connection, counter);
+    if (stored == STORED_NOT || keeps->last_n <= keeps->committed) {
+        switch_confirm_run(sw, connection, counter, counter, stored);
         return;
     }
     if (keeps->has_failed) {
@@ -173,6 +173,7 @@ void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, b
                     .origin = switch_at(sw, connection)->admission.number,
                     .number = counter,
                     .kind = WAIT_CONFIRMATION,
+                    .stored = (uint8_t)stored,
                     .connection = connection,
                     .count = 1};
     if (tm_waits_join(&keeps->waits, &wait)) {

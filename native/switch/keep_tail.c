@@ -40,6 +40,7 @@ static void note(tm_switch *sw, const tm_log_record *record) {
     if (tm_load64(body.frame + WIRE_TRANSIT) == sw->options.number) {
         uint32_t row = PUBLISHER_NONE;
         tm_publishers_enter(&sw->publishers, origin, counter, switch_counter_max(sw), &row);
+        tm_publishers_note_stored(&sw->publishers, origin, counter);
     } else {
         bool is_fresh;
         tm_publishers_deliver(&sw->publishers, origin, counter, &is_fresh);

@@ -39,24 +39,13 @@ static void confirm(tm_switch *sw, const tm_wait *wait, uint64_t now_us, uint32_
     }
     if (*confirming != wait->connection && *confirming != CONNECTION_NONE) {
         switch_send_confirmations(sw, *confirming);
-        sw->confirmations.count = 0;
+        switch_drop_confirmations(sw);
     }
     *confirming = wait->connection;
-    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1);
+    switch_confirm_run(sw, wait->connection, wait->number, wait->number + wait->count - 1, (tm_stored)wait->stored);
     keeps->stats.confirmed += wait->count;
     keeps->stats.commit_us = now_us - wait->since_us;
     keep_count_commits(keeps, keeps->stats.commit_us, wait->count);
-}
-
-static void answer(tm_switch *sw, const tm_wait *wait) {
-    tm_connection *connection = switch_at(sw, wait->connection);
-    if (connection->state == CONNECTION_OPEN && connection->admission.number == wait->origin) {
-        uint8_t *at = tm_outbox_urge(&connection->outbox, &sw->memory, wait->frame_size);
-        if (at != NULL) {
-            memcpy(at, wait->frame, wait->frame_size);
-            switch_mark_dirty(sw, wait->connection);
-        }
-    }
 }
 
 static void tell_loss(tm_switch *sw, const tm_wait *wait) {
@@ -82,33 +71,26 @@ static void release(tm_switch *sw) {
         if (wait.kind == WAIT_CONFIRMATION) {
             confirm(sw, &wait, now_us, &confirming);
         } else if (wait.kind == WAIT_ANSWER) {
-            answer(sw, &wait);
+            keep_end_answer(sw, &wait, true);
         } else {
             tell_loss(sw, &wait);
         }
-        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
     }
     if (confirming != CONNECTION_NONE) {
         switch_send_confirmations(sw, confirming);
-        sw->confirmations.count = 0;
+        switch_drop_confirmations(sw);
     }
 }
 
 /* ---- the log has failed ---- */
 
-void keep_refuse_answer(tm_switch *sw, const tm_wait *wait) {
-    wire_begin(&sw->writer, WIRE_ACK);
-    wire_array(&sw->writer, 4);
-    wire_unsigned(&sw->writer, WIRE_ACK_OF_DELIVER);
-    wire_unsigned(&sw->writer, wait->number >> 32);
-    wire_array(&sw->writer, 0);
-    wire_array(&sw->writer, 1);
-    wire_array(&sw->writer, 3);
-    wire_unsigned(&sw->writer, (uint32_t)wait->number);
-    wire_unsigned(&sw->writer, WIRE_REFUSED_LOG_FAILED);
-    wire_text(&sw->writer, "what this says could not be written to the log of this router");
-    wire_end(&sw->writer);
-    switch_send_urgent(sw, wait->connection);
+static void refuse_run(tm_switch *sw, const tm_wait *wait) {
+    const tm_connection *connection = switch_at(sw, wait->connection);
+    for (uint32_t i = 0;
+         i < wait->count && connection->state == CONNECTION_OPEN && connection->admission.number == wait->origin; i++) {
+        switch_refuse(sw, wait->connection, wait->number + i, WIRE_REFUSED_LOG_FAILED,
+                      "the log of this router cannot be written", 0);
+    }
 }
 
 static void give_up(tm_switch *sw) {
@@ -116,18 +98,11 @@ static void give_up(tm_switch *sw) {
     tm_wait wait;
     keeps->has_failed = true;
     while (tm_waits_take(&keeps->waits, UINT64_MAX, &wait)) {
-        const tm_connection *connection = wait.kind != WAIT_LOSS ? switch_at(sw, wait.connection) : NULL;
-        bool is_there =
-            connection != NULL && connection->state == CONNECTION_OPEN && connection->admission.number == wait.origin;
-        if (is_there && wait.kind == WAIT_CONFIRMATION) {
-            for (uint32_t i = 0; i < wait.count && connection->state == CONNECTION_OPEN; i++) {
-                switch_refuse(sw, wait.connection, wait.number + i, WIRE_REFUSED_LOG_FAILED,
-                              "the log of this router cannot be written", 0);
-            }
-        } else if (is_there) {
-            keep_refuse_answer(sw, &wait);
+        if (wait.kind == WAIT_CONFIRMATION) {
+            refuse_run(sw, &wait);
+        } else if (wait.kind == WAIT_ANSWER) {
+            keep_end_answer(sw, &wait, false);
         }
-        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
     }
 }
 
@@ -235,10 +210,7 @@ void switch_keeps_tick(tm_switch *sw) {
     uint64_t now_ms = keep_wall_ms(sw);
     for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
         tm_keep *keep = keep_at(sw, slot);
-        if (keep->is_short && keep->is_live && !keep->is_closing) {
-            keep_tell_short(sw, slot);
-        }
-        bool waits = keep->loss_count > 0 || keep->dying > 0 || keep->cold_again_ms > 0;
+        bool waits = keep->loss_count > 0 || keep->unstored > 0 || keep->dying > 0 || keep->cold_again_ms > 0;
         if (keep->is_live && (keep->look_ms <= now_ms || waits)) {
             keep_make_due(sw, slot);
         }

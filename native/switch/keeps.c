@@ -280,6 +280,7 @@ static int end_keeps(tm_switch *sw) {
     sw->holds &= (uint8_t)~SWITCH_HOLD_LOG;
     for (uint32_t id = 0; sw->keeps != NULL && id < sw->connection_count; id++) {
         switch_hold_no_more(sw, id);
+        switch_at(sw, id)->answers = switch_at(sw, id)->answer_bytes = 0;
     }
     if (sw->keeps != NULL) {
         keep_flush_done(sw);

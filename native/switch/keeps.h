@@ -11,6 +11,7 @@
  *     keep_turn.c     what is on disk now, and what that lets happen; what time brings
  *     keep_members.c  attachments
  *     keep_frames.c   ACK and CREDIT frames of members
+ *     keep_answers.c  answers to ACKs
  *     keep_give.c     who gets which message
  *     keep_bodies.c   the frame of a message, from the memory of the log or from its files
  *     keep_leave.c    a message leaves: acknowledged, lost, dead
@@ -30,6 +31,7 @@
 #include "keeps/cold.h"
 #include "keeps/incomplete.h"
 #include "keeps/index.h"
+#include "keeps/said.h"
 #include "keeps/terms.h"
 #include "keeps/tries.h"
 #include "keeps/waits.h"
@@ -142,7 +144,7 @@ typedef struct tm_keep {
     bool is_unwritten;          /* it is in the list of those that have messages on their way to the disk */
     bool is_closing;            /* forgotten; filters are left */
     bool is_blocked;            /* the queue of a member is full */
-    bool is_short;              /* it has lost messages that were never in it, and has not told so */
+    uint8_t unstored_how;       /* tm_leaving of what is unstored */
     uint64_t stamp;             /* of the last message that it wants */
     const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
     tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
@@ -165,6 +167,8 @@ typedef struct tm_keep {
     uint64_t cold_again_ms;  /* after the disk could not be read */
     uint32_t cold_at;        /* where in the bytes of `cold` the next record is */
     uint32_t loss_count;     /* losses that are not appended yet */
+    uint32_t unstored; /* messages that it wanted and had no room for: losses that are not in its tally yet */
+    uint32_t unstored_bytes; /* of them; at its end it stays there */
 } tm_keep;
 
 _Static_assert(sizeof(tm_keep) <= 208, "there may be ten thousand that wait for their first message");
@@ -313,18 +317,24 @@ const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *mess
 void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
 /* The message at hand was stored where there was room: remember who lacks it, or that nobody does. */
 void keep_take_lack(tm_switch *sw, const parts *message);
-/* Let a keep write how many messages it has lost that were never in it. */
-void keep_tell_short(tm_switch *sw, uint32_t slot);
 
 /* ---- keep_hold.c ---- */
 
 /* Something was appended: is the disk behind? */
 void keep_note_load(tm_switch *sw);
 
-/* ---- keep_turn.c ---- */
+/* ---- keep_answers.c ---- */
 
-/* Say that an answer to an ACK will not come. */
-void keep_refuse_answer(tm_switch *sw, const tm_wait *wait);
+/* What an ACK of a connection says is noted for keep `slot`: answer it when all of that is on disk. The connection ends
+ * where too many of its answers wait. */
+void keep_promise(tm_switch *sw, uint32_t connection, uint32_t slot, const uint8_t *frame, const tm_said_ack *said);
+/* An answer that has waited for dead letters waits for the disk from now on. */
+void keep_release_answers(tm_switch *sw, tm_keep *keep);
+/* What is said is on disk (`is_written`), or will never be: answer so, where the connection is still there. Frees the
+ * answer. */
+void keep_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written);
+/* The keep goes, and nobody is answered. */
+void keep_drop_answers(tm_switch *sw, tm_keep *keep);
 
 /* ---- keep_members.c ---- */
 
@@ -371,6 +381,9 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 bool keep_reserve_loss(tm_switch *sw, tm_keep *keep);
 /* It is lost; false: no memory to note it, and it stays. */
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
+/* A message that the keep wants could not be stored for it: it has no position. This needs no memory; what was lost is
+ * written once a tick at most, so that a full log is not filled by it, and a crash takes back what was not. */
+void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving how);
 /* It goes to the dead letters, or is lost: as soon as its frame is there. */
 void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size);
 /* Write the letters whose frames are there; false: some wait. */

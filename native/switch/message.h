@@ -200,8 +200,8 @@ bool switch_is_incomplete(const tm_switch *sw, const parts *message);
 /* Refuse a message that asks for the disk, and that switch_keep has dealt with, if a keep lacks it; false: none does.
  */
 bool switch_refuse_lacking(tm_switch *sw, const parts *message);
-/* Confirm a message once it is on disk; one that nobody keeps, at once. */
-void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept);
+/* Confirm a message once it is on disk, and say whether it is stored; one that no keep wanted, at once. */
+void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 /* What to say where a result of the log (TM_OK: a keep has no room), or that there are no keeps, is why a message is
  * refused. */
 tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result);

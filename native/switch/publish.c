@@ -66,12 +66,26 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, i
     }
 }
 
+/* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
+static void confirm_durable(tm_switch *sw, const parts *message, uint64_t counter) {
+    uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
+    if (message->wanted_by > 0) {
+        tm_publishers_note_stored(&sw->publishers, origin, counter);
+        switch_confirm_kept(sw, message->from, counter, STORED);
+    } else if (message->was_here) {
+        tm_publishers_note_moved(&sw->publishers, origin, counter);
+        switch_confirm_kept(sw, message->from, counter, STORED_UNKNOWN);
+    } else {
+        switch_confirm_kept(sw, message->from, counter, STORED_NOT);
+    }
+}
+
 static void confirm(tm_switch *sw, const parts *message) {
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) == 0) {
         switch_confirm(sw, message->from, counter);
     } else if (message->wanted_by == 0 || !switch_refuse_lacking(sw, message)) {
-        switch_confirm_kept(sw, message->from, counter, message->wanted_by > 0 || message->was_here);
+        confirm_durable(sw, message, counter);
     }
 }
 
@@ -134,7 +148,8 @@ static bool take_counter(tm_switch *sw, parts *message) {
         offer_again(sw, message);
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
-        switch_confirm_kept(sw, message->from, counter, true); /* its first try is among what was appended */
+        tm_stored stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
+        switch_confirm_kept(sw, message->from, counter, stored); /* its first try is among what was appended */
     } else {
         switch_refuse_counter(sw, message, found);
     }

@@ -193,7 +193,7 @@ static void settle(tm_switch *sw, uint32_t id) {
         switch_send_confirmations(sw, id);
         switch_grant(sw, id);
     }
-    sw->confirmations.count = 0;
+    switch_drop_confirmations(sw);
     switch_flush_dirty(sw);
 }
 

@@ -53,6 +53,7 @@ void tm_switch_free(tm_switch *sw) {
     if (sw == NULL) {
         return;
     }
+    switch_free_keeps(sw);
     for (uint32_t id = 0; id < sw->connection_count; id++) {
         switch_clear_connection(sw, switch_at(sw, id));
     }
@@ -74,7 +75,6 @@ void tm_switch_free(tm_switch *sw) {
     TM_DELETE(&sw->memory, TM_COLD, sw->event_bytes, uint8_t, sw->event_bytes_capacity);
     tm_subscriptions_clear(&sw->subscriptions);
     tm_publishers_clear(&sw->publishers);
-    switch_free_keeps(sw);
     switch_net_free(sw->net, &sw->memory);
     tm_spaces_free(sw->spaces);
     if (sw->epoll >= 0) {

@@ -30,12 +30,19 @@
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
 #define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
 
+/* Runs of counters, by tm_stored: in place of those of which nothing is said stand all that are confirmed. */
+#define CONFIRMED STORED_UNKNOWN
+#define CONFIRMED_LISTS (STORED + 1)
+
 /* Counters to confirm to the publisher whose frames are being walked. */
 typedef struct tm_confirmations {
-    uint32_t count;
-    uint64_t first[SWITCH_RANGES_MAX];
-    uint64_t last[SWITCH_RANGES_MAX];
+    uint8_t counts[4]; /* by list; one store empties all */
+    uint64_t first[CONFIRMED_LISTS][SWITCH_RANGES_MAX];
+    uint64_t last[CONFIRMED_LISTS][SWITCH_RANGES_MAX];
 } tm_confirmations;
+
+_Static_assert(SWITCH_RANGES_MAX <= UINT8_MAX && CONFIRMED_LISTS <= 4, "counts fit");
+_Static_assert(CONFIRMED_LISTS * SWITCH_RANGES_MAX * 19 + 64 <= WIRE_CONTROL_BYTES_MAX, "an ACK fits");
 
 #define TRAIL_LISTS (TM_TRACE_LISTS + 1)
 #define TRAIL_DROPPED TM_TRACE_LISTS /* (client or neighbour, connection or CONNECTION_NONE) it was dropped for */
@@ -100,6 +107,7 @@ struct tm_switch {
     uint32_t connection_capacity;
     uint32_t connection_live;
     uint32_t connection_free;
+    uint64_t connection_serial; /* of the one that was opened last */
     uint32_t blocked_count;
 
     tm_subscriber *subscribers; /* owned; by interface of the table */
@@ -154,6 +162,11 @@ static inline tm_subscriber *switch_subscriber(tm_switch *sw, uint32_t id) {
 static inline tm_outbox *switch_outbox_of(const tm_switch *sw, tm_subscriber *subscriber) {
     return subscriber->connection != CONNECTION_NONE ? &sw->connections[subscriber->connection].outbox
                                                      : subscriber->waiting;
+}
+
+/* Forget what was to be confirmed: its connection may have ended. */
+static inline void switch_drop_confirmations(tm_switch *sw) {
+    memset(sw->confirmations.counts, 0, sizeof sw->confirmations.counts);
 }
 
 /* What was queued for it is sent by the next switch_flush_dirty. */
@@ -269,8 +282,8 @@ bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
 /* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
 void switch_send_urgent(tm_switch *sw, uint32_t connection);
 void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
-/* Confirm all from counter `first` to `last`. */
-void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last);
+/* Confirm all from counter `first` to `last`, and say whether they are stored. */
+void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last, tm_stored stored);
 void switch_send_confirmations(tm_switch *sw, uint32_t connection);
 /* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
 void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,

@@ -194,8 +194,37 @@ static void read_refusal(const keeps_world *w, const uint8_t *body, bool is_byst
     CHECK(code != WIRE_REFUSED_OVERLOADED || w->starved != STARVED_NOBODY, "a slow disk makes for a refusal");
 }
 
+/* What is said to be stored somebody wants, and what is said to be stored by none no keep had to get. */
+static void check_stored(const keeps_world *w, uint64_t message, bool is_stored) {
+    bool is_wanted = false;
+    bool is_owed = false;
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        is_wanted = is_wanted || keeps_wants(kind, &w->messages[message]);
+        is_owed = is_owed || w->messages[message].owed[kind] != 0;
+    }
+    CHECK(is_stored ? is_wanted : !is_owed, "message %lu is said to be %s", (unsigned long)message,
+          is_stored ? "stored, and nobody wants it" : "stored by none, and a keep wanted it");
+}
+
+static void read_stored(const keeps_world *w, const uint8_t *body, bool is_bystander) {
+    static const uint8_t unused[] = {0x90, 0, 0, 0, 0xd9, 0};
+    CHECK(memcmp(body, unused, sizeof unused) == 0, "fields that a PUBLISH has no use for");
+    body += sizeof unused;
+    for (int is_stored = 0; is_stored < 2; is_stored++) {
+        for (uint32_t ranges = read_array(&body); ranges > 0; ranges--) {
+            body++;
+            uint64_t first = read_unsigned(&body);
+            uint64_t last = read_unsigned(&body);
+            CHECK(!is_bystander || !is_stored, "nobody keeps what a bystander publishes");
+            for (uint64_t i = first; i <= last && !is_bystander; i++) {
+                check_stored(w, i, is_stored);
+            }
+        }
+    }
+}
+
 static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_bystander) {
-    bool has_refusal = (*body++ & 15U) > 3;
+    uint32_t fields = *body++ & 15U;
     CHECK(*body++ == WIRE_ACK_OF_PUBLISH, "of something else");
     read_unsigned(&body);
     for (uint32_t ranges = read_array(&body); ranges > 0; ranges--) {
@@ -210,7 +239,9 @@ static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_byst
             w->messages[i].is_confirmed = !w->messages[i].is_plain;
         }
     }
-    if (has_refusal) {
+    if (fields > 4) {
+        read_stored(w, body, is_bystander);
+    } else if (has_refusal) {
         read_refusal(w, body, is_bystander);
     }
 }

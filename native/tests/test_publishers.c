@@ -7,13 +7,15 @@
 #define STEPS 400U
 #define HOUR UINT64_C(3600000000000)
 
-/* Every counter of one publisher that was marked. */
+#define MARK_STORED MARKS
+
+/* Every counter of one publisher that was marked, or stored. */
 typedef struct plain {
-    uint64_t counters[MARKS][STEPS];
-    uint32_t counts[MARKS];
+    uint64_t counters[MARKS + 1][STEPS];
+    uint32_t counts[MARKS + 1];
 } plain;
 
-static bool plain_has(const plain *known, tm_mark mark, uint64_t counter) {
+static bool plain_has(const plain *known, unsigned mark, uint64_t counter) {
     for (uint32_t i = 0; i < known->counts[mark]; i++) {
         if (known->counters[mark][i] == counter) {
             return true;
@@ -22,8 +24,31 @@ static bool plain_has(const plain *known, tm_mark mark, uint64_t counter) {
     return false;
 }
 
-static void plain_add(plain *known, tm_mark mark, uint64_t counter) {
+static void plain_add(plain *known, unsigned mark, uint64_t counter) {
     known->counters[mark][known->counts[mark]++] = counter;
+}
+
+static tm_stored plain_stored(const plain *known, uint64_t counter) {
+    return !plain_has(known, MARK_ENTERED, counter) ? STORED_UNKNOWN
+           : plain_has(known, MARK_STORED, counter) ? STORED
+                                                    : STORED_NOT;
+}
+
+/* One that entered is stored by a keep, or by none; of what came from another router before, it is forgotten that it
+ * entered. */
+static void take(dice *chance, tm_publishers *publishers, plain *known, uint64_t counter, bool was_delivered) {
+    if (was_delivered && below(chance, 2) > 0) {
+        tm_publishers_note_moved(publishers, 7, counter);
+        return;
+    }
+    plain_add(known, MARK_ENTERED, counter);
+    if (!was_delivered) {
+        plain_add(known, MARK_DELIVERED, counter);
+        if (below(chance, 2) > 0) {
+            tm_publishers_note_stored(publishers, 7, counter);
+            plain_add(known, MARK_STORED, counter);
+        }
+    }
 }
 
 /* One publisher in few runs, whose second tries are of lately: what is known is known exactly. */
@@ -56,12 +81,10 @@ static void walk(dice *chance, bool fails) {
                   "step %u: %d", step, (int)found);
             if (found == COUNTER_NEW || found == COUNTER_NEW_BUT_DELIVERED) {
                 CHECK((found == COUNTER_NEW_BUT_DELIVERED) == delivered, "step %u", step);
-                plain_add(&known, MARK_ENTERED, counter);
-                if (!delivered) {
-                    plain_add(&known, MARK_DELIVERED, counter);
-                }
+                take(chance, &publishers, &known, counter, delivered);
             }
         }
+        CHECK(tm_publishers_stored(&publishers, 7, counter) == plain_stored(&known, counter), "step %u", step);
         memory.fail_in = 0;
         CHECK(tm_publishers_are_sound(&publishers), "step %u", step);
     }

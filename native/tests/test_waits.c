@@ -28,6 +28,7 @@ static void take_up_to(tm_waits *waits, plain *twin, uint64_t n) {
             const tm_wait *due = &twin->rows[twin->first++];
             CHECK(due->n == got.n + i && due->n <= n, "not the one that is due");
             CHECK(due->number == got.number + i && due->kind == got.kind, "another message is confirmed");
+            CHECK(due->stored == got.stored, "one that is stored is told with one that is not");
             CHECK(due->connection == got.connection && due->origin == got.origin && due->since_us == got.since_us,
                   "another publisher is confirmed");
         }
@@ -52,6 +53,7 @@ static uint32_t walk_waits(uint64_t seed) {
                         .origin = below(&d, 64) == 0,
                         .number = number,
                         .kind = below(&d, 16) == 0 ? WAIT_LOSS : WAIT_CONFIRMATION,
+                        .stored = below(&d, 16) == 0,
                         .connection = below(&d, 32) == 0,
                         .count = 1};
         twin.rows[twin.end++] = wait;

@@ -113,6 +113,9 @@ class Refusal(NamedTuple):
 class Ack:
     """Done are the numbers in `ranges`, which ascend and do not touch; not done are those in `refusals`.
 
+    Of PUBLISH with DURABLE: of the numbers in `ranges`, no keep of this router wanted those in `unstored`, and a keep
+    of this router has those in `stored` on its disk. Of a number in neither it is not said.
+
     Of DELIVER: `request` other than 0 asks for an answer, an ACK of DELIVER with the same `request`. `subscription` is
     the attachment whose positions these are, `verdict` what becomes of them, `delay_ms` the least time until AGAIN, and
     `reason` goes with AGAIN and REJECT.
@@ -126,13 +129,12 @@ class Ack:
     subscription: Annotated[U32, APPENDED] = 0
     delay_ms: Annotated[U32, APPENDED] = 0
     reason: Annotated[Sentence, APPENDED] = ""
+    unstored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
+    stored: Annotated[tuple[Range, ...], Between(0, limits.ACK_ITEMS_MAX), APPENDED] = ()
 
     def __post_init__(self) -> None:
-        below = -2
-        for first, last in self.ranges:
-            if not below + 1 < first <= last:
-                raise Refused(f"ranges ascend and do not touch; {first} to {last} comes after {below}")
-            below = last
+        for ranges in (self.ranges, self.unstored, self.stored):
+            _check_ascending(ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,14 @@ def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
             first = number
         last = number
     return (*ranges, Range(first, last))
+
+
+def _check_ascending(ranges: Iterable[Range]) -> None:
+    below = -2
+    for first, last in ranges:
+        if not below + 1 < first <= last:
+            raise Refused(f"ranges ascend and do not touch; {first} to {last} comes after {below}")
+        below = last
 
 
 def _check_distinct(ids: Iterable[int]) -> None:

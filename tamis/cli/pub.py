@@ -18,6 +18,7 @@ from tamis.cli.pace import Pace
 from tamis.cli.progress import Progress
 from tamis.cli.spaces_at import spaces_option, told_spaces
 from tamis.cli.tables import duration, so_many
+from tamis.client.errors import STORED_NOWHERE
 from tamis.client.published import TTL_MS_MAX
 from tamis.protocol.amounts import milliseconds_of
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tamis.blocking import Client
     from tamis.cli.publications import InputMessages, Made, Publication
     from tamis.client.confirming import Confirm
+    from tamis.client.receipt import Receipts
     from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
@@ -38,6 +40,7 @@ Examples:
 
 
 _LEVELS: Final = ("accepted", "kept", "held")
+_OF_DISK: Final = ("kept", "held")
 _time = checked(partial(milliseconds_of, most=TTL_MS_MAX), f"{TIMES}, at most 36500d")
 
 
@@ -69,6 +72,11 @@ class _Pub(click.Command):
     "keeps it (kept), or all who keep it have it on theirs (held).",
 )
 @click.option(
+    "--require-stored",
+    is_flag=True,
+    help="With --confirm kept or held: the exit code is 1 unless a keep at the router has every message.",
+)
+@click.option(
     "--ttl",
     metavar="TIME",
     callback=_time,
@@ -86,6 +94,7 @@ def command(
     count: int,
     rate: float | None,
     confirm: Literal["accepted", "kept", "held"] | None,
+    require_stored: bool,
     ttl: str | None,
     seed: int | None,
     space: str | None,
@@ -110,8 +119,11 @@ def command(
     tamis://127.0.0.1:7400.
 
     With --space the router refuses what does not fit, and says why with --confirm; with --spaces it is said before
-    anything is sent. The exit code is 1 if a message was not published.
+    anything is sent. With --confirm kept and held it is said how many messages no keep at the router wants. The exit
+    code is 1 if a message was not published, and with --require-stored if one is not known to be stored.
     """
+    if require_stored and confirm not in _OF_DISK:
+        raise click.UsageError("--require-stored goes with --confirm kept or --confirm held")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
@@ -119,12 +131,12 @@ def command(
         known = told_spaces(declared, is_needed=False)
         of_space = source if space is None else _of_space(source, space, known)
         with told.blocking_client() as client:
-            tally = _Tally()
+            tally = _Tally(says_stored=confirm in _OF_DISK)
             try:
                 _publish(client, of_space, Pace(rate) if rate else None, _How(confirm, ttl), tally)
             finally:
                 tally.sum_up(source.refused, as_json)
-    return 1 if source.refused else 0
+    return 1 if source.refused or (require_stored and not tally.is_all_stored) else 0
 
 
 class _How(NamedTuple):
@@ -135,21 +147,46 @@ class _How(NamedTuple):
 
 
 class _Tally:
-    def __init__(self) -> None:
-        self.published = 0
+    """What was published, and how much of it is stored. `says_stored`: the router was asked for that."""
+
+    def __init__(self, *, says_stored: bool) -> None:
+        self.published = self.stored = self.unstored = 0
+        self._says_stored = says_stored
         self._began_s = time.monotonic()
         self._progress = Progress("messages published")
 
-    def add(self, count: int) -> None:
-        self.published += count
-        self._progress.step(count)
+    @property
+    def is_all_stored(self) -> bool:
+        return self.stored == self.published
+
+    def add(self, receipts: Receipts) -> None:
+        self.published += receipts.published
+        self.stored += receipts.stored
+        self.unstored += receipts.unstored
+        self._progress.step(receipts.published)
 
     def sum_up(self, refused: int, as_json: bool) -> None:
         seconds = time.monotonic() - self._began_s
         if as_json:
-            click.echo(json.dumps({"published": self.published, "refused": refused, "seconds": round(seconds, 6)}))
+            stored = {"stored": self.stored, "unstored": self.unstored} if self._says_stored else {}
+            counts = {"published": self.published, **stored, "refused": refused}
+            click.echo(json.dumps({**counts, "seconds": round(seconds, 6)}))
         bad = f", {so_many(refused, 'line')} refused" if refused else ""
-        click.echo(f"{so_many(self.published, 'message')} published in {duration(seconds)}{bad}", err=True)
+        count, took = so_many(self.published, "message"), duration(seconds)
+        if self._says_stored and self.unstored == self.published > 0:
+            click.echo(f"{count} published; {STORED_NOWHERE} ({took}){bad}", err=True)
+        else:
+            click.echo(f"{count} published in {took}{self._told_unstored()}{bad}", err=True)
+
+    def _told_unstored(self) -> str:
+        """What is to be said of some messages that are not known to be stored; empty where all are."""
+        if not self._says_stored:
+            return ""
+        unknown = self.published - self.stored - self.unstored
+        them = "it" if self.unstored == 1 else "them"
+        nowhere = f"; {self.unstored} of them stored nowhere: no keep at this router wants {them}"
+        unsaid = f"; of {unknown} the router does not say whether they are stored"
+        return (nowhere if self.unstored else "") + (unsaid if unknown else "")
 
 
 def _source(
@@ -190,5 +227,4 @@ def _publish(client: Client, source: Iterable[list[Publication]], pace: Pace | N
         for part in [batch] if pace is None else ([message] for message in batch):
             if pace is not None:
                 pace.wait()
-            client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl)
-            tally.add(len(part))
+            tally.add(client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl))

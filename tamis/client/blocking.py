@@ -35,6 +35,7 @@ from tamis.client.message import Message
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
+from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.redial import REDIAL_S
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.trail import AnyReport, Trail
@@ -42,7 +43,6 @@ from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.amounts import Duration
 from tamis.protocol.filters import Predicate
-from tamis.protocol.messages import MessageId
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
@@ -136,18 +136,19 @@ class Client(AboutClient, KeepingClient):
         retry: bool = False,
         space: str | None = None,
         ttl_s: Duration | None = None,
-    ) -> MessageId:
-        """Publish a message, and return its id; see `tamis.Client.publish`."""
+        require_stored: bool = False,
+    ) -> Receipt:
+        """Publish a message, and return its id, a Receipt; see `tamis.Client.publish`."""
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
-        is_plain = not (confirm or retry or ttl_s is not None)
+        is_plain = not (confirm or retry or ttl_s is not None or require_stored)
         id_ = self._try(attributes, payload) if is_plain else None
         if id_ is None:
-            message, waiter = self._begin(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
-            self._pump.wait(waiter)
-            return message.id
+            check_required(confirm, require_stored=require_stored)
+            begun = self._begin(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            return required(self._receipt(*begun), require_stored=require_stored)
         return id_
 
     def publish_again(self, refused: PublishRefused) -> MessageId:
@@ -166,7 +167,7 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
-    ) -> MessageId | None:
+    ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
         id_ = self._try(self._of_space(attributes, space), payload_of(payload, json))
@@ -182,20 +183,27 @@ class Client(AboutClient, KeepingClient):
         retry: bool = False,
         space: str | None = None,
         ttl_s: Duration | None = None,
-    ) -> None:
-        """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
-        `ttl_s`. With `confirm`, the first failure is raised; messages after it may be sent."""
-        waiting: deque[Future[None]] = deque()
-        for attributes, payload in items(messages):
-            if not (confirm or retry):
+        require_stored: bool = False,
+    ) -> Receipts:
+        """Publish all of `messages`, in order, and return how many there were; see `tamis.Client.publish_many`."""
+        check_required(confirm, require_stored=require_stored)
+        if not (confirm or retry):
+            count = 0
+            for attributes, payload in items(messages):
                 self.publish(attributes, payload, space=space, ttl_s=ttl_s)
-                continue
+                count += 1
+            return Receipts(count)
+        waiting: deque[tuple[Unconfirmed, Future[None]]] = deque()
+        receipts = Receipts()
+        for attributes, payload in items(messages):
             own = self._of_space(attributes, space)
-            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)[1])
+            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
             if len(waiting) == WINDOW:
-                self._pump.wait(waiting.popleft())
-        for future in waiting:
-            self._pump.wait(future)
+                receipt = self._receipt(*waiting.popleft())
+                receipts = counted(receipts, required(receipt, require_stored=require_stored))
+        for begun in waiting:
+            receipts = counted(receipts, required(self._receipt(*begun), require_stored=require_stored))
+        return receipts
 
     def trace(
         self,
@@ -277,7 +285,7 @@ class Client(AboutClient, KeepingClient):
             pump.written()
         pump.wait(waiter, timeout_s)
 
-    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> MessageId | None:
+    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
         pump = self._pump
         with pump.lock:
             id_ = self._outbox.try_publish(attributes, payload, time.time_ns())
@@ -308,6 +316,11 @@ class Client(AboutClient, KeepingClient):
             )
             self._pump.written()
         return message, waiter
+
+    def _receipt(self, message: Unconfirmed, waiter: Future[None]) -> Receipt:
+        """Wait until it is answered."""
+        self._pump.wait(waiter)
+        return receipt_of(message.id, message.is_stored)
 
     def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
         return attributes if space is None else message_of(attributes, space, self._settings.spaces)

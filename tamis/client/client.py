@@ -32,6 +32,7 @@ from tamis.client.message import Message
 from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
 from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
+from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.redial import REDIAL_S
 from tamis.client.responder import Responder
 from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
@@ -41,7 +42,6 @@ from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
 from tamis.protocol.amounts import Duration
 from tamis.protocol.filters import Predicate
-from tamis.protocol.messages import MessageId
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
@@ -145,26 +145,30 @@ class Client(AboutClient, KeepingClient):
         retry: bool = False,
         space: str | None = None,
         ttl_s: Duration | None = None,
-    ) -> MessageId:
-        """Publish a message, with a payload of bytes or of something to say in JSON, and return its id.
+        require_stored: bool = False,
+    ) -> Receipt:
+        """Publish a message, with a payload of bytes or of something to say in JSON, and return its id, a Receipt.
 
         Without `confirm` return when the message is on its way, which may wait for the router's credit. With True or
-        "accepted", return when the router has taken the message, with "kept" when it is on the router's disk or nobody
-        keeps it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
-        PublishUnknown if the connection was cut before it answered. With `retry` the message is then sent again, under
-        the same id, until there is an answer. With `space` the message is one of that space: Refused if it does not
-        fit, as far as the space is known here. After `ttl_s` nobody gets it any more: routers and keeps drop it, and
-        tell a gap.
+        "accepted", return when the router has taken the message, with "kept" when it is on the router's disk or no keep
+        there wants it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
+        PublishUnknown if the connection was cut before it answered. With "kept" and "held", `is_stored` of the receipt
+        says whether a keep has the message; with `require_stored`, NotStored is raised unless one has it. With `retry`
+        the message is sent again after a cut, under the same id, until there is an answer. With `space` the message is
+        one of that space: Refused if it does not fit, as far as the space is known here. After `ttl_s` nobody gets it
+        any more: routers and keeps drop it, and tell a gap.
         """
         pump = self._running or self._pump
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
-        is_plain = not (confirm or retry or ttl_s is not None)
+        is_plain = not (confirm or retry or ttl_s is not None or require_stored)
         id_ = self._outbox.try_publish(attributes, payload, time_ns()) if is_plain else None
         if id_ is None:
-            return await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            check_required(confirm, require_stored=require_stored)
+            receipt = await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            return required(receipt, require_stored=require_stored)
         if len(self._outbox.output) >= FLUSH_BYTES:
             pump.flush()
             await asyncio.sleep(0)
@@ -189,7 +193,7 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
-    ) -> MessageId | None:
+    ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
         pump = self._running or self._pump
@@ -209,19 +213,27 @@ class Client(AboutClient, KeepingClient):
         retry: bool = False,
         space: str | None = None,
         ttl_s: Duration | None = None,
-    ) -> None:
+        require_stored: bool = False,
+    ) -> Receipts:
         """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
-        `ttl_s`. With `confirm`, the first failure is raised; messages after it may be sent."""
+        `ttl_s`, and return how many there were, and how many are stored. With `confirm`, the first failure is raised,
+        with `require_stored` also the first that no keep is known to have; messages after it may be sent."""
+        check_required(confirm, require_stored=require_stored)
         if not (confirm or retry):
+            count = 0
             for attributes, payload in items(messages):
                 await self.publish(attributes, payload, space=space, ttl_s=ttl_s)
-            return
+                count += 1
+            return Receipts(count)
         rest = ((self._of_space(attributes, space), payload) for attributes, payload in items(messages))
+        receipts = Receipts()
         while window := list(islice(rest, WINDOW)):
             calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry, ttl_s=ttl_s) for pair in window)
             for result in await asyncio.gather(*calls, return_exceptions=True):
                 if isinstance(result, BaseException):
                     raise result
+                receipts = counted(receipts, required(result, require_stored=require_stored))
+        return receipts
 
     async def trace(
         self,
@@ -321,7 +333,7 @@ class Client(AboutClient, KeepingClient):
         confirm: Confirm,
         retry: bool,
         ttl_s: Duration | None,
-    ) -> MessageId:
+    ) -> Receipt:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         is_confirmed, is_durable = level_of(confirm)
         now_ns = time_ns()
@@ -334,7 +346,7 @@ class Client(AboutClient, KeepingClient):
         )
         self._pump.written()
         await waiter
-        return message.id
+        return receipt_of(message.id, message.is_stored)
 
     def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
         return attributes if space is None else message_of(attributes, space, self._settings.spaces)

@@ -12,7 +12,8 @@ from tamis.protocol.errors import Refused
 
 Confirm = bool | Literal["accepted", "kept", "held"] | None
 """None or False: nothing. True or "accepted": the router has taken the message. "kept": it is on the router's disk, or
-nobody keeps it. "held": it is on the disks of all who keep it; with keeps at one router the same as "kept"."""
+no keep there wants it, which the receipt says. "held": it is on the disks of all who keep it; with keeps at one router
+the same as "kept"."""
 
 _LEVELS: Final[dict[object, tuple[bool, bool]]] = {
     None: (False, False),

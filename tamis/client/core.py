@@ -323,7 +323,7 @@ class ClientCore:
         self._reader.authenticated()
         self._is_greeted = True
         self.redial.opened(self._now)
-        self.outbox.opened(self._frame_bytes_max, body.newest, has_keeps=self._has_keeps)
+        self.outbox.opened(self._frame_bytes_max, body.newest, has_keeps=self._has_keeps, router=self.router)
         self.registry.opened(self._frame_bytes_max, has_groups=self._has_groups)
         self.kept.opened(self._frame_bytes_max, is_known=self._has_keeps)
         self.calls.tell(self.settings.callbacks.on_connected, self.router)

@@ -6,6 +6,7 @@ ClientError (TamisError)
 |-- ClientClosed             the client was closed, or is draining and begins nothing new
 |-- PublishRefused           the router did not take a message: `code` and `reason`
 |-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
+|-- NotStored                a message that had to be stored was published, and no keep is known to have it
 |-- Unanswered               nobody has answered a request in time
 |-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
 |-- KeepRefused              the router did not make, attach to, forget or replay what was kept: `code` and `reason`
@@ -26,6 +27,7 @@ from tamis.protocol.wire.codes import RefusalCode
 
 SHOWN_MAX: Final = 3
 """So many refused predicates are named in a message; `SubscriptionRefused.refusals` has all."""
+STORED_NOWHERE: Final = "stored nowhere: no keep at this router wants it"
 
 
 class ClientError(TamisError):
@@ -64,6 +66,17 @@ class PublishRefused(ClientError):
 
 class PublishUnknown(ClientError):
     """Raised when it is not known whether the router took a message."""
+
+
+class NotStored(ClientError):
+    """Raised when a message was published with `require_stored` and the router has not said that a keep has it. `id` is
+    that of the message; `is_stored` is False if no keep wanted it, and None if that is not known."""
+
+    def __init__(self, id_: MessageId, is_stored: bool | None) -> None:
+        why = "the router did not say whether a keep has it" if is_stored is None else STORED_NOWHERE
+        super().__init__(f"the message was published; {why}")
+        self.id = id_
+        self.is_stored = is_stored
 
 
 class Unanswered(ClientError, TimeoutError):

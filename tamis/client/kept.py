@@ -19,7 +19,7 @@ from tamis.client.kept_message import Handed
 from tamis.client.registry import Registry
 from tamis.client.seen import SeenIds
 from tamis.client.waiter import Waiter, settle
-from tamis.protocol.limits import ACK_ITEMS_MAX
+from tamis.protocol.limits import ACK_ANSWERS_MAX, ACK_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range, Refusal, ranges_of
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import Body
@@ -60,6 +60,7 @@ class KeptCore:
         self._asked: dict[int, _KeepAsked] = {}
         self._attached: dict[int, Attached] = {}
         self._seen: dict[str, SeenIds] = {}
+        self._answers = 0  # that ACKs wait for
         self._due: set[Attached] = set()  # those with acknowledgements that are not told yet
         self._frame_bytes_max = 0  # 0: no connection is open
         self._is_known = False  # does the router know of keeps?
@@ -180,7 +181,7 @@ class KeptCore:
             self._ask_for(attached)
 
     def cut(self) -> None:
-        self._frame_bytes_max = 0
+        self._frame_bytes_max = self._answers = 0
         self._due.clear()
         for number, asked in list(self._asked.items()):
             asked.is_second_try = True
@@ -235,6 +236,9 @@ class KeptCore:
         if refusal is not None and refusal.code == RefusalCode.DRAINING and asked.of is not AckOf.DETACH:
             return  # this router is leaving: it stays asked for, and the next connection answers
         del self._asked[ack.request]
+        if asked.of is AckOf.DELIVER:
+            self._answers -= 1
+            self._due.update(each for each in self._attached.values() if each.unconfirmed)
         if asked.of is AckOf.FORGET and asked.is_second_try and _is_gone(refusal):
             refusal = None  # the first try has done it
         if asked.attached is None or asked.of is AckOf.DELIVER:
@@ -306,7 +310,7 @@ class KeptCore:
         if attached.state is not AttachedState.ACTIVE:
             return
         frames = list(self._in_frames(ranges_of(done))) if done else []
-        if not attached.unconfirmed:
+        if not attached.unconfirmed or self._answers == ACK_ANSWERS_MAX:  # later, with all that is said until then
             for some in frames:
                 self._send(Ack(AckOf.DELIVER, 0, some, subscription=attached.id))
             return
@@ -316,6 +320,7 @@ class KeptCore:
         number = next(self._numbers)
         ack = Ack(AckOf.DELIVER, number, last, subscription=attached.id)
         self._asked[number] = _KeepAsked(AckOf.DELIVER, ack, attached.unconfirmed.taken(), attached)
+        self._answers += 1
         self._send(ack)
 
     def _say(

@@ -12,18 +12,19 @@ that it is not stored for all who keep it. Control frames wait for nothing.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from tamis.client.errors import PublishRefused, PublishUnknown, explain_refusal
 from tamis.client.published import NEVER
+from tamis.client.receipt import Receipt
 from tamis.client.waiter import Waiter, fresh, settle
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX, FRAME_BYTES_MAX
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Ack, Credit, Refusal
+from tamis.protocol.wire.client_bodies import Ack, Credit, Range, Refusal
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.extensions import NO_EXTENSIONS, Extensions, ExtensionType
@@ -49,6 +50,12 @@ class Unconfirmed:
     waiter: Waiter
     confirm: bool
     retry: bool
+    is_stored: bool | None = None
+    """What the router has said of it, as in `Receipt`."""
+    router: str = ""
+    """The router that it was sent to last; empty: none that this process knows of."""
+    was_elsewhere: bool = False
+    """May another router have taken it?"""
 
     @property
     def is_second_try(self) -> bool:
@@ -78,6 +85,7 @@ class Outbox:
         self._counter = first_counter
         self._closed: Exception | None = None
         self._is_open = self._has_keeps = False
+        self._router = ""
         self._frame_bytes_max = FRAME_BYTES_MAX
         self._message_bytes_max = DELIVERABLE_BYTES_MAX
         self._frames_left = self._bytes_left = 0
@@ -85,7 +93,7 @@ class Outbox:
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> MessageId | None:
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> Receipt | None:
         """Put a message into the output if it may go now, and return its id; None if not. This is all that an
         unconfirmed publish costs."""
         output = self.output
@@ -102,7 +110,7 @@ class Outbox:
         self._frames_left -= 1
         self._bytes_left = bytes_left
         output += frame
-        return tuple.__new__(MessageId, (self._origin, counter))  # in a third of the time of MessageId(...)
+        return tuple.__new__(Receipt, (self._origin, counter))  # in a third of the time of Receipt(...)
 
     def publish(
         self,
@@ -167,10 +175,10 @@ class Outbox:
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_keeps: bool = True) -> None:
-        """Take in that a new connection is open: its credit counts from nothing. `newest` is the highest counter that
-        the router knows of this publisher; `has_keeps`: it takes the flag DURABLE for what it says."""
-        self._has_keeps = has_keeps
+    def opened(self, frame_bytes_max: int, newest: int = 0, *, has_keeps: bool = True, router: str = "") -> None:
+        """Take in that a new connection is open, to `router`: its credit counts from nothing. `newest` is the highest
+        counter that the router knows of this publisher; `has_keeps`: it takes the flag DURABLE for what it says."""
+        self._has_keeps, self._router = has_keeps, router
         self._count_above(newest)
         self._is_open = True
         self._frame_bytes_max = frame_bytes_max
@@ -215,6 +223,8 @@ class Outbox:
             self._frames_left -= 1
             self._bytes_left -= len(message.frame)
             if message.confirm:
+                message.was_elsewhere |= message.is_second_try and message.router != self._router
+                message.router = self._router
                 self.unanswered[message.id.counter] = message
             else:
                 settle(message.waiter)
@@ -227,22 +237,27 @@ class Outbox:
 
     def answer(self, ack: Ack) -> None:
         """Take in the router's answer to confirmed messages; numbers that no message waits for are ignored."""
-        for counter in list(self._answered(ack)):
+        for counter in self._answered(ack.unstored):
+            message = self.unanswered[counter]
+            message.is_stored = None if message.was_elsewhere else False
+        for counter in self._answered(ack.stored):
+            self.unanswered[counter].is_stored = True
+        for counter in list(self._answered(ack.ranges)):
             settle(self.unanswered.pop(counter).waiter)
         again: list[Unconfirmed] = []
         for refusal in ack.refusals:
             self._counter = max(self._counter, _after(refusal.newest))
-            message = self.unanswered.pop(refusal.number, None)
-            if message is None:
+            refused = self.unanswered.pop(refusal.number, None)
+            if refused is None:
                 continue
-            if message.retry and refusal.code == RefusalCode.DRAINING:
-                again.append(message)
-            elif not message.is_second_try or refusal.code == RefusalCode.LOG_FULL:
-                settle(message.waiter, PublishRefused(refusal, message.id, message.frame, retry=message.retry))
+            if refused.retry and refusal.code == RefusalCode.DRAINING:
+                again.append(refused)
+            elif not refused.is_second_try or refusal.code == RefusalCode.LOG_FULL:
+                settle(refused.waiter, PublishRefused(refusal, refused.id, refused.frame, retry=refused.retry))
             elif refusal.code == RefusalCode.DUPLICATE:
-                settle(message.waiter)
+                settle(refused.waiter)
             else:
-                settle(message.waiter, PublishUnknown(f"a second try was refused: {explain_refusal(refusal)}"))
+                settle(refused.waiter, PublishUnknown(f"a second try was refused: {explain_refusal(refusal)}"))
         self._hold_again(again)
 
     def cut(self, reason: str) -> None:
@@ -315,10 +330,10 @@ class Outbox:
             message.make_second_try()
             self.held.appendleft(message)
 
-    def _answered(self, ack: Ack) -> Iterator[int]:
+    def _answered(self, ranges: Iterable[Range]) -> Iterator[int]:
         """Give the counters of unanswered messages in the ranges, without walking a range longer than there are such
         messages."""
-        for first, last in ack.ranges:
+        for first, last in ranges:
             if last - first < len(self.unanswered):
                 yield from (counter for counter in range(first, last + 1) if counter in self.unanswered)
             else:

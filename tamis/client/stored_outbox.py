@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from tamis.client.errors import OutboxFailed
 from tamis.client.outbox import Outbox, Unconfirmed
 from tamis.client.outbox_file import OutboxFile
+from tamis.client.receipt import Receipt
 from tamis.client.waiter import Waiter, settle
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
@@ -36,7 +37,7 @@ class StoredOutbox(Outbox):
             self._store(message)
             self.held.append(message)
 
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> MessageId | None:
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> Receipt | None:
         if not self._is_ended:
             self._file.reserve(self._counter)
         return super().try_publish(attributes, payload, time_ns)

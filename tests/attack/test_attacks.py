@@ -12,7 +12,7 @@ from tests.attack.attacks import ATTACKS
 from tests.attack.figure import Figure, holds
 
 SHORT = 0.1
-SCALED = ("predicate", "hashes", "door", "page", "contains", "in", "confirm", "traces")
+SCALED = ("predicate", "hashes", "door", "page", "contains", "in", "confirm", "traces", "answers")
 """Those that a scale makes larger."""
 
 

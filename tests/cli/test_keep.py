@@ -53,6 +53,30 @@ def test_what_is_confirmed_as_kept_is_there_after_a_kill(
     assert taken(router, "jobs", 3) == [2, 3, 4]
 
 
+@pytest.mark.usefixtures("router")
+def test_what_no_keep_wants_is_said_to_be_stored_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", "jobs", "n > 1"]) == 0
+    capsys.readouterr()
+    for level in ("kept", "held"):
+        assert main(["pub", "n=1", "--confirm", level]) == 0
+        assert "1 message published; stored nowhere: no keep at this router wants it" in capsys.readouterr().err
+        assert main(["pub", "n=1", "--confirm", level, "--require-stored"]) == 1
+        assert "stored nowhere" in capsys.readouterr().err
+        assert main(["pub", "n=2", "--confirm", level, "--require-stored"]) == 0
+        assert "stored" not in capsys.readouterr().err
+    assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept", "--json"]) == 0
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert [told[key] for key in ("published", "stored", "unstored")] == [5, 4, 1]
+    assert "; 1 of them stored nowhere: no keep at this router wants it" in err
+    assert main(["pub", "n={{count}}", "--count", "5", "--confirm", "kept", "--require-stored"]) == 1
+    capsys.readouterr()
+    assert main(["pub", "n=1", "--confirm"]) == 0
+    assert "stored" not in capsys.readouterr().err
+    assert main(["pub", "n=2", "--require-stored"]) == 2
+    assert "--require-stored goes with --confirm kept" in capsys.readouterr().err
+
+
 def test_the_terms_arrive(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:
     terms = [*("--bytes", "64 MiB", "--count", "2", "--overflow", "refuse", "--idle", "never", "--ack-wait", "1m")]
     terms += [

@@ -17,6 +17,7 @@ from tamis.client.kept_message import Handed, kept_head
 from tamis.client.terms import keep_of
 from tamis.client.walker import NoWalker, new_walker
 from tamis.protocol.errors import Refused
+from tamis.protocol.limits import ACK_ANSWERS_MAX
 from tamis.protocol.spaces import NO_SPACES
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, Refusal
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
@@ -335,6 +336,23 @@ def test_what_is_confirmed_in_one_turn_is_asked_for_once_and_all_verbs_can_be_co
     assert [waiter.done() for waiter in waiters] == [True, True, True, False]
     hand.say(Ack(AckOf.DELIVER, asked.request, ()))
     assert waiters[3].done()
+
+
+def test_no_more_answers_are_asked_for_than_a_router_lets_wait_and_the_next_one_is_of_all_the_rest() -> None:
+    hand = Hand().open()
+    attached = active(hand, 10)
+    waiters: list[Future[None]] = [Future() for _ in range(ACK_ANSWERS_MAX + 5)]
+    asked: list[Ack] = []
+    for waiter in waiters:
+        hand.core.kept.confirm(attached, waiter)
+        asked += hand.sent_of(Ack)
+    assert [ack.request > 0 for ack in asked] == [True] * ACK_ANSWERS_MAX
+    hand.say(Ack(AckOf.DELIVER, asked[0].request, ()))
+    assert [waiter.done() for waiter in waiters] == [True] + [False] * (len(waiters) - 1)
+    (last,) = hand.sent_of(Ack)
+    hand.say(Ack(AckOf.DELIVER, last.request, ()))
+    assert [waiter.done() for waiter in waiters[-5:]] == [True] * 5
+    assert not waiters[-6].done()
 
 
 def test_what_is_confirmed_without_a_connection_is_unknown() -> None:

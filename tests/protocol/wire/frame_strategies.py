@@ -162,7 +162,8 @@ def _unsubscribe() -> SearchStrategy[object]:
 
 
 def _ack() -> SearchStrategy[object]:
-    return of_fields(client_bodies.Ack, ranges=st.sets(st.integers(0, 9) | U64).map(client_bodies.ranges_of))
+    ranges = st.sets(st.integers(0, 9) | U64).map(client_bodies.ranges_of)
+    return of_fields(client_bodies.Ack, ranges=ranges, unstored=ranges, stored=ranges)
 
 
 def _terms() -> SearchStrategy[object]:
