@@ -151,14 +151,13 @@ class Client(AboutClient, KeepingClient):
             return required(self._receipt(*begun), require_stored=require_stored)
         return id_
 
-    def publish_again(self, refused: PublishRefused) -> MessageId:
+    def publish_again(self, refused: PublishRefused) -> Receipt:
         """Send a message that was refused once more; see `tamis.Client.publish_again`."""
         waiter: Future[None] = Future()
         with self._pump.lock:
-            id_ = self._outbox.publish_again(refused, waiter)
+            message = self._outbox.publish_again(refused, waiter)
             self._pump.written()
-        self._pump.wait(waiter)
-        return id_
+        return self._receipt(message, waiter)
 
     def try_publish(
         self,

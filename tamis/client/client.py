@@ -176,15 +176,15 @@ class Client(AboutClient, KeepingClient):
             pump.written()
         return id_
 
-    async def publish_again(self, refused: PublishRefused) -> MessageId:
-        """Send a message that was refused once more, under the id that it had, and return that when the router has
-        taken it. Where it was refused with LOG_FULL, it goes to those who keep it and had no room alone, so that nobody
-        gets it twice: PublishRefused again while one of them has none."""
+    async def publish_again(self, refused: PublishRefused) -> Receipt:
+        """Send a message that was refused once more, under the id that it had, and return its receipt when the router
+        has taken it. After LOG_FULL it goes to those keeps alone that had no room, so that nobody gets it twice:
+        PublishRefused again while one of them has none."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        id_ = self._outbox.publish_again(refused, waiter)
+        message = self._outbox.publish_again(refused, waiter)
         self._pump.written()
         await waiter
-        return id_
+        return receipt_of(message.id, message.is_stored)
 
     def try_publish(
         self,

@@ -135,16 +135,16 @@ class Outbox:
         self._hold(message)
         return message
 
-    def publish_again(self, refused: PublishRefused, waiter: Waiter) -> MessageId:
-        """Take over once more a message that was refused, under the id that it had, which is returned; `waiter` is
-        settled when the router has answered."""
+    def publish_again(self, refused: PublishRefused, waiter: Waiter) -> Unconfirmed:
+        """Take over once more a message that was refused, under the id that it had; `waiter` is settled when the router
+        has answered."""
         self.check_open()
         if refused.id is None:
             raise Refused("the message was never sent, so there is nothing to send again: publish it")
         message = Unconfirmed(refused.id, refused.frame, waiter, confirm=True, retry=refused.retry)
         message.make_second_try()
         self._hold_refused(message)
-        return message.id
+        return message
 
     def follow(
         self,

@@ -120,7 +120,7 @@ def test_what_was_refused_is_sent_again_under_its_id() -> None:
         assert caught.value.id == first.message.id
         hand.publish(2)
         waiter = Future()
-        assert hand.core.outbox.publish_again(caught.value, waiter) == first.message.id
+        assert hand.core.outbox.publish_again(caught.value, waiter).id == first.message.id
         *_, again = hand.sent()
         assert (again.message, again.flags) == (first.message, header.CONFIRM | header.RETRY)
         hand.say(answer)
