@@ -121,11 +121,14 @@ typedef struct tm_log_state {
     uint64_t missing; /* numbers */
     uint64_t copied;  /* records copied forward */
     uint64_t scrubbed_bytes;
-    uint64_t damaged; /* segments set aside, or to be */
+    uint64_t damaged;   /* segments set aside, or to be */
+    uint64_t set_aside; /* files of segments, in damaged/ by now */
     uint64_t memory_bytes;
     uint64_t commit_ns; /* what the last batch took */
     uint64_t is_full;
     uint64_t is_failed;
+    uint64_t disk_error;   /* errno: why the disk gives no room for what the log wants to write; 0: it does */
+    uint64_t is_disk_full; /* it has none */
 } tm_log_state;
 
 /* How the last opening found the log. */
@@ -136,15 +139,15 @@ typedef struct tm_log_recovery {
     uint64_t torn_bytes;    /* of batches that nobody was told were on disk */
     uint64_t damages;       /* places that were on disk and cannot be read any more */
     uint64_t missing;       /* numbers lost by them */
-    uint64_t lost_copies;   /* batches of copied records that cannot be read, of which numbers are not known */
+    uint64_t lost_copies;   /* stretches in which copied records were, or may have been, whose numbers nobody knows */
     uint64_t is_new;        /* the folder was empty */
     uint64_t no_checkpoint; /* it was damaged or absent: acks in segments that are gone may be forgotten */
     uint64_t nanoseconds;
 } tm_log_recovery;
 
 /* Open the log in a folder, made if it is absent; `*made` is yours to close. Whatever is damaged, it ends with a log
- * that is served; only a disk that cannot be read or written at the start, TM_LOG_FOREIGN, TM_MISUSED and TM_NO_MEMORY
- * make it fail. */
+ * that is served; only a disk that cannot be read or written at the start, TM_LOG_FULL (no room for a new log),
+ * TM_LOG_FOREIGN, TM_MISUSED and TM_NO_MEMORY make it fail. A log that is there opens on a full disk. */
 int tm_log_open(const tm_log_options *options, tm_log **made);
 /* Commit what is appended, end the threads, write a checkpoint, free all of it. NULL is allowed. */
 void tm_log_close(tm_log *log);

@@ -2,7 +2,7 @@
  *
  * Law: a checkpoint holds what batches up to its `seq` said, and no later one; it replaces the one before whole. A
  * segment that it does not list and that is not newer is out of use. Both files stand under a checksum; one that is
- * damaged is told, and the log is read from its first segment on instead.
+ * damaged is told, and the log is read from its first segment on instead. A life begins on a full disk, too.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,8 +24,8 @@ typedef struct checkpoint_head {
     uint32_t claimants;
     uint32_t ranges; /* of all claimants */
     uint32_t missing;
-    uint32_t reserved;
-    uint32_t crc; /* of all before and all that follows */
+    uint32_t is_last; /* nothing was committed after it: the log was closed. 0 of earlier versions */
+    uint32_t crc;     /* of all before and all that follows */
 } checkpoint_head;
 
 typedef struct checkpoint_claimant {
@@ -45,13 +45,30 @@ typedef struct life_file {
 
 /* ---- the life ---- */
 
+/* Write over the life that is on disk, which takes no room: it lies in one sector. */
+static int write_life_in_place(tm_disk *disk, const life_file *life) {
+    int file;
+    int result = disk->port->open(disk, LIFE_NAME, false, &file);
+    if (result == 0) {
+        struct iovec part = {(void *)(uintptr_t)life, sizeof *life};
+        result = tm_disk_write_whole(disk, file, &part, 1, 0);
+        result = result == 0 ? disk->port->sync(disk, file) : result;
+        disk->port->close(disk, file);
+    }
+    return result;
+}
+
 int tm_life_begin(tm_store *store, uint64_t life) {
     life_file file = {.magic = LIFE_MAGIC, .log_id = store->log_id, .life = life};
     file.crc = tm_crc(0, &file, offsetof(life_file, crc));
     if (TM_BREAKS(LIFE_LATE)) {
         return TM_OK;
     }
-    return tm_disk_replace(store->disk, LIFE_NAME, &file, sizeof file) == 0 ? TM_OK : TM_LOG_DISK;
+    int result = tm_disk_replace(store->disk, LIFE_NAME, &file, sizeof file, NULL);
+    if (tm_disk_is_full(result)) {
+        result = write_life_in_place(store->disk, &file) == 0 ? 0 : result;
+    }
+    return result == 0 ? TM_OK : tm_disk_is_full(result) ? TM_LOG_FULL : TM_LOG_DISK;
 }
 
 int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id) {
@@ -116,7 +133,8 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
                             .segments = sizes.segments,
                             .claimants = store->claimants.known,
                             .ranges = sizes.ranges,
-                            .missing = store->missing.count};
+                            .missing = store->missing.count,
+                            .is_last = store->is_ending};
     uint8_t *at = out + sizeof head;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         const tm_segment *segment = store->segments[i];
@@ -140,7 +158,16 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
         tm_crc(tm_crc(0, out, offsetof(checkpoint_head, crc)), out + sizeof head, sizes.bytes - sizeof head);
 }
 
-int tm_checkpoint_write(tm_store *store) {
+static int put_on_disk(tm_store *store, const uint8_t *bytes, uint64_t size, bool may_take) {
+    char over[TM_DISK_NAME_BYTES];
+    int result = tm_disk_replace(store->disk, CHECKPOINT_NAME, bytes, size, NULL);
+    if (tm_disk_is_full(result) && may_take && tm_store_take_room(store, size, over)) {
+        result = tm_disk_replace(store->disk, CHECKPOINT_NAME, bytes, size, over);
+    }
+    return result;
+}
+
+int tm_checkpoint_write(tm_store *store, bool may_take) {
     pthread_mutex_lock(&store->state);
     sizes sizes = measure(store);
     uint8_t *bytes = TM_NEW(&store->memory, TM_COLD, uint8_t, sizes.bytes);
@@ -153,15 +180,17 @@ int tm_checkpoint_write(tm_store *store) {
     if (bytes == NULL) {
         return TM_NO_MEMORY;
     }
-    int result = tm_disk_replace(store->disk, CHECKPOINT_NAME, bytes, sizes.bytes);
+    int result = put_on_disk(store, bytes, sizes.bytes, may_take);
     pthread_mutex_lock(&store->state);
     TM_DELETE(&store->memory, TM_COLD, bytes, uint8_t, sizes.bytes);
+    store->checkpoint_error = -result;
+    store->checkpoint_bytes = sizes.bytes;
     if (result == 0) {
         store->checkpoint_seq = seq;
         store->checkpoint_count = count;
     }
     pthread_mutex_unlock(&store->state);
-    return result == 0 ? TM_OK : TM_LOG_DISK;
+    return result == 0 ? TM_OK : tm_disk_is_full(result) ? TM_LOG_FULL : TM_LOG_DISK;
 }
 
 /* ---- reading it ---- */
@@ -221,6 +250,7 @@ static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes
     checkpoint->life = head->life;
     checkpoint->log_id = head->log_id;
     checkpoint->is_found = true;
+    checkpoint->is_last = head->is_last != 0;
     bool is_taken = take_claimants(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(tm_listed));
     return is_taken ? TM_OK : TM_NO_MEMORY;
 }

@@ -72,6 +72,11 @@ static int preallocate(tm_disk *disk, int file, uint64_t bytes) {
     return -posix_fallocate(file, 0, (off_t)bytes);
 }
 
+static int cut_file(tm_disk *disk, int file, uint64_t bytes) {
+    (void)disk;
+    return told(ftruncate(file, (off_t)bytes));
+}
+
 /* ---- past the page cache ---- */
 
 static size_t bytes_of(const struct iovec *parts, int count) {
@@ -198,8 +203,8 @@ static void free_disk(tm_disk *disk) {
     TM_DELETE(&memory, TM_COLD, own, real_disk, 1);
 }
 
-static const tm_disk_port PORT = {open_file,   close_file,  preallocate, write_parts, read_some, sync_file,
-                                  rename_file, sync_folder, remove_file, list_files,  size_of,   free_disk};
+static const tm_disk_port PORT = {open_file,   close_file,  preallocate, cut_file,   write_parts, read_some, sync_file,
+                                  rename_file, sync_folder, remove_file, list_files, size_of,     free_disk};
 
 int tm_disk_new(const char *folder, tm_disk **made) {
     tm_memory memory = {0};
@@ -261,18 +266,28 @@ int tm_disk_write_whole(tm_disk *disk, int file, struct iovec *parts, int count,
     return 0;
 }
 
-int tm_disk_replace(tm_disk *disk, const char *name, const void *bytes, size_t size) {
+bool tm_disk_is_full(int result) {
+    return result == -ENOSPC || result == -EDQUOT;
+}
+
+int tm_disk_replace(tm_disk *disk, const char *name, const void *bytes, size_t size, const char *over) {
     char beside[TM_DISK_NAME_BYTES];
     snprintf(beside, sizeof beside, "%s.new", name);
     int file;
-    int result = disk->port->open(disk, beside, true, &file);
+    int result = over != NULL ? disk->port->rename(disk, over, beside) : 0;
+    result = result == 0 ? disk->port->open(disk, beside, over == NULL, &file) : result;
     if (result != 0) {
         return result;
     }
     struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = size};
     result = tm_disk_write_whole(disk, file, &part, 1, 0);
+    result = result == 0 && over != NULL ? disk->port->cut(disk, file, size) : result;
     result = result == 0 ? disk->port->sync(disk, file) : result;
     disk->port->close(disk, file);
-    result = result == 0 ? disk->port->rename(disk, beside, name) : result;
+    if (result != 0) {
+        disk->port->remove(disk, beside); /* what room it has is for others, until it is written again */
+        return result;
+    }
+    result = disk->port->rename(disk, beside, name);
     return result == 0 ? disk->port->sync_folder(disk) : result;
 }

@@ -24,6 +24,7 @@ typedef struct tm_disk_port {
     int (*open)(tm_disk *disk, const char *name, bool is_new, int *file); /* `*file` is the caller's to close */
     void (*close)(tm_disk *disk, int file);
     int (*preallocate)(tm_disk *disk, int file, uint64_t bytes);
+    int (*cut)(tm_disk *disk, int file, uint64_t bytes); /* what is behind them goes */
     int64_t (*write)(tm_disk *disk, int file, const struct iovec *parts, int count, uint64_t at); /* may be short */
     int64_t (*read)(tm_disk *disk, int file, void *out, size_t size, uint64_t at);                /* may be short */
     int (*sync)(tm_disk *disk, int file); /* after a failure nobody knows what is on disk: it is never asked twice */
@@ -47,7 +48,11 @@ int tm_disk_new(const char *folder, tm_disk **made);
 int tm_disk_read_whole(tm_disk *disk, int file, void *out, size_t size, uint64_t at);
 int tm_disk_write_whole(tm_disk *disk, int file, struct iovec *parts, int count, uint64_t at);
 
-/* Put `size` bytes into the file `name`, whole or not at all: written beside it, synced, renamed, folder synced. */
-int tm_disk_replace(tm_disk *disk, const char *name, const void *bytes, size_t size);
+/* Does the result of a call say that there is no room on the disk, or no more for this user? */
+bool tm_disk_is_full(int result);
+
+/* Put `size` bytes into the file `name`, whole or not at all: written beside it, synced, renamed, folder synced.
+ * `over`: a file that is used up for it, with the room that it has; NULL: a new one. */
+int tm_disk_replace(tm_disk *disk, const char *name, const void *bytes, size_t size, const char *over);
 
 #endif

@@ -77,7 +77,7 @@ int tm_log_open(const tm_log_options *options, tm_log **made) {
     tm_disk *disk;
     int result = tm_disk_new(options->folder, &disk);
     if (result != 0) {
-        return result == -ENOMEM ? TM_NO_MEMORY : TM_LOG_DISK;
+        return result == -ENOMEM ? TM_NO_MEMORY : tm_disk_is_full(result) ? TM_LOG_FULL : TM_LOG_DISK;
     }
     return tm_log_open_on(options, disk, made);
 }

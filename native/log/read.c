@@ -113,6 +113,7 @@ static void end(reading *r) {
 /* Its entries cannot be read: which numbers are lost with it is told by the scrubber. */
 static void give_up(reading *r, tm_row_cursor *cursor) {
     pthread_mutex_lock(&r->store->state);
+    r->store->damaged += !cursor->segment->is_damaged;
     cursor->segment->is_damaged = true;
     cursor->segment->pins--;
     tm_row_cursor_free(r->store, cursor);

@@ -23,6 +23,7 @@ typedef struct candidate {
     int file;          /* owned until a segment has it; -1 */
     bool is_begun;     /* its head is sound and its own */
     bool is_torn_head; /* not sound at all */
+    bool is_cut;       /* shorter than it was made */
 } candidate;
 
 typedef struct recovering {

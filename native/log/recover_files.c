@@ -79,6 +79,7 @@ static int open_candidates(recovering *r) {
         }
         c->is_begun = is_sound && c->head.serial == c->serial;
         c->is_torn_head = !is_sound;
+        c->is_cut = size < (int64_t)(c->is_begun ? c->head.bytes : SEGMENT_BYTES_MIN);
     }
     return TM_OK;
 }
@@ -89,5 +90,6 @@ int recover_files(recovering *r) {
         return TM_LOG_DISK;
     }
     check_spares(r->store);
+    tm_store_find_room(r->store);
     return r->is_short_of_memory ? TM_NO_MEMORY : open_candidates(r);
 }

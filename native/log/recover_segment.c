@@ -106,24 +106,58 @@ const tm_listed *recover_listed(const recovering *r, uint64_t serial) {
     return NULL;
 }
 
-/* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
- * both lack it, its footer alone knows. */
-static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
+/* The next segment that was begun; `count`: none. */
+static uint32_t next_begun(const recovering *r, uint32_t i) {
     uint32_t next = i + 1;
     while (next < r->count && !r->all[next].is_begun) {
         next++;
     }
+    return next;
+}
+
+/* Was nothing written into a listed segment after the checkpoint? Not where a later one is listed, nor where the log
+ * was closed with that checkpoint. */
+static bool was_ended(const recovering *r, const tm_listed *listed) {
+    bool is_ended = r->checkpoint.is_last;
+    for (uint32_t i = 0; i < r->checkpoint.segment_count; i++) {
+        is_ended = is_ended || r->checkpoint.segments[i].serial > listed->serial;
+    }
+    return is_ended;
+}
+
+/* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
+ * both lack it, its footer alone knows. */
+static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
+    uint32_t next = next_begun(r, i);
     const tm_listed *listed = recover_listed(r, r->all[i].serial);
     scan->seq_max = UINT64_MAX;
     scan->known_seq = listed != NULL ? listed->last_seq : 0;
     scan->known_n = listed != NULL ? listed->last_n : 0;
-    if (next == r->count) {
-        scan->known_seq = r->checkpoint.seq;
-        scan->known_n = r->checkpoint.last_n;
-    } else if (r->all[next].head.previous == r->all[i].serial) {
+    if (next < r->count && r->all[next].head.previous == r->all[i].serial) {
         scan->known_seq = scan->seq_max = r->all[next].head.seq_before;
         scan->known_n = r->all[next].head.last_n_before;
+    } else if (listed != NULL && was_ended(r, listed)) {
+        scan->seq_max = listed->last_seq;
+    } else if (next == r->count) {
+        scan->known_seq = r->checkpoint.seq;
+        scan->known_n = r->checkpoint.last_n;
     }
+}
+
+/* A file that lost its end, and nothing says what was in it: numbers that may have been there are missing, as many as
+ * the shortest records that it had room for, and no more than there are before the next segment. */
+static void tell_cut(const recovering *r, uint32_t i, tm_scan *scan) {
+    const candidate *c = &r->all[i];
+    uint32_t next = next_begun(r, i);
+    uint64_t end = scan->next_n + (c->head.bytes - c->bytes) / sizeof(tm_log_record);
+    if (next < r->count && r->all[next].first_n < end) {
+        end = r->all[next].first_n;
+    }
+    if (scan->seq < scan->seq_max && scan->next_n < end) {
+        recover_missing(scan->context, scan->next_n, end - 1);
+        scan->next_n = end;
+    }
+    scan->damages += scan->damages == 0;
 }
 
 /* What nobody is known to have been told of is written again where it stands, and synced: the system may show what it
@@ -132,6 +166,19 @@ static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
     tm_disk *disk = r->store->disk;
     struct iovec part = {r->bytes, segment->used};
     segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
+}
+
+/* Is each segment that the log ever had there, up to the last one so far? Then what was copied forward stands where it
+ * came from, too. */
+static bool has_all_segments(const tm_store *store) {
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        if (store->segments[i]->previous != before) {
+            return false;
+        }
+        before = store->segments[i]->serial;
+    }
+    return true;
 }
 
 /* `last`: what the footer says it ends with, or zeroes. */
@@ -155,6 +202,9 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     scan.known_n = is_this_life ? scan.known_n : 0;
     r->segment = segment;
     tm_scan_segment(&scan);
+    if (c->is_cut) {
+        tell_cut(r, i, &scan);
+    }
     segment->used = scan.end;
     segment->last_seq = scan.seq;
     segment->last_n = scan.next_n > c->first_n ? scan.next_n - 1 : c->head.last_n_before;
@@ -166,19 +216,25 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.records += scan.records;
     store->recovery.torn_bytes += scan.torn_bytes;
     store->recovery.damages += scan.damages;
-    store->recovery.lost_copies += scan.lost_copies;
+    store->recovery.lost_copies += has_all_segments(store) ? 0 : scan.lost_copies;
 }
 
 /* A head that cannot be read: what it said is found in the first batch, or in the files around it. */
 static bool mend_head(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
-    const candidate *before = i > 0 ? &r->all[i - 1] : NULL;
     const tm_segment *last = r->store->segment_count > 0 ? r->store->segments[r->store->segment_count - 1] : NULL;
+    bool follows = last != NULL && last->last_n + 1 == c->first_n;
+    bool is_listed = recover_listed(r, c->serial) != NULL; /* so the checkpoint came after its head */
     c->head = (tm_segment_head){.serial = c->serial,
-                                .previous = before != NULL ? before->serial : 0,
+                                .previous = follows ? last->serial : 0,
                                 .first_n = c->first_n,
-                                .seq_before = last != NULL ? last->last_seq : r->checkpoint.seq,
-                                .last_n_before = last != NULL ? last->last_n : r->checkpoint.last_n};
+                                .bytes = c->bytes > r->store->segment_bytes ? c->bytes : r->store->segment_bytes,
+                                .seq_before = last != NULL ? last->last_seq
+                                              : is_listed  ? 0
+                                                           : r->checkpoint.seq,
+                                .last_n_before = last != NULL ? last->last_n
+                                                 : is_listed  ? c->first_n - 1
+                                                              : r->checkpoint.last_n};
     for (uint64_t at = SEGMENT_HEAD_BYTES; at + sizeof(tm_batch_head) <= c->bytes; at += SECTOR_BYTES) {
         const tm_batch_head *batch = (const tm_batch_head *)(r->bytes + at);
         if (tm_batch_head_is_sound(batch, c->serial, c->bytes - at)) {
@@ -190,7 +246,8 @@ static bool mend_head(const recovering *r, uint32_t i) {
 }
 
 /* Of a segment whose head is not its own: did it ever hold what was committed? Where there is the head of an earlier
- * use, not: it would have been written with the first batch. */
+ * use, not: it would have been written with the first batch. A file that is cut has lost its head, and what was there
+ * with it: files are whole on disk before they are segments. */
 static bool was_begun(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
     if (!c->is_torn_head) {
@@ -198,10 +255,10 @@ static bool was_begun(const recovering *r, uint32_t i) {
     }
     tm_scan scan = {0};
     bound(r, i, &scan);
-    return mend_head(r, i) || scan.known_n >= c->first_n;
+    return mend_head(r, i) || scan.known_n >= c->first_n || c->is_cut;
 }
 
-/* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. */
+/* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. One that is cut is set aside. */
 static int discard(recovering *r, candidate *c) {
     tm_store *store = r->store;
     tm_disk *disk = store->disk;
@@ -210,6 +267,10 @@ static int discard(recovering *r, candidate *c) {
     tm_segment_name(name, c->first_n, c->serial);
     disk->port->close(disk, c->file);
     c->file = -1;
+    if (c->is_cut) {
+        tm_store_set_aside(store, name);
+        return TM_OK;
+    }
     if (c->bytes == store->segment_bytes && store->spare_count <= SEGMENTS_RESERVED) {
         tm_spare_name(spare, c->serial);
         if (disk->port->rename(disk, name, spare) == 0) {

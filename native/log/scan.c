@@ -75,7 +75,8 @@ static void take_whole(tm_scan *scan, uint64_t at) {
 
 /* ---- damage ---- */
 
-/* Take the records that are sound in a stretch, and tell which numbers below `end_n` are not there. */
+/* Take the records that are sound in a stretch, of batches up to `seq`, and tell which numbers below `end_n` are not
+ * there. */
 static void salvage(tm_scan *scan, uint64_t from, uint64_t to, uint64_t end_n, uint64_t seq) {
     uint32_t salt = tm_salt(scan->serial);
     uint64_t before_n = scan->next_n;
@@ -102,16 +103,28 @@ static void salvage(tm_scan *scan, uint64_t from, uint64_t to, uint64_t end_n, u
         tell_found(scan, record, at, seq);
         at += record->size;
     }
-    scan->lost_copies += before_n == scan->next_n && (end_n == UNKNOWN || end_n == before_n);
+    bool is_of_copies = before_n == scan->next_n && (end_n == UNKNOWN || end_n == before_n);
+    scan->lost_copies += is_of_copies || seq > scan->seq + 1; /* of several batches, one may have been of copies */
     if (end_n != UNKNOWN) {
         tell_missing(scan, end_n);
     }
 }
 
+/* Of what was on disk from `at` on, and no batch follows that could say more. */
+static void salvage_rest(tm_scan *scan, uint64_t at) {
+    uint64_t end_n = scan->known_n >= scan->next_n ? scan->known_n + 1 : scan->next_n;
+    salvage(scan, at, scan->size, end_n, scan->known_seq);
+    scan->seq = scan->known_seq;
+}
+
+static bool is_more_known(const tm_scan *scan) {
+    return scan->seq < scan->known_seq && scan->seq < scan->seq_max;
+}
+
 /* Something stands at `at` that is no sound batch, or one of which records are not sound. Returns where to go on; 0: it
  * is torn, and nothing follows. */
 static uint64_t pass_damage(tm_scan *scan, uint64_t at) {
-    bool is_known = scan->seq < scan->known_seq && scan->seq < scan->seq_max;
+    bool is_known = is_more_known(scan);
     bool has_head = follows(scan, at) && batch_at(scan, at)->seq == scan->seq + 1;
     uint64_t later = find_later(scan, at + SECTOR_BYTES, scan->seq + 1);
     if (later == scan->size && !is_known && !(TM_BREAKS(TORN_IS_DAMAGE) && has_head)) {
@@ -130,9 +143,7 @@ static uint64_t pass_damage(tm_scan *scan, uint64_t at) {
         return after;
     }
     if (later == scan->size) {
-        salvage(scan, at, scan->size, scan->known_n >= scan->next_n ? scan->known_n + 1 : scan->next_n,
-                scan->known_seq);
-        scan->seq = scan->known_seq;
+        salvage_rest(scan, at);
         return scan->size;
     }
     const tm_batch_head *head = batch_at(scan, later);
@@ -155,6 +166,9 @@ void tm_scan_segment(tm_scan *scan) {
             at = pass_damage(scan, at);
         }
         scan->end = at != 0 ? at : scan->end;
+    }
+    if (at != 0 && is_more_known(scan)) { /* the file ends where more was on disk: it was cut */
+        salvage_rest(scan, scan->size);
     }
     scan->end = scan->end < scan->size ? scan->end : scan->size;
 }

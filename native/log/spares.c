@@ -2,9 +2,11 @@
  *
  * Law: a segment's file is a spare one that was renamed, and the folder is synced before anything in it counts. Two
  * spare files are in reserve: when they alone are left, messages are refused and acks are not. What is full is found
- * out here, before anything has to be written there.
+ * out here, before anything has to be written there. A segment goes behind a checkpoint alone, so room for one is in
+ * reserve, too.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -30,7 +32,7 @@ uint64_t tm_store_disk_bytes(const tm_store *store) {
     return bytes;
 }
 
-/* A new spare file, with all of its blocks. `writing` is held. */
+/* A new spare file, with all of its blocks, as long as it will be. `writing` is held. */
 static bool make_spare(tm_store *store) {
     tm_disk *disk = store->disk;
     char name[TM_DISK_NAME_BYTES];
@@ -38,7 +40,8 @@ static bool make_spare(tm_store *store) {
     uint64_t serial = store->serial + 1;
     bool is_allowed = tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
     bool has_memory = is_allowed && tm_store_add_spare(store, serial);
-    store->spare_count -= has_memory; /* room is kept, the file is not there yet */
+    store->spare_count -= has_memory;                         /* room is kept, the file is not there yet */
+    store->spare_error = is_allowed ? store->spare_error : 0; /* nothing is wanted of the disk */
     store->serial += has_memory;
     pthread_mutex_unlock(&store->state);
     if (!has_memory) {
@@ -49,13 +52,14 @@ static bool make_spare(tm_store *store) {
     int result = disk->port->open(disk, name, true, &file);
     if (result == 0) {
         result = disk->port->preallocate(disk, file, store->segment_bytes);
+        result = result == 0 ? disk->port->sync(disk, file) : result; /* a segment that is shorter was cut */
         disk->port->close(disk, file);
         if (result != 0) {
             disk->port->remove(disk, name);
         }
     }
     pthread_mutex_lock(&store->state);
-    store->is_disk_full = result != 0;
+    store->spare_error = -result;
     if (result == 0) {
         store->spares[store->spare_count++] = serial;
     }
@@ -63,15 +67,39 @@ static bool make_spare(tm_store *store) {
     return result == 0;
 }
 
-uint32_t tm_store_spares(tm_store *store) {
+/* ---- room for a checkpoint ---- */
+
+static uint64_t room_wanted(const tm_store *store) {
+    uint64_t bytes = tm_sectors(store->checkpoint_bytes * 2);
+    return bytes > ROOM_BYTES_MIN ? bytes : ROOM_BYTES_MIN;
+}
+
+/* Have a file whose blocks a checkpoint may have. `writing` is held. */
+static void make_room(tm_store *store) {
+    tm_disk *disk = store->disk;
+    uint64_t bytes = room_wanted(store);
+    int file;
+    store->room_bytes = 0;
+    int result = disk->port->open(disk, ROOM_NAME, true, &file);
+    if (result == 0) {
+        result = disk->port->preallocate(disk, file, bytes);
+        disk->port->close(disk, file);
+    }
+    if (result == 0) {
+        store->room_bytes = bytes;
+        return;
+    }
+    disk->port->remove(disk, ROOM_NAME);
     pthread_mutex_lock(&store->state);
-    uint32_t count = store->spare_count;
+    store->spare_error = -result; /* tried again once there is room for a spare file */
     pthread_mutex_unlock(&store->state);
-    return count;
 }
 
 void tm_store_prepare(tm_store *store, bool *is_idle) {
     pthread_mutex_lock(&store->writing);
+    if (!store->is_failed && store->spare_error == 0 && store->room_bytes < room_wanted(store)) {
+        make_room(store);
+    }
     if (!store->is_failed && store->spare_count <= SEGMENTS_RESERVED && make_spare(store)) {
         *is_idle = false;
         pthread_mutex_lock(&store->state);
@@ -81,10 +109,48 @@ void tm_store_prepare(tm_store *store, bool *is_idle) {
     pthread_mutex_unlock(&store->writing);
 }
 
+void tm_store_find_room(tm_store *store) {
+    int file;
+    if (store->disk->port->open(store->disk, ROOM_NAME, false, &file) == 0) {
+        int64_t bytes = store->disk->port->size(store->disk, file);
+        store->room_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+        store->disk->port->close(store->disk, file);
+    }
+}
+
+bool tm_store_take_room(tm_store *store, uint64_t bytes, char *name) {
+    pthread_mutex_lock(&store->writing);
+    pthread_mutex_lock(&store->state);
+    bool is_room = store->room_bytes >= bytes;
+    bool is_spare = !is_room && store->spare_count > (store->open != NULL ? 0 : 1);
+    if (is_room) {
+        memcpy(name, ROOM_NAME, sizeof ROOM_NAME);
+        store->room_bytes = 0;
+    } else if (is_spare) {
+        tm_spare_name(name, store->spares[--store->spare_count]);
+        tm_store_judge_room(store);
+    }
+    pthread_mutex_unlock(&store->state);
+    pthread_mutex_unlock(&store->writing);
+    return is_room || is_spare;
+}
+
+uint32_t tm_store_spares(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    uint32_t count = store->spare_count;
+    pthread_mutex_unlock(&store->state);
+    return count;
+}
+
+int tm_store_disk_error(const tm_store *store) {
+    bool is_spare_wanted = store->spare_count <= SEGMENTS_RESERVED;
+    return store->spare_error != 0 && is_spare_wanted ? store->spare_error : store->checkpoint_error;
+}
+
 void tm_store_judge_room(tm_store *store) {
     uint64_t left =
         store->open != NULL && store->open->used < store->open->bytes ? store->open->bytes - store->open->used : 0;
-    bool may_grow = !store->is_disk_full && tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
+    bool may_grow = store->spare_error == 0 && tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
     store->is_scarce = !may_grow && store->spare_count <= SEGMENTS_RESERVED;
     bool is_ending = left < store->segment_bytes / 4 && !may_grow;
     store->is_full =
@@ -219,11 +285,24 @@ static void unlist(tm_store *store, const tm_segment *segment) {
             (store->segment_count - place) * sizeof(tm_segment *));
 }
 
-void tm_store_drop(tm_store *store, tm_segment *segment) {
+bool tm_store_set_aside(tm_store *store, const char *name) {
+    char to[TM_DISK_NAME_BYTES + sizeof TM_DISK_DAMAGED];
+    snprintf(to, sizeof to, TM_DISK_DAMAGED "/%s", name);
+    bool is_aside = store->disk->port->rename(store->disk, name, to) == 0;
+    pthread_mutex_lock(&store->state);
+    store->set_aside += is_aside;
+    pthread_mutex_unlock(&store->state);
+    return is_aside;
+}
+
+int tm_store_drop(tm_store *store, tm_segment *segment) {
     tm_disk *disk = store->disk;
     char name[TM_DISK_NAME_BYTES];
-    char to[TM_DISK_NAME_BYTES + sizeof TM_DISK_DAMAGED];
+    char to[TM_DISK_NAME_BYTES];
     tm_segment_name(name, segment->first_n, segment->serial);
+    if (segment->is_damaged && !tm_store_set_aside(store, name)) {
+        return TM_LOG_DISK;
+    }
     disk->port->close(disk, segment->file);
     pthread_mutex_lock(&store->state);
     bool is_spare = !segment->is_failed && !segment->is_damaged && segment->bytes == store->segment_bytes &&
@@ -232,15 +311,10 @@ void tm_store_drop(tm_store *store, tm_segment *segment) {
     store->spare_count -= is_spare;
     unlist(store, segment);
     pthread_mutex_unlock(&store->state);
-    if (segment->is_damaged) {
-        memcpy(to, TM_DISK_DAMAGED "/", sizeof TM_DISK_DAMAGED);
-        to[sizeof TM_DISK_DAMAGED - 1] = '/';
-        memcpy(to + sizeof TM_DISK_DAMAGED, name, sizeof name);
-        disk->port->rename(disk, name, to);
-    } else if (is_spare) {
+    if (is_spare) {
         tm_spare_name(to, serial);
         is_spare = disk->port->rename(disk, name, to) == 0;
-    } else {
+    } else if (!segment->is_damaged) {
         disk->port->remove(disk, name);
     }
     pthread_mutex_lock(&store->state);
@@ -250,4 +324,5 @@ void tm_store_drop(tm_store *store, tm_segment *segment) {
     tm_segment_free(segment);
     tm_store_judge_room(store);
     pthread_mutex_unlock(&store->state);
+    return TM_OK;
 }

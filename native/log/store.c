@@ -31,8 +31,9 @@ void tm_store_finish(tm_store *store) {
     if (!store->is_failed && store->open != NULL) {
         tm_store_seal(store, store->open);
     }
-    if (!store->is_failed && store->checkpoint_seq != store->seq) {
-        tm_checkpoint_write(store);
+    if (!store->is_failed) {
+        store->is_ending = true;
+        tm_checkpoint_write(store, false);
     }
 }
 

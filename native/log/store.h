@@ -19,6 +19,8 @@
 #define MISSING_RANGES_MAX 65536U /* beyond, neighbours are joined: more is told as missing than is */
 #define CHECKPOINT_NAME "checkpoint"
 #define LIFE_NAME "life"
+#define ROOM_NAME "checkpoint.room" /* a file of zeroes: on a full disk a checkpoint is written over it */
+#define ROOM_BYTES_MIN (64U << 10)
 
 typedef struct tm_store {
     tm_memory memory; /* under `state` */
@@ -52,7 +54,10 @@ typedef struct tm_store {
     uint64_t copied_to;        /* number up to which that is done */
     uint32_t copy_bytes;       /* of one batch of copies */
     uint64_t scrub_serial;     /* where the scrubber is */
-    bool is_disk_full;         /* when a spare segment was last wanted */
+    uint64_t room_bytes;       /* of the room for a checkpoint; 0: there is none */
+    uint64_t checkpoint_bytes; /* of the last one */
+    int spare_error;           /* errno, when a spare segment was last wanted; 0: it was made */
+    int checkpoint_error;      /* errno, when a checkpoint was last written; 0: it is on disk */
     bool is_scarce;            /* what is open now is the last segment for messages */
     bool is_full;              /* for messages */
     bool is_full_of_all;       /* for acks, too */
@@ -64,6 +69,8 @@ typedef struct tm_store {
     uint64_t copied_records;
     uint64_t scrubbed_bytes;
     uint64_t damaged;
+    uint64_t set_aside; /* files, in this life */
+    bool is_ending;     /* a checkpoint that is written now is the last one */
     tm_log_recovery recovery;
 } tm_store;
 
@@ -108,17 +115,27 @@ void tm_store_apply(tm_store *store, const tm_log_record *record);
 
 /* ---- spares.c ---- */
 
-/* Have a spare file more than the reserved ones, if there may be one. */
+/* Have a spare file more than the reserved ones, if there may be one, and room for a checkpoint. */
 void tm_store_prepare(tm_store *store, bool *is_idle);
 /* Make a new segment the open one. */
 int tm_store_begin(tm_store *store);
 /* No more goes into the open segment; it gets a footer. */
 void tm_store_seal(tm_store *store, tm_segment *segment);
 void tm_store_judge_room(tm_store *store);
-/* Take a segment off the list and its file out of use. `state` is held by nobody. */
-void tm_store_drop(tm_store *store, tm_segment *segment);
+/* Take a segment off the list and its file out of use. `state` is held by nobody. TM_LOG_DISK: it is damaged, and
+ * cannot be set aside now: again later. */
+int tm_store_drop(tm_store *store, tm_segment *segment);
+/* Set a file aside; false: the disk does not. `state` is held by nobody. */
+bool tm_store_set_aside(tm_store *store, const char *name);
+/* Find the room for a checkpoint that an earlier life made. */
+void tm_store_find_room(tm_store *store);
+/* Take a file out of use for the room that it has, `bytes` or more: the one that is there for it, or a spare one; its
+ * name. The last spare one stays, for acks, where no segment is open. false: there is none. */
+bool tm_store_take_room(tm_store *store, uint64_t bytes, char *name);
 /* Of segments and spare files. `state` is held. */
 uint64_t tm_store_disk_bytes(const tm_store *store);
+/* errno of what the disk refused and is still wanted: a spare file, or a checkpoint; 0: nothing. `state` is held. */
+int tm_store_disk_error(const tm_store *store);
 /* How many spare files there are; for who holds no lock. */
 uint32_t tm_store_spares(tm_store *store);
 /* Remember a spare file; false: no memory. */
@@ -126,7 +143,9 @@ bool tm_store_add_spare(tm_store *store, uint64_t serial);
 
 /* ---- checkpoint.c ---- */
 
-int tm_checkpoint_write(tm_store *store);
+/* TM_OK, TM_NO_MEMORY, TM_LOG_DISK, or TM_LOG_FULL: there is no room on the disk. `may_take`: then the room that is
+ * set aside for it is used up, or a spare file. */
+int tm_checkpoint_write(tm_store *store, bool may_take);
 /* A segment, in a checkpoint: what was in it by then was committed. */
 typedef struct tm_listed {
     uint64_t serial;
@@ -144,11 +163,12 @@ typedef struct tm_checkpoint {
     uint32_t segment_count;
     bool is_found;
     bool is_damaged;
+    bool is_last; /* the log was closed with it */
 } tm_checkpoint;
 /* Take claimants and missing numbers into the store. Only TM_NO_MEMORY, TM_LOG_DISK and TM_LOG_FOREIGN fail. */
 int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint);
 void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint);
-/* Raise the life and bring it to disk. */
+/* Raise the life and bring it to disk; TM_LOG_FULL: there is no room on the disk. */
 int tm_life_begin(tm_store *store, uint64_t life);
 /* The life on disk, 0 where there is none. */
 int tm_life_read(tm_store *store, uint64_t *life, uint64_t *log_id);

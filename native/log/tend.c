@@ -146,7 +146,7 @@ static int copy_some(tm_store *store, tm_segment *segment) {
         result = buffer == NULL ? TM_NO_MEMORY : TM_OK;
         if (TM_BREAKS(COPY_UNSYNCED) && dealt == open.count && dealt > 0) {
             leave(store, segment);
-            tm_checkpoint_write(store);
+            tm_checkpoint_write(store, false);
             tm_store_drop(store, segment);
         }
         if (buffer != NULL && batch.count > 0) {
@@ -288,6 +288,18 @@ static bool is_checkpoint_old(tm_store *store) {
     return is_old;
 }
 
+/* Does a checkpoint give more room than it takes, as a segment waits for it whose file is a spare one then? */
+static bool gives_room(tm_store *store) {
+    bool is_some = false;
+    pthread_mutex_lock(&store->state);
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        const tm_segment *segment = store->segments[i];
+        is_some = is_some || (segment->is_leaving && !segment->is_damaged);
+    }
+    pthread_mutex_unlock(&store->state);
+    return is_some;
+}
+
 static bool has_failed(tm_store *store) {
     pthread_mutex_lock(&store->state);
     bool is_failed = store->is_failed;
@@ -302,26 +314,37 @@ static int tend_a_piece(tm_store *store, bool is_checkpoint_due, bool *is_idle) 
     if (drop != NULL) {
         *is_idle = false;
         pthread_mutex_lock(&store->writing);
-        tm_store_drop(store, drop);
+        int result = tm_store_drop(store, drop);
         pthread_mutex_unlock(&store->writing);
-        return TM_OK;
+        return result;
     }
     if (is_wanting || (is_checkpoint_due && is_checkpoint_old(store))) {
-        *is_idle = false;
-        return tm_checkpoint_write(store);
+        int result = tm_checkpoint_write(store, false);
+        if (result != TM_LOG_FULL) { /* else more segments may go with the one for which room is found */
+            *is_idle = false;
+            return result;
+        }
     }
     tm_store_prepare(store, is_idle);
     if (!*is_idle) {
         return TM_OK;
     }
     if (store->copied != NULL) {
-        *is_idle = false;
-        return has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
+        int result = has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
+        if (result != TM_LOG_FULL) {
+            *is_idle = false;
+            return result;
+        }
     }
     tm_segment *segment = has_failed(store) ? NULL : next_to_judge(store);
     if (segment != NULL) {
         *is_idle = false;
         return judge(store, segment);
+    }
+    if (is_wanting && gives_room(store)) {
+        int result = tm_checkpoint_write(store, true);
+        *is_idle = result != TM_OK;
+        return result;
     }
     return TM_OK;
 }

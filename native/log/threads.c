@@ -229,10 +229,13 @@ void tm_log_state_of(tm_log *log, tm_log_state *state) {
                             .copied = store->copied_records,
                             .scrubbed_bytes = store->scrubbed_bytes,
                             .damaged = store->damaged,
+                            .set_aside = store->set_aside,
                             .memory_bytes = store->memory.bytes + log->memory.bytes + asked_bytes(log),
                             .commit_ns = atomic_load(&log->commit_ns),
                             .is_full = store->is_full,
-                            .is_failed = store->is_failed};
+                            .is_failed = store->is_failed,
+                            .disk_error = (uint64_t)tm_store_disk_error(store)};
+    state->is_disk_full = tm_disk_is_full(-(int)state->disk_error);
     for (uint32_t i = 0; i < store->missing.count; i++) {
         state->missing += store->missing.spans[i].last - store->missing.spans[i].first + 1;
     }

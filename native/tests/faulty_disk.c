@@ -231,6 +231,19 @@ static int preallocate(tm_disk *base, int handle, uint64_t bytes) {
     return 0;
 }
 
+static void shorten(faulty_file *file, size_t size) {
+    faulty_bytes *bytes = own(file, 0);
+    memset(bytes->now + size, 0, bytes->capacity - size); /* what lies behind the end is not to be seen */
+    file->size = size;
+}
+
+/* The length is on disk with the next sync. Until then the system may show the old end, with nothing in it. */
+static int cut_open(tm_disk *base, int handle, uint64_t size) {
+    faulty_disk *disk = called(base);
+    shorten(file_of(disk, handle), size);
+    return 0;
+}
+
 static int64_t write_parts(tm_disk *base, int handle, const struct iovec *parts, int count, uint64_t at) {
     faulty_disk *disk = called(base);
     faulty_file *file = file_of(disk, handle);
@@ -331,8 +344,8 @@ static void free_disk(tm_disk *base) {
     free(disk);
 }
 
-static const tm_disk_port PORT = {open_file,   close_file,  preallocate, write_parts, read_some, sync_file,
-                                  rename_file, sync_folder, remove_file, list_files,  size_of,   free_disk};
+static const tm_disk_port PORT = {open_file,   close_file,  preallocate, cut_open,   write_parts, read_some, sync_file,
+                                  rename_file, sync_folder, remove_file, list_files, size_of,     free_disk};
 
 /* ---- crashes ---- */
 
@@ -424,4 +437,22 @@ bool faulty_flip(faulty_disk *disk, const char *beginning) {
         }
     }
     return false;
+}
+
+static faulty_file *named(faulty_disk *disk, const char *name) {
+    faulty_name *at = find(disk->names, name);
+    return at != NULL ? &disk->files[at->file] : NULL;
+}
+
+const faulty_file *faulty_find(const faulty_disk *disk, const char *name) {
+    return named((faulty_disk *)(uintptr_t)disk, name);
+}
+
+void faulty_cut(faulty_disk *disk, const char *name, size_t size) {
+    faulty_file *file = named(disk, name);
+    CHECK(file != NULL && size <= file->size, "%s has no %zu bytes", name, size);
+    shorten(file, size);
+    memset(file->bytes->states, SECTOR_ON_DISK, file->bytes->capacity / FAULTY_SECTOR);
+    file->bytes->is_clean = true;
+    file->disk_size = size;
 }

@@ -74,5 +74,9 @@ faulty_disk *faulty_new(uint64_t seed);
 faulty_disk *faulty_crash(const faulty_disk *disk, crash_kind kind, uint64_t seed);
 /* Flip a bit of a file whose name begins so; false: there is none. */
 bool faulty_flip(faulty_disk *disk, const char *beginning);
+/* The file of this name (`damaged/` and a name, too); NULL: there is none. Borrowed until the next call of the disk. */
+const faulty_file *faulty_find(const faulty_disk *disk, const char *name);
+/* Cut a file to `size` bytes, on disk as well. */
+void faulty_cut(faulty_disk *disk, const char *name, size_t size);
 
 #endif

@@ -241,7 +241,7 @@ static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_byst
     }
     if (fields > 4) {
         read_stored(w, body, is_bystander);
-    } else if (has_refusal) {
+    } else if (fields > 3) {
         read_refusal(w, body, is_bystander);
     }
 }

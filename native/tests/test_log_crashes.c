@@ -126,6 +126,19 @@ static void before_call(void *context) {
 
 /* ---- bits that flip ---- */
 
+/* Cut the end off some segment; false: there is none. */
+static bool cut_some(faulty_disk *disk) {
+    uint32_t start = below(&w.dice, FAULTY_FILES);
+    for (uint32_t i = 0; i < FAULTY_FILES; i++) {
+        const faulty_name *at = &disk->names[(start + i) % FAULTY_FILES];
+        if (at->file >= 0 && strncmp(at->name, "segment", 7) == 0 && disk->files[at->file].size > 0) {
+            faulty_cut(disk, at->name, below(&w.dice, (uint32_t)disk->files[at->file].size));
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Everything is committed and in a checkpoint; then a disk loses what it held, and says nothing. */
 static void flip(void) {
     static const char *const WHERE[] = {"segment", "segment", "segment", "segment", "checkpoint", "life"};
@@ -140,7 +153,8 @@ static void flip(void) {
     faulty_disk *disk = faulty_crash(w.disk, CRASH_ALL_LOST, roll(&w.dice));
     const char *where = WHERE[below(&w.dice, 6)];
     for (uint32_t flips = 1 + below(&w.dice, 3); flips > 0; flips--) {
-        if (!faulty_flip(disk, where)) {
+        bool is_cut = strcmp(where, "segment") == 0 && below(&w.dice, 8) == 0;
+        if (!(is_cut ? cut_some(disk) : faulty_flip(disk, where))) {
             tm_log_close(open_on(disk, &reason));
             return;
         }

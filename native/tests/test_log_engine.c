@@ -24,7 +24,7 @@
 
 /* ---- the engine ---- */
 
-typedef enum { ROW_WRITTEN, ROW_NAMED, ROW_UNNAMED } row_kind;
+typedef enum { ROW_WRITTEN, ROW_CUT, ROW_NAMED, ROW_UNNAMED } row_kind;
 
 typedef struct row {
     row_kind kind;
@@ -82,6 +82,10 @@ static void take(engine *e, const row *r) {
         }
         return;
     }
+    if (r->kind == ROW_CUT) {
+        e->files[r->file].size = r->size < e->files[r->file].size ? r->size : e->files[r->file].size;
+        return;
+    }
     int place = find(e, r->name);
     place = place < 0 ? find(e, "") : place;
     CHECK(place >= 0, "too many names");
@@ -135,6 +139,11 @@ static void close_file(tm_disk *disk, int file) {
 
 static int preallocate(tm_disk *disk, int file, uint64_t bytes) {
     insert(engine_of(disk), (row){.kind = ROW_WRITTEN, .file = file, .size = bytes});
+    return 0;
+}
+
+static int cut(tm_disk *disk, int file, uint64_t bytes) {
+    insert(engine_of(disk), (row){.kind = ROW_CUT, .file = file, .size = bytes});
     return 0;
 }
 
@@ -222,8 +231,8 @@ static void free_engine(tm_disk *disk) {
     free(e);
 }
 
-static const tm_disk_port PORT = {open_file,   close_file,  preallocate, write_parts, read_some, sync_file,
-                                  rename_file, sync_folder, remove_file, list_files,  size_of,   free_engine};
+static const tm_disk_port PORT = {open_file,   close_file,  preallocate, cut,        write_parts, read_some,  sync_file,
+                                  rename_file, sync_folder, remove_file, list_files, size_of,     free_engine};
 
 static engine *engine_new(void) {
     engine *e = calloc(1, sizeof *e);

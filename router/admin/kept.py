@@ -64,8 +64,8 @@ def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
         "log": {
             "bytes": kept.used_bytes(),
             "bytes_max": settings.kept.bytes,
-            **{name: log[name] for name in ("segments", "batches", "damaged", "missing")},
-            **{name: bool(log[name]) for name in ("is_full", "is_failed")},
+            **{name: log[name] for name in ("segments", "batches", "damaged", "set_aside", "missing")},
+            **{name: bool(log[name]) for name in ("is_full", "is_disk_full", "is_failed")},
         },
     }
 

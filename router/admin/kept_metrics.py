@@ -56,6 +56,8 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
     page.gauge("tamis_kept_log_bytes", "Bytes of the log that are in use on disk.", kept.used_bytes())
     page.gauge("tamis_kept_log_limit_bytes", "What tamis_kept_log_bytes may grow to.", settings.bytes)
     page.gauge("tamis_kept_log_full", "1 while the log takes no messages for want of room.", log["is_full"])
+    page.gauge("tamis_kept_disk_full", "1 while the disk has no room for the log to grow.", log["is_disk_full"])
+    page.gauge("tamis_kept_log_damaged_files", "Files of the log that are damaged, since the start.", log["damaged"])
     page.gauge("tamis_kept_log_failed", "1 once the log cannot be written any more.", log["is_failed"])
     page.gauge("tamis_kept_log_missing_records", "Records that were on disk and cannot be read.", log["missing"])
     page.gauge(

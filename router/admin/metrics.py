@@ -47,6 +47,10 @@ def metrics(running: RouterView, version: str) -> str:
         from tamis.router.admin.kept_metrics import kept_metrics
 
         kept_metrics(page, running.kept, running.settings.kept)
+    if running.recorder is not None:
+        trouble, lost = running.recorder.trouble, running.recorder.lost
+        page.gauge("tamis_records_failing", "1 while records cannot be written.", int(bool(trouble)))
+        page.counter("tamis_records_lost", "Records that there was no room for, in memory or on the disk.", lost)
     _process(page, running)
     return str(page)
 

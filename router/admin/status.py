@@ -28,6 +28,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "state": running.life.value,
         "ready": running.is_ready,
         "problems": running.connections.health.problems,
+        "unready": sorted(running.connections.health.unready),
         "exceptions": running.connections.health.exceptions,
         "alarms": [{"at_s": round(shown.at_s, 3), "text": shown.text} for shown in running.connections.health.recent],
         "need_a_restart": running.need_a_restart,
@@ -65,6 +66,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "stalls": running.stalls.stalls,
         "network": network_form(running.network) if running.network is not None else None,
         "kept": _kept_form(running),
+        "records": _records_form(running),
     }
 
 
@@ -75,6 +77,13 @@ def _kept_form(running: RouterView) -> dict[str, object] | None:
     from tamis.router.admin.kept import kept_form
 
     return kept_form(running.kept, running.settings)
+
+
+def _records_form(running: RouterView) -> dict[str, object] | None:
+    """Return whether records are written, and how many were lost; None where the router records nothing."""
+    if running.recorder is None:
+        return None
+    return {"trouble": running.recorder.trouble, "lost": running.recorder.lost}
 
 
 def connection_form(client: Client) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tamis.configs import RouterSettings
 from tamis.router.admin.rates import Rates
@@ -19,6 +19,15 @@ if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts withou
     from tamis.router.links.network import Network
 
 
+class Recording(Protocol):
+    """What writes the records of a router: why it cannot now (empty: it can), and how many were lost."""
+
+    @property
+    def trouble(self) -> str: ...
+    @property
+    def lost(self) -> int: ...
+
+
 class RouterLife(enum.Enum):
     STARTING = "starting"
     SERVING = "serving"
@@ -29,7 +38,7 @@ class RouterLife(enum.Enum):
 @dataclass(slots=True)
 class RouterView:
     """A running router. `network` is None where it stands alone, `kept` where it keeps
-    nothing. `listening` has addresses by what listens there, such
+    nothing, `recorder` where it records nothing. `listening` has addresses by what listens there, such
     as `clients` and `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the
     file that differ from those it started with and are not in force; `settings_refused` says what is wrong with a file
     that was read again and is not used."""
@@ -40,6 +49,7 @@ class RouterView:
     life: RouterLife = RouterLife.STARTING
     network: Network | None = None
     kept: KeptService | None = None
+    recorder: Recording | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)
     started_s: float = field(default_factory=time.time)
     admin_token: bytes | None = None
@@ -50,11 +60,12 @@ class RouterView:
 
     @property
     def is_ready(self) -> bool:
-        """Does the router serve, has it been in step with its neighbours once, and is nothing wrong with it?"""
+        """Does the router serve, has it been in step with its neighbours once, and is nothing wrong with it that keeps
+        clients from it?"""
         return (
             self.life is RouterLife.SERVING
             and self.connections.network.was_in_step
-            and not self.connections.health.problems
+            and not self.connections.health.unready
         )
 
     @property

@@ -153,7 +153,7 @@ class Daemon:
 
     def _record(self, chosen: RecordSettings) -> None:
         connections, running = self._running.connections, self._running
-        recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
+        recorder = running.recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
         self._closers.append(recorder.close)  # after the end of the connections
         recorder.listen(connections.happenings)
         SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)

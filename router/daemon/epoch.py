@@ -2,7 +2,8 @@
 
 Law: an epoch is on disk before it is used. Without a folder to keep it in the epoch is the time, in Unix milliseconds,
 and if the clock was set back, neighbours say so (R9). A file that holds no epoch, or one that lies more than a day
-ahead of the clock, stops no start: the log shows what it held, and the time takes its place.
+ahead of the clock, stops no start: the log shows what it held, and the time takes its place. Nor does a full disk
+that holds an epoch: it is written over.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.daemon.files import replace
+from tamis.router.daemon.files import is_full, overwrite, reason_of, replace
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStartNow
 
@@ -45,10 +46,20 @@ class Epoch:
         if self._folder is not None:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                replace(self._folder / _FILE, f"{epoch}\n")
+                self._write(f"{epoch}\n")
             except OSError as error:
-                raise CannotStartNow(f"{self._folder / _FILE}: {error.strerror}") from error
+                raise CannotStartNow(f"{self._folder / _FILE}: {reason_of(error.errno)}") from error
         return epoch
+
+    def _write(self, text: str) -> None:
+        assert self._folder is not None  # noqa: S101 - see `keep`
+        file = self._folder / _FILE
+        try:
+            replace(file, text)
+        except OSError as error:
+            if not is_full(error.errno) or not file.exists():
+                raise
+            overwrite(file, text)
 
     def _kept(self, now_ms: int) -> int:
         """Return the epoch that is on disk; 0 where there is none that can be used."""

@@ -29,9 +29,15 @@ class Shown(NamedTuple):
     text: str
 
 
+class _Problem(NamedTuple):
+    text: str
+    end_s: float | None
+    is_ready: bool
+
+
 class Health:
-    """Alarms and problems of one router. `problems` has, by name, a sentence for each reason why this router is not
-    ready though it serves."""
+    """Alarms and problems of one router. `problems` has, by name, a sentence for each thing that is wrong with it
+    though it serves; `unready` those of them for which it is not ready."""
 
     def __init__(
         self, now_s: Callable[[], float] = time.monotonic, tell: Callable[[str], None] = lambda _: None
@@ -41,7 +47,7 @@ class Health:
         self._bugs_s: deque[float] = deque(maxlen=REPEATS)
         self.exceptions = self.alarms = 0
         self.recent: deque[Shown] = deque(maxlen=ALARMS_KEPT)
-        self._problems: dict[str, tuple[str, float | None]] = {}
+        self._problems: dict[str, _Problem] = {}
         self._alarmed_s: dict[str, float] = {}
 
     def alarm(self, text: str) -> None:
@@ -62,17 +68,30 @@ class Health:
         self._bugs_s.append(self._now_s())
         self.alarm(f"{what}: a bug of this router; its log has the trace")
 
-    def problem(self, name: str, text: str, for_s: float | None = None) -> None:
-        """Make the router unready for `for_s` seconds, or (None) until `mended` is called with `name`."""
-        self._problems[name] = text, None if for_s is None else self._now_s() + for_s
+    def problem(self, name: str, text: str, for_s: float | None = None, *, is_ready: bool = False) -> None:
+        """Have a problem for `for_s` seconds, or (None) until `mended` is called with `name`; `is_ready`: the router
+        is ready all the same."""
+        self._problems[name] = _Problem(text, None if for_s is None else self._now_s() + for_s, is_ready)
 
     def mended(self, name: str) -> None:
         self._problems.pop(name, None)
 
     @property
     def problems(self) -> dict[str, str]:
-        now_s, bugs_s = self._now_s(), self._bugs_s
-        found = {name: text for name, (text, end_s) in self._problems.items() if end_s is None or now_s < end_s}
+        now_s = self._now_s()
+        lasting = {name: each for name, each in self._problems.items() if each.end_s is None or now_s < each.end_s}
+        return {name: each.text for name, each in lasting.items()} | self._exceptions(now_s)
+
+    @property
+    def unready(self) -> dict[str, str]:
+        return {
+            name: text
+            for name, text in self.problems.items()
+            if name not in self._problems or not self._problems[name].is_ready
+        }
+
+    def _exceptions(self, now_s: float) -> dict[str, str]:
+        bugs_s = self._bugs_s
         if len(bugs_s) == REPEATS and bugs_s[-1] - bugs_s[0] < WITHIN_S and now_s - bugs_s[-1] < WITHIN_S:
-            found["exceptions"] = f"{REPEATS} exceptions within a minute: its log has the traces"
-        return found
+            return {"exceptions": f"{REPEATS} exceptions within a minute: its log has the traces"}
+        return {}

@@ -1,4 +1,4 @@
-"""What somebody has to be told of the keeps: the log has failed, or a keep is nearly full.
+"""What somebody has to be told of the keeps: one is nearly full.
 
 Law: an alarm is raised once when it begins, and again only after it was over; looking costs a few keeps a second.
 """
@@ -18,7 +18,6 @@ NEARLY_FULL: Final = 0.8
 OVER_BELOW: Final = 0.7
 """Parts of a keep's bounds at which its alarm begins, and is over."""
 KEEPS_A_LOOK: Final = 200
-FAILED: Final = "kept.log"
 
 
 class KeptAlarms:
@@ -28,10 +27,8 @@ class KeptAlarms:
         self._next = 0
 
     def look(self) -> None:
-        """Look at the log, and at the next few keeps."""
+        """Look at the next few keeps."""
         keeper = self._keeper
-        if keeper.has_failed:
-            self._health.problem(FAILED, "the log of kept messages cannot be written: its disk has failed")
         numbers = sorted(number for number in keeper.by_number if number >= self._next)
         some = list(islice(numbers, KEEPS_A_LOOK))
         self._next = some[-1] + 1 if len(some) == KEEPS_A_LOOK else 0

@@ -19,7 +19,7 @@ from typing import Final, Literal
 from tamis.configs import RouterSettings
 from tamis.native import Gone, OutOfMemory
 from tamis.native.keeps import CommitTimes, KeepFigures, KeepsFigures, SwitchKeeps, book_records
-from tamis.native.log import Log
+from tamis.native.log import Log, LogFull
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
@@ -83,9 +83,11 @@ class KeepHost:
         now_ms = _steady_ms()
         for keep in found.begun:
             self.keeps.open(keep.number, keep.made.terms, has_filters=False)
-            self.keeps.forget(keep.number, FILTERS_PER_SLICE)
+            with suppress(LogFull):  # a full disk takes nothing: again at the next start
+                self.keeps.forget(keep.number, FILTERS_PER_SLICE)
         for n in (*(keep.n for keep in found.begun), *found.overtaken):
-            self.keeps.retire(n)
+            with suppress(LogFull):
+                self.keeps.retire(n)
         for keep in found.keeps:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
             rest = self._terms.share(keep.made.terms)

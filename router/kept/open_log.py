@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from tamis.configs.sections.kept import KeptSettings
-from tamis.native.log import Log, LogFailed
+from tamis.native.log import Log, LogFailed, LogFull
+from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStartNow
+from tamis.router.kept.log_watch import ranges_shown
 
 RING_BYTES_MIN: Final = 4 << 20
 """A ring holds four of the longest frames."""
@@ -45,7 +47,12 @@ def open_log(settings: KeptSettings) -> Log:
         )
     except OSError as error:
         raise CannotStartNow(
-            f"kept.folder {folder}: {error.strerror or error}; the log of kept messages is there"
+            f"kept.folder {folder}: {reason_of(error.errno)}; the log of kept messages is there"
+        ) from None
+    except LogFull:
+        raise CannotStartNow(
+            f"kept.folder {folder}: the disk is full, and the log of kept messages has nothing there to begin with: "
+            "make room, or name a folder of another disk"
         ) from None
     except LogFailed as error:
         raise CannotStartNow(
@@ -59,11 +66,11 @@ def open_log(settings: KeptSettings) -> Log:
 
 
 def _tell(log: Log, folder: Path) -> None:
-    found = log.recovery()
+    found, state = log.recovery(), log.state()
     _log.info("the log of kept messages is open", extra=fields(folder=str(folder), **found))
-    if found["damages"] or found["missing"] or found["lost_copies"]:
-        ranges = [f"{first:#x} to {last:#x}" for first, last in log.missing()[:10]]
+    if state["damaged"] or found["missing"] or found["lost_copies"]:
+        counts = {name: found[name] for name in ("damages", "missing", "lost_copies")}
         _log.error(
             "the log of kept messages is damaged: these records cannot be read, and consumers get Gaps for them",
-            extra=fields(folder=str(folder), damages=found["damages"], missing=found["missing"], ranges=ranges),
+            extra=fields(folder=str(folder), files=state["damaged"], **counts, ranges=ranges_shown(log)),
         )

@@ -12,6 +12,7 @@ from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.counting import KeepCounts
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
+from tamis.router.kept.log_watch import LogWatch
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
@@ -25,8 +26,9 @@ class KeptService:
     def __init__(self, clients: Clients) -> None:
         connections = clients.connections
         assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
-        self.log = open_log(connections.settings.kept)
-        self._segment_bytes = segment_bytes(connections.settings.kept)
+        settings = connections.settings.kept
+        self.log = open_log(settings)
+        self._segment_bytes = segment_bytes(settings)
         try:
             self.keeper = KeepHost(connections, self.log, clients.new_wishes())
         except BaseException:
@@ -35,6 +37,11 @@ class KeptService:
         self.replays = Replays(connections, self.log)
         self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
+        self._watch = LogWatch(
+            *(self.log, settings.folder or "", self._segment_bytes, connections.health),
+            refused=lambda: self.keeper.all_figures().refused,
+        )
+        self._watch.look()
         self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
@@ -60,4 +67,5 @@ class KeptService:
     def _each_second(self, second: SecondPassed) -> None:
         self.keeper.end_leases()
         self._alarms.look()
+        self._watch.look()
         self._counts.each_second(second)

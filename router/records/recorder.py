@@ -83,6 +83,16 @@ class Recorder:
         happenings.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
         KeepRecords(self._writer.note, _with_filters).listen(happenings)
 
+    @property
+    def trouble(self) -> str:
+        """Why records cannot be written now, a sentence; empty: they can."""
+        return self._writer.trouble
+
+    @property
+    def lost(self) -> int:
+        """How many records were lost, ever."""
+        return self._writer.lost
+
     def start(self) -> None:
         self._name(stable_number(self._settings.id), self._settings.id, 0)
         self._writer.start()

@@ -1,7 +1,7 @@
 """What is recorded each second: the tables, and neighbours' clocks.
 
 Law: the tables are recorded when they have changed, and each minute; a clock when a session's first heartbeat is
-answered, and then every CLOCK_S.
+answered, and then every CLOCK_S. A disk that takes no records is a problem of the router's for as long.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from tamis.router.records.recorder import Recorder
 
 CLOCK_S: Final = 10
 TABLE_S: Final = 60
+TROUBLE: Final = "records"
+"""Name of the problem that records cannot be written."""
 
 
 class SecondRecords:
@@ -38,6 +40,7 @@ class SecondRecords:
         self._seconds = second.number
         self._tell_table()
         self._tell_clocks()
+        self._look_at_writer()
 
     # --- tables ------------------------------------------------------------------------------------------------------
 
@@ -58,6 +61,14 @@ class SecondRecords:
         self._recorder.note("table", **now, memory_bytes=resident_bytes(), stall_us=stall_us)
 
     # --- clocks ------------------------------------------------------------------------------------------------------
+
+    def _look_at_writer(self) -> None:
+        """Have a problem while records cannot be written, which keeps nobody away from the router."""
+        health, trouble = self._connections.health, self._recorder.trouble
+        if trouble:
+            health.problem(TROUBLE, f"{trouble}; messages go on", is_ready=True)
+        else:
+            health.mended(TROUBLE)
 
     def _tell_clocks(self) -> None:
         sessions = {link.session: link for link in self._connections.network.links}

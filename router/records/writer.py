@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from tamis.native import RecordRing
+from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
 from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep
 from tamis.router.records.lines import Family, RecordLines, family_of
@@ -62,7 +63,8 @@ class Writer:
         self._lost = LostRecords()
         self._is_closing = False
         self._blocked_until_s = 0.0
-        self._is_troubled = False
+        self.trouble = ""
+        """Why records cannot be written now; empty: they can. Read by other threads."""
         self._thread = threading.Thread(target=self._run, name="records", daemon=True)
 
     # --- for the loop ------------------------------------------------------------------------------------------------
@@ -91,6 +93,10 @@ class Writer:
             self._lost.add("events", 1)
         else:
             self._events.append((int(self._clock_s() * 1e6), kind, number, what))
+
+    @property
+    def lost(self) -> int:
+        return self._lost.total
 
     def name(self, number: int, shown: bytes, hops: int) -> None:
         """Name a router in the records of messages from now on."""
@@ -142,7 +148,7 @@ class Writer:
         return self._lines.line(kind, t_us, number, what() if callable(what) else what)
 
     def _tell_losses(self) -> None:
-        if self._is_troubled:
+        if self.trouble:
             return
         for family, count in self._lost.taken().items():
             self.note("lost", {"family": family, "count": count})
@@ -164,13 +170,14 @@ class Writer:
             self._say_relief()
 
     def _say_trouble(self, error: OSError) -> None:
-        if not self._is_troubled:
-            self._is_troubled = True
-            _log.error("records cannot be written", extra=fields(folder=str(self._folder), reason=error.strerror))
+        reason = reason_of(error.errno)
+        if not self.trouble:
+            _log.error("records cannot be written", extra=fields(folder=str(self._folder), reason=reason))
+        self.trouble = f"records cannot be written to {self._folder}: {reason}"
 
     def _say_relief(self) -> None:
-        if self._is_troubled:
-            self._is_troubled = False
+        if self.trouble:
+            self.trouble = ""
             _log.warning("records are written again", extra=fields(folder=str(self._folder), lost=self._lost.total))
 
 

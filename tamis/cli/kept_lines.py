@@ -30,6 +30,8 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     yield f"{who} keeps: {'; '.join(said)}"
     if log["is_failed"]:
         yield f"{who} cannot write its log: the disk has failed; what is kept is still given out"
+    elif log["is_full"] and log.get("is_disk_full"):
+        yield f"{who} has no room in its log: the disk is full; what is to be kept is refused, acknowledgements go on"
     elif log["is_full"]:
         yield f"{who} has no room in its log: messages that are kept are refused until some are acknowledged"
     if log["missing"]:

@@ -81,9 +81,13 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
     changed file waits for, and its last alarm."""
     for status in statuses:
         who, keeper = status.get("router", status["name"]), by[status["name"]]
+        problems = status.get("problems", {})
+        unready = status.get("unready", problems)  # an earlier version is not ready whatever is wrong
         if keeper is not None:
             yield from keeper.lines()
-        yield from (f"{who} is not ready: {text}" for text in status.get("problems", {}).values())
+        yield from (
+            f"{who} is not ready: {text}" if name in unready else f"{who}: {text}" for name, text in problems.items()
+        )
         yield from broken_links(who, status)
         yield from strategy_problems(who, status)
         yield from kept_lines(who, status)

@@ -36,7 +36,7 @@ MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 
 MORE = (
     "limits: {client_series: 1}\nspaces: {trades: {open: true}}\nstrategy: rendezvous\n"
-    "kept: {folder: kept, segment_bytes: 1048576}"
+    "kept: {folder: kept, segment_bytes: 1048576}\nrecords: {folder: records}"
 )
 """What routers say more where there is more to count."""
 

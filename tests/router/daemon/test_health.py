@@ -72,6 +72,14 @@ def test_problems_end_when_they_are_mended_or_over():
     assert health.problems == {}
 
 
+def test_a_problem_may_leave_the_router_ready():
+    health = Health(Hours())
+    health.problem("disk", "it is full", is_ready=True)
+    assert (health.problems, health.unready) == ({"disk": "it is full"}, {})
+    health.problem("twin", "there are two")
+    assert (set(health.problems), health.unready) == ({"disk", "twin"}, {"twin": "there are two"})
+
+
 def test_the_last_alarms_are_kept_and_one_that_repeats_is_raised_once_in_a_minute():
     clock = Hours()
     health = Health(clock)

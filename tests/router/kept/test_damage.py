@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -157,3 +158,44 @@ def test_damage_of_a_running_router_is_told_to_who_is_attached(tmp_path: Path) -
         assert sum(gap.count or 0 for gap in gaps) == COUNT - len(numbers) >= 2
         assert {gap.reason for gap in gaps} == {GapReason.LOG_DAMAGED}
         assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("size", [0, 100, 4_095, 4_096, 300_032])
+def test_a_segment_that_lost_its_end_is_told_and_set_aside(tmp_path: Path, size: int) -> None:
+    with router(tmp_path) as one:
+        with client(one, "consumer") as consumer:
+            consumer.keep("numbers", "n >= 0")
+        with client(one, "publisher") as publisher:
+            for n in range(60):
+                publisher.publish({"n": n}, bytes(50_000), confirm="kept")
+        one.kill()
+        segment = sorted(tmp_path.rglob("segment-*"))[1]  # the first has the record of the keep
+        assert segment.stat().st_size == 1 << 20
+        with segment.open("r+b") as file:
+            file.truncate(size)
+        whole = segment.read_bytes()
+        one.start()
+        found = consumed(one, "numbers")
+        [gap] = found.gaps
+        assert gap.reason is GapReason.LOG_DAMAGED
+        assert gap.positions is not None
+        first, last = gap.positions
+        assert last - first + 1 == 60 - len(found.numbers) > 10, "what is behind the file's end, and no more"
+        status = one.ask("/status")["kept"]["log"]
+        assert (status["damaged"], status["missing"]) == (1, last - first + 1)
+        [aside] = _until_there(tmp_path, f"damaged/{segment.name}")
+        assert aside.read_bytes() == whole
+        assert "the log of kept messages is damaged" in one.log.read_text()
+        _until(lambda: "is set aside" in one.log.read_text())
+
+
+def _until(what: Callable[[], object]) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+
+
+def _until_there(folder: Path, name: str) -> list[Path]:
+    _until(lambda: list(folder.rglob(name)))
+    return list(folder.rglob(name))
