@@ -60,7 +60,7 @@ async def attached(network: RouterNetwork, name: str, count: int, *, acknowledge
             else:
                 items.append(item["n"])
                 if acknowledged:
-                    await item.ack(confirm=True)
+                    await item.ack()
 
 
 def kinds(items: list[object]) -> list[object]:
