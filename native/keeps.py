@@ -24,6 +24,8 @@ BOOK: Final = int(lib.TM_KEEPS_BOOK)
 """The number for which the records of the book are kept; no keep has it."""
 KIND_MIN: Final = int(lib.TM_LOG_OTHER)
 """The least kind of a record of the book."""
+DOUBTED_MAX: Final = int(lib.TM_KEEPS_DOUBTED_MAX)
+"""Keeps of one call of `doubt`."""
 COMMIT_BUCKETS: Final = int(lib.TM_COMMIT_BUCKETS)
 COMMIT_BUCKET_LEAST: Final = int(lib.TM_COMMIT_BUCKET_LEAST)
 COMMIT_BOUNDS_S: Final[tuple[float, ...]] = tuple(
@@ -81,6 +83,7 @@ class KeepsFigures:
     members: int
     held: int
     holds: int
+    ended_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,11 @@ class SwitchKeeps:
     def dead_letter(self, number: int, to: int) -> None:
         """Move what is dead in keep `number` to keep `to` from now on; 0: let it go as a loss."""
         check(lib.tm_keep_dead_letter(self.c, number, to))
+
+    def doubt(self, numbers: Sequence[int], since_ms: int) -> None:
+        """Note that keeps may have missed messages that entered at other routers since `since_ms` (Unix time). Raises
+        LogFull, LogFailed or LogBusy, and then nothing is noted."""
+        check_log(lib.tm_keeps_doubt(self.c, ffi.new("uint32_t[]", numbers), len(numbers), since_ms))
 
     def forget(self, number: int, steps: int) -> int:
         """Let go of a keep and cut its members; drop at most `steps` of its filters and return how many are left. Call

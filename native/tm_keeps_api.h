@@ -111,6 +111,18 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
 /* TM_ABSENT: the connection has no such attachment. */
 int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
 
+/* ---- what entered at other routers ---- */
+
+#define TM_KEEPS_DOUBT 96        /* kind of a record: messages may be missing in the keeps that it names */
+#define TM_KEEPS_DOUBTED_MAX 512 /* keeps in one call */
+
+/* Note that `numbers`, keeps, may have missed messages that entered at other routers since `since_ms` (Unix time): by
+ * one record for all of them. Members are told when their keep comes to it, by LOST with WAY_CHANGED, `doubts` 1 and
+ * the positions between which the messages would stand; who attaches is told again, until a message behind it is
+ * acknowledged. Where nothing has come since the last one that was not told, nothing is done. Keeps that there are not
+ * are passed over. Results as those of tm_log_append, TM_NO_MEMORY, TM_MISUSED: nothing is noted then. */
+int tm_keeps_doubt(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
+
 /* ---- what a new keep takes over from the log ---- */
 
 /* Where a keep is that takes over what is in the log. Messages that came before `since_us` and those up to number
@@ -181,8 +193,9 @@ typedef struct tm_keeps_stats {
     uint64_t is_failed;
     uint64_t keeps;
     uint64_t members;
-    uint64_t held;  /* connections whose publishes wait, as the disk is behind */
-    uint64_t holds; /* times that it was */
+    uint64_t held;     /* connections whose publishes wait, as the disk is behind */
+    uint64_t holds;    /* times that it was */
+    uint64_t ended_ms; /* when the last message of earlier lives of the log came, by Unix time; 0: none is known */
 } tm_keeps_stats;
 
 /* TM_ABSENT: no such keep. */

@@ -16,11 +16,20 @@
 #define KEPT_NO_PLACE UINT64_MAX
 #define KEPT_NO_TRY UINT32_MAX
 
-typedef enum { KEPT_OPEN, KEPT_PAST, KEPT_LEFT } tm_kept_state;
+typedef enum {
+    KEPT_OPEN,
+    KEPT_PAST,
+    KEPT_LEFT,
+    KEPT_DOUBT,     /* no message: here some may be missing */
+    KEPT_DOUBT_TOLD /* the same, and members were told */
+} tm_kept_state;
 
 typedef struct tm_kept {
     uint64_t n;
-    uint64_t place;      /* of its record in the memory of the log; KEPT_NO_PLACE: it is on disk alone, or not yet */
+    union {
+        uint64_t place; /* of its record in the memory of the log; KEPT_NO_PLACE: it is on disk alone, or not yet */
+        uint64_t first; /* of a doubt: position from which on messages may be missing */
+    };
     uint64_t at_ms : 42; /* when it came, since 1970; it lasts until 2109 */
     uint64_t size : 22;  /* of the frame, or of what the book says */
     uint32_t tried;

@@ -50,6 +50,10 @@ static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
     if (!keep_is_over(sw, keep, row)) {
         return end_of(keep, row);
     }
+    if (row->state == KEPT_DOUBT || row->state == KEPT_DOUBT_TOLD) { /* what it is about would be over, too */
+        keep_drop_doubt(sw, slot, at);
+        return UINT64_MAX;
+    }
     return !is_out(sw, row) && keep_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->keeps->turn_ms + AGAIN_MS;
 }
 

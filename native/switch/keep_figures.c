@@ -60,6 +60,7 @@ int tm_keeps_figures(const tm_switch *sw, tm_keeps_stats *out) {
     out->is_failed = keeps->has_failed;
     out->keeps = keeps->live;
     out->members = keeps->member_live;
+    out->ended_ms = keeps->ended_ms;
     return TM_OK;
 }
 
@@ -70,7 +71,7 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     const tm_tries *tries = &sw->keeps->tries;
     uint64_t bytes = 0;
     uint64_t past_bytes = 0;
-    uint32_t states[3] = {0};
+    uint32_t states[5] = {0};
     uint32_t tried[4] = {0};
     if (!tm_index_is_sound(&keep->index) || !tm_heap_is_sound(tries, &keep->ready)) {
         return "the index or the heap of a keep is not in order";
@@ -97,6 +98,9 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     if (slot != KEEP_BOOK && (states[KEPT_OPEN] != keep->open || states[KEPT_PAST] != keep->past ||
                               bytes != keep->bytes || past_bytes != keep_account(keep)->past_bytes)) {
         return "a keep counts its messages wrongly";
+    }
+    if (states[KEPT_DOUBT] + states[KEPT_DOUBT_TOLD] != keep->doubt_rows) {
+        return "a keep counts its doubts wrongly";
     }
     if (slot != KEEP_BOOK && keep->account == NULL && keep->appended + keep->past + keep->loss_count > 0) {
         return "a keep that had messages has no account";

@@ -157,6 +157,9 @@ static int put(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_kept_keys *k
 }
 
 static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
+    if (slot != KEEP_BOOK && record->kind == TM_KEEPS_DOUBT) {
+        return keep_fill_doubt(sw, slot, record);
+    }
     bool is_lost = record->kind == TM_LOG_LOST;
     tm_body body = {0};
     bool has_frame = slot != KEEP_BOOK && !is_lost && keep_frame_of(record, &body);

@@ -203,6 +203,9 @@ static uint32_t begin_try(tm_switch *sw, uint32_t slot, tm_kept *row) {
 /* Give a row to a member: false if it has to wait, and with it those behind. */
 static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     tm_keep *keep = keep_at(sw, slot);
+    if (row->state == KEPT_DOUBT) {
+        return keep_tell_doubt(sw, slot, (uint32_t)(row - keep->index.rows));
+    }
     if (keep_is_over(sw, keep, row)) {
         return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_EXPIRED);
     }
@@ -242,7 +245,8 @@ static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
         return tm_index_find(&keep->index, try_at(sw, id)->n);
     }
     tm_index *index = &keep->index;
-    while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN) {
+    while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN &&
+           index->rows[index->fresh].state != KEPT_DOUBT) {
         index->fresh++;
     }
     bool may = index->fresh < index->end && keep->try_count < keep->terms->unacked_max &&
@@ -300,6 +304,10 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
     for (uint32_t at = keep->index.first; at < keep->index.end && looked_at < KEEP_ORDER_ROWS && given < KEEP_GIVEN_MAX;
          at++) {
         tm_kept *row = &keep->index.rows[at];
+        bool is_doubt = row->state == KEPT_DOUBT && row->n <= sw->keeps->committed;
+        if (is_doubt && (best_member(sw, keep, 0) == MEMBER_NONE || !keep_tell_doubt(sw, slot, at))) {
+            break; /* what is behind it comes after it */
+        }
         if (row->state != KEPT_OPEN) {
             continue;
         }

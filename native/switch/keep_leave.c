@@ -75,6 +75,9 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
     tm_kept *row = &keep->index.rows[at];
     uint64_t n = row->n;
     bool was_open = row->state == KEPT_OPEN;
+    if (keep->doubt_rows > 0 && how == LEFT_ACKED) {
+        keep_pass_doubt(sw, slot, at);
+    }
     if (was_open) {
         keep_record_left(sw, keep, row, how);
     }
@@ -97,7 +100,11 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
 }
 
 /* It is acknowledged, and kept on. The range begins behind what is not acknowledged. */
-static void keep_on(tm_switch *sw, tm_keep *keep, tm_kept *row) {
+static void keep_on(tm_switch *sw, uint32_t slot, tm_kept *row) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (keep->doubt_rows > 0) {
+        keep_pass_doubt(sw, slot, (uint32_t)(row - keep->index.rows));
+    }
     const tm_kept *before = row > &keep->index.rows[keep->index.first] ? row - 1 : NULL;
     uint64_t first = before == NULL ? 0 : before->n + (before->state == KEPT_OPEN);
     keep_note_done(sw, keep->number | KEEP_UNACKED, first, row->n);
@@ -119,7 +126,7 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     uint64_t n = row->n;
     uint64_t first;
     if (how == LEFT_ACKED && slot != KEEP_BOOK && keep_keeps_past(keep)) {
-        keep_on(sw, keep, row);
+        keep_on(sw, slot, row);
         keep_make_due(sw, slot);
         return;
     }

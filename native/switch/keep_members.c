@@ -82,6 +82,10 @@ static void acknowledge_up_to(tm_switch *sw, uint32_t slot, uint64_t after) {
     uint32_t end = after < UINT64_MAX ? tm_index_from(index, after + 1) : index->end;
     for (uint32_t at = index->first; at < end && at < index->end; at++) {
         const tm_kept *row = &index->rows[at];
+        if (row->state == KEPT_DOUBT || row->state == KEPT_DOUBT_TOLD) {
+            keep_drop_doubt(sw, slot, at);
+            continue;
+        }
         bool is_out = row->tried != KEPT_NO_TRY && sw->keeps->tries.rows[row->tried].state == TRY_OUT;
         if (row->state == KEPT_OPEN && !is_out) {
             keep_leave(sw, slot, at, LEFT_ACKED);
@@ -134,10 +138,14 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
             keep_tell_lost(sw, id, (tm_leaving)how);
         }
     }
+    bool is_told = keep_tell_doubts(sw, id);
+    if (!is_told) {
+        keep_detach(sw, id);
+    }
     keep_make_due(sw, slot);
     keep_wake(sw);
     switch_flush_dirty(sw);
-    return TM_OK;
+    return is_told ? TM_OK : TM_NO_MEMORY;
 }
 
 /* ---- going ---- */

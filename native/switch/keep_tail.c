@@ -1,5 +1,5 @@
 /* keep_tail.c - which messages came lately, from the end of the log, so that a second try of one is known after a
- * start.
+ * start; and when they came.
  *
  * Law: known are the last KEEP_TAIL_RECORDS records, or as many as lie in KEEP_TAIL_BYTES, whatever became of them: a
  * message that was acknowledged or lost is kept no second time. Older ones are kept again, and say that they may be
@@ -63,7 +63,10 @@ int keep_read_tail(tm_switch *sw) {
         result =
             tm_log_replay(keeps->log, NULL, &reach, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
         for (size_t at = 0; result == TM_OK && at < size; at += ((const tm_log_record *)(bytes + at))->size) {
-            note(sw, (const tm_log_record *)(bytes + at));
+            const tm_log_record *record = (const tm_log_record *)(bytes + at);
+            keeps->ended_ms = record->t_us / 1000;
+            tm_times_note(&keeps->times, keeps->ended_ms, record->n - 1);
+            note(sw, record);
         }
     }
     TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, READ_BYTES);

@@ -208,6 +208,7 @@ void switch_keeps_turn(tm_switch *sw) {
 
 void switch_keeps_tick(tm_switch *sw) {
     uint64_t now_ms = keep_wall_ms(sw);
+    tm_times_note(&sw->keeps->times, now_ms, sw->keeps->last_n);
     for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
         tm_keep *keep = keep_at(sw, slot);
         bool waits = keep->loss_count > 0 || keep->unstored > 0 || keep->dying > 0 || keep->cold_again_ms > 0;

@@ -16,6 +16,7 @@
  *     keep_bodies.c   the frame of a message, from the memory of the log or from its files
  *     keep_leave.c    a message leaves: acknowledged, lost, dead
  *     keep_damage.c   what the damage of a log may have taken
+ *     keep_elsewhere.c what may be missing of messages that entered elsewhere
  *     keep_bounds.c   what has to leave by the terms of a keep
  *     keep_record.c   what becomes of a message, into the records
  *     keep_figures.c  counters for people, and every invariant
@@ -33,6 +34,7 @@
 #include "keeps/index.h"
 #include "keeps/said.h"
 #include "keeps/terms.h"
+#include "keeps/times.h"
 #include "keeps/tries.h"
 #include "keeps/waits.h"
 #include "switch/message.h"
@@ -145,6 +147,7 @@ typedef struct tm_keep {
     bool is_closing;            /* forgotten; filters are left */
     bool is_blocked;            /* the queue of a member is full */
     uint8_t unstored_how;       /* tm_leaving of what is unstored */
+    uint8_t doubt_rows;         /* rows that are doubts */
     uint64_t stamp;             /* of the last message that it wants */
     const tm_keep_terms *terms; /* held, of `terms` below; NULL: it is the book, which has none */
     tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
@@ -167,11 +170,12 @@ typedef struct tm_keep {
     uint64_t cold_again_ms;  /* after the disk could not be read */
     uint32_t cold_at;        /* where in the bytes of `cold` the next record is */
     uint32_t loss_count;     /* losses that are not appended yet */
-    uint32_t unstored; /* messages that it wanted and had no room for: losses that are not in its tally yet */
+    uint32_t unstored;       /* messages that it wanted and had no room for: losses that are not in its tally yet */
     uint32_t unstored_bytes; /* of them; at its end it stays there */
+    uint64_t doubt_n;        /* position of the newest doubt, if there is one */
 } tm_keep;
 
-_Static_assert(sizeof(tm_keep) <= 208, "there may be ten thousand that wait for their first message");
+_Static_assert(sizeof(tm_keep) <= 232, "there may be ten thousand that wait for their first message");
 
 /* Of the message at hand: of the keeps in `wanted_slots`, the first `stored` have it, and the others lack it. */
 typedef struct tm_keep_lack {
@@ -229,6 +233,8 @@ struct tm_keeps {
     uint32_t tally_capacity;
     bool has_order;        /* they ascend by keep, and those of one keep by `n` */
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
+    tm_times times;        /* which number the log had reached at which time */
+    uint64_t ended_ms;     /* when the last message of earlier lives came; 0: none did */
     uint64_t last_n;
     uint64_t committed;
     uint32_t hold_at;       /* connection that goes on next */
@@ -398,6 +404,19 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot);
 
 /* Note what may have been lost of records past `since`; the keep has its rows. TM_OK or TM_NO_MEMORY. */
 int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since);
+
+/* ---- keep_elsewhere.c ---- */
+
+/* The doubt at a place of the index leaves. */
+void keep_drop_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
+/* The message at a place is acknowledged, and with it the doubt in front of it, if members were told. */
+void keep_pass_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
+/* The turn of the doubt at a place has come: tell all members. false: no memory, again later. */
+bool keep_tell_doubt(tm_switch *sw, uint32_t slot, uint32_t at);
+/* Tell a member that comes of the doubts that others were told. false: no memory. */
+bool keep_tell_doubts(tm_switch *sw, uint32_t member);
+/* A doubt of the log is the keep's: TM_OK or TM_NO_MEMORY. */
+int keep_fill_doubt(tm_switch *sw, uint32_t slot, const tm_log_record *record);
 
 /* ---- keep_bounds.c ---- */
 

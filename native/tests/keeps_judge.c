@@ -64,6 +64,16 @@ void judge_left(keeps_world *w, const seen_member *member) {
     }
 }
 
+void judge_missed(keeps_world *w, uint32_t kind, uint64_t n) {
+    w->keeps[kind].missed = n;
+}
+
+void judge_committed(keeps_world *w) {
+    for (seen_keep *keep = w->keeps; keep < w->keeps + KEEPS_KINDS; keep++) {
+        keep->missed_owed = keep->missed <= tm_log_committed(w->log) ? keep->missed : keep->missed_owed;
+    }
+}
+
 void judge_crash(keeps_world *w) {
     memset(w->members, 0, sizeof w->members);
     for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
@@ -71,6 +81,7 @@ void judge_crash(keeps_world *w) {
         for (uint32_t i = 0; i < keep->count; i++) {
             keep->positions[i].holder = keep->positions[i].request = 0;
         }
+        keep->missed = keep->missed_owed; /* what was not on disk is owed to nobody */
     }
 }
 
@@ -155,9 +166,28 @@ static void read_doubts(keeps_world *w, seen_keep *keep, const uint8_t *body) {
     keep->doubts = doubts > keep->doubts ? doubts : keep->doubts;
 }
 
+/* What a LOST for other routers has: no count, and two positions. */
+static void read_missed(keeps_world *w, seen_keep *keep, const uint8_t *body) {
+    body += 2; /* 0 messages, 0 bytes */
+    CHECK(read_unsigned(&body) == WIRE_LOST_WAY_CHANGED && *body++ == 0x91, "of one attachment");
+    read_unsigned(&body);
+    read_unsigned(&body);
+    body += 4; /* whether it goes on; no sources; no hops; not in all */
+    CHECK(read_unsigned(&body) == 1, "one doubt");
+    uint64_t first = read_unsigned(&body);
+    uint64_t last = read_unsigned(&body);
+    CHECK(first > 0 && first <= last, "from %lx to %lx", (unsigned long)first, (unsigned long)last);
+    keep->missed_told = last > keep->missed_told ? last : keep->missed_told;
+    w->missed_told++;
+}
+
 static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) {
     seen_keep *keep = &w->keeps[member->keep];
     body++;
+    if (body[2] == WIRE_LOST_WAY_CHANGED && body[0] == 0 && body[1] == 0) {
+        read_missed(w, keep, body);
+        return;
+    }
     uint64_t in_all = read_unsigned(&body);
     read_unsigned(&body);
     uint64_t reason = read_unsigned(&body);
@@ -331,6 +361,9 @@ void judge_end(keeps_world *w, uint32_t kind) {
     w->doubts += keep->doubts;
     CHECK(missing <= lost || keep->doubts > 0, "kind %u misses %lu messages, and told of %lu", kind,
           (unsigned long)missing, (unsigned long)lost);
+    bool is_told = keep->missed_told >= keep->missed_owed;
+    CHECK(is_told || w->is_damaged || keeps_by_age(kind), "kind %u was not told of a doubt at %lx", kind,
+          (unsigned long)keep->missed_owed);
     keep->number = 0;
 }
 

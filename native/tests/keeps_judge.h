@@ -30,6 +30,10 @@ void judge_published(const keeps_world *w, seen_message *message);
 void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
                  uint32_t request);
 void judge_left(keeps_world *w, const seen_member *member);
+/* A keep may have missed messages of other routers, which the record `n` says. */
+void judge_missed(keeps_world *w, uint32_t kind, uint64_t n);
+/* What is on disk by now is owed. */
+void judge_committed(keeps_world *w);
 /* The log's disk is lost but for what is committed, and members with it. */
 void judge_crash(keeps_world *w);
 /* Read what the switch sends. */

@@ -415,6 +415,27 @@ static void damage(keeps_world *w) {
     }
 }
 
+/* Messages that entered at other routers may be missing. */
+static void miss(keeps_world *w) {
+    uint32_t numbers[KEEPS_KINDS];
+    uint32_t count = 0;
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        numbers[count] = w->keeps[kind].number;
+        count += w->keeps[kind].number != 0 && choose(w, 4) != 0;
+    }
+    uint64_t before = w->sw->keeps->last_n;
+    int result = tm_keeps_doubt(w->sw, numbers, count, keep_wall_ms(w->sw) - choose(w, 9) * UINT64_C(700));
+    CHECK(result == TM_OK || result == TM_LOG_FULL || result == TM_LOG_BUSY || result == TM_LOG_FAILED ||
+              (result == TM_NO_MEMORY && w->starved != STARVED_NOBODY),
+          "doubt: %d", result);
+    for (uint32_t kind = 0; kind < KEEPS_KINDS && w->sw->keeps->last_n > before; kind++) {
+        uint32_t slot = keep_slot(w->sw, w->keeps[kind].number);
+        if (slot != KEEP_NONE && slot != KEEP_BOOK && keep_at(w->sw, slot)->doubt_n == w->sw->keeps->last_n) {
+            judge_missed(w, kind, w->sw->keeps->last_n);
+        }
+    }
+}
+
 /* ---- a step ---- */
 
 static void act(keeps_world *w) {
@@ -457,6 +478,8 @@ static void act(keeps_world *w) {
         } else {
             send_strange(w, member);
         }
+    } else if (what > 96) {
+        miss(w);
     }
 }
 
@@ -479,6 +502,7 @@ static void check(keeps_world *w) {
     keeps_check_records(w);
     CHECK(tm_switch_validate(w->sw, &reason) == TM_OK, "%s", reason);
     CHECK(tm_table_validate(w->table, &reason) == TM_OK, "%s", reason);
+    judge_committed(w);
     judge_output(w);
 }
 

@@ -32,6 +32,9 @@ typedef struct seen_keep {
     uint64_t n;      /* of its record */
     uint64_t lost[KEEPS_LOSSES];
     uint64_t doubts;
+    uint64_t missed;      /* position of the newest doubt about other routers */
+    uint64_t missed_owed; /* of the newest that is on disk */
+    uint64_t missed_told; /* and that was told */
     uint32_t count;
     given_position positions[KEEPS_MESSAGES];
     bool was_given[KEEPS_MESSAGES];
@@ -91,6 +94,7 @@ typedef struct keeps_world {
     uint64_t damages;
     uint64_t damaged; /* told as lost with the log, by the end */
     uint64_t doubts;
+    uint64_t missed_told; /* doubts about other routers that members were told */
     seen_keep keeps[KEEPS_KINDS];
     seen_member members[KEEPS_MEMBERS];
     seen_message messages[KEEPS_MESSAGES];

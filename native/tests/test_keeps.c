@@ -50,6 +50,7 @@ int main(int count, char **values) {
     uint64_t damages = 0;
     uint64_t damaged = 0;
     uint64_t doubts = 0;
+    uint64_t missed_told = 0;
     for (uint64_t seed = first; seed < first + lives; seed++) {
         for (starved starved = STARVED_NOBODY; starved <= STARVED_TABLE; starved++) {
             printf("seed %lu, starved %u\n", (unsigned long)seed, starved);
@@ -59,6 +60,7 @@ int main(int count, char **values) {
             confirmed += w.confirmed;
             crashes += w.crashes;
             taken_over += w.taken_over;
+            missed_told += w.missed_told;
         }
         live(seed, (keeps_world){.is_hostile = true});
         live(seed, (keeps_world){.is_slow = true});
@@ -78,10 +80,12 @@ int main(int count, char **values) {
     CHECK(lives < 10 || (deliveries > 10 * lives && confirmed > 10 * lives && crashes > lives && taken_over > lives),
           "nothing happened");
     CHECK(lives < 10 || holds > lives, "no disk was behind");
+    CHECK(lives < 10 || missed_told > lives, "nothing was missed of other routers");
     CHECK(lives < 20 || (damages > lives && damaged > 0 && doubts > 0), "nothing was damaged, or nothing lost by it");
     printf("%lu lives: %lu messages confirmed, %lu deliveries, %lu crashes; the disk was behind %lu times; %lu bits "
-           "flipped, by which %lu messages were lost, and %lu doubts told\n",
+           "flipped, by which %lu messages were lost, and %lu doubts told; %lu more of other routers\n",
            (unsigned long)lives, (unsigned long)confirmed, (unsigned long)deliveries, (unsigned long)crashes,
-           (unsigned long)holds, (unsigned long)damages, (unsigned long)damaged, (unsigned long)doubts);
+           (unsigned long)holds, (unsigned long)damages, (unsigned long)damaged, (unsigned long)doubts,
+           (unsigned long)missed_told);
     return 0;
 }

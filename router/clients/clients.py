@@ -179,7 +179,9 @@ class Clients:
         self.trace_askers.bring(report)
 
     def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic) of a loss, behind what waits for it."""
+        """Tell each client that wanted something at `before_s` (monotonic) of a loss, behind what waits for it; and the
+        keeps."""
+        self.keeping.lost(lost, before_s)
         frame = encode(lost)
         self.connections.each(
             self.by_connection,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from tamis.protocol.errors import FrameError
-from tamis.protocol.wire.client_bodies import Ack, AckOf
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay
@@ -56,6 +56,9 @@ class Keeping(Protocol):
     def left(self, client: KeepAsker) -> None:
         """Take in that the connection of `client` has ended."""
 
+    def lost(self, lost: Lost, before_s: float) -> None:
+        """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
+
 
 class NoKeeping:
     """A router that keeps nothing."""
@@ -67,6 +70,9 @@ class NoKeeping:
 
     def left(self, client: KeepAsker) -> None:
         """Nothing was asked of it."""
+
+    def lost(self, lost: Lost, before_s: float) -> None:
+        """Nothing is kept that may miss it."""
 
 
 def refused(body: object) -> Ack | None:

@@ -117,15 +117,16 @@ class Daemon:
         self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._held.admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
+        network = self._running.network = self._join(clients, epoch) if self._settings.links else None
         if self._settings.kept is not None:
-            self._running.kept = self._keep(clients)
+            self._running.kept = self._keep(clients, network)
         self._closers.append(connections.close)
         if self._running.kept is not None:
             self._closers.append(self._running.kept.close_replays)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
-        if self._settings.links:
-            self._running.network = await self._join(clients, epoch)
+        if network is not None:
+            await self._listen_to_network(network)
         if self._settings.admin:
             await self._listen_for_admin(self._settings.admin)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -160,12 +161,15 @@ class Daemon:
         connections.switch.record(recorder.messages)
         recorder.start()
 
-    def _keep(self, clients: Clients) -> KeptService:
-        """Open the log and recover the keeps, which reads the disk: nobody is served yet."""
+    def _keep(self, clients: Clients, network: Network | None) -> KeptService:
+        """Open the log and recover the keeps, which reads the disk: nobody is served yet. The network is there,
+        as it is told what they want."""
         from tamis.router.kept.service import KeptService
 
         kept = KeptService(clients)
         self._closers.append(kept.close_log)  # after the switch, which appends to it
+        if network is not None:
+            kept.begin_in_network(network.noticed_within_ms)
         return kept
 
     async def _listen_for_clients(self, address: Address) -> None:
@@ -181,17 +185,19 @@ class Daemon:
                 self._doors.append(Acceptor(listener, clients, loop, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
-    async def _join(self, clients: Clients, epoch: Epoch) -> Network:
+    def _join(self, clients: Clients, epoch: Epoch) -> Network:
         """Make this router one of several; no neighbour is dialled yet."""
         from tamis.router.links.network import Network
 
         network = Network(clients.connections, clients, self._settings, epoch)
         clients.join(network)
+        return network
+
+    async def _listen_to_network(self, network: Network) -> None:
         self._closers.append(network.close)
         self._doors.append(network.stop_dialling)
         for address in self._settings.neighbours:
             await self._listen_for_neighbours(address, network.neighbours)
-        return network
 
     async def _listen_for_neighbours(self, address: Address, neighbours: Neighbours) -> None:
         from tamis.router.links.tls import accepting_context

@@ -3,6 +3,7 @@
     KEEP_MADE       number of the keep, its owner, and the KEEP frame that asked for it
     NUMBERS_TAKEN   numbers of keeps up to this one are used, or may be
     KEEP_BEGUN      as KEEP_MADE: the keep takes over what is in the log, and may not have all of it
+    MISSED_SINCE    a moment (Unix milliseconds): messages that entered elsewhere since then may be missing
 
 Law: a record is read by every later version of this program; one that is not known is left alone. The number of a keep
 is never used again, so that what the log says of one keep is never taken for another's.
@@ -24,11 +25,13 @@ from tamis.router.keeps.records import KeepMade
 KEEP_MADE: Final = KIND_MIN
 NUMBERS_TAKEN: Final = KIND_MIN + 1
 KEEP_BEGUN: Final = KIND_MIN + 2
+MISSED_SINCE: Final = KIND_MIN + 3
 NUMBERS_A_BLOCK: Final = 1_024
 """Numbers that one record takes, so that most keeps need no record for their number."""
 
 _MADE: Final = struct.Struct("<QIH")
 _TAKEN: Final = struct.Struct("<I")
+_MISSED: Final = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,14 @@ class WrittenKeep:
     since: int
     number: int
     made: KeepMade
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMissed:
+    """A moment (Unix milliseconds) from which on messages may be missing. `n`: the number of its record."""
+
+    n: int
+    since_ms: int
 
 
 @dataclass(slots=True)
@@ -54,6 +65,7 @@ class BookFound:
     """Keeps that did not come to have what they were to begin with."""
     overtaken: list[int] = field(default_factory=list)
     """Records of keeps that began so and have it."""
+    missed: list[WrittenMissed] = field(default_factory=list)
 
 
 def written_keep(number: int, owner: str, keep: Keep, since: int = 0) -> bytes:
@@ -66,6 +78,11 @@ def written_keep(number: int, owner: str, keep: Keep, since: int = 0) -> bytes:
 def written_numbers(taken: int) -> bytes:
     """Return the record that takes the numbers up to `taken`."""
     return _TAKEN.pack(taken)
+
+
+def written_missed(since_ms: int) -> bytes:
+    """Return the record of a moment from which on messages may be missing."""
+    return _MISSED.pack(max(0, since_ms))
 
 
 def read_book(records: Iterable[LogRecord]) -> BookFound:
@@ -86,6 +103,8 @@ def read_book(records: Iterable[LogRecord]) -> BookFound:
         elif record.kind == KEEP_BEGUN:
             begun.append(_read_keep(record))
             found.taken = max(found.taken, begun[-1].number)
+        elif record.kind == MISSED_SINCE:
+            found.missed.append(WrittenMissed(record.n, _MISSED.unpack_from(record.body)[0]))
     made = {keep.number for keep in found.keeps}
     found.begun = [keep for keep in begun if keep.number not in made]
     found.overtaken = [keep.n for keep in begun if keep.number in made]

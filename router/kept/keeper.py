@@ -65,6 +65,8 @@ class KeepHost:
         """Has a keep take over what is in the log, ending with `filled` or `give_up`. Set before anybody is served."""
         self._filling: dict[int, list[Answer]] = {}
         """Of keeps that take over what is in the log: who is to be told when they have it."""
+        self.known: Callable[[], None] = lambda: None
+        """Called once all routers in reach know what the keeps want that were there at the start."""
         self._wishes = wishes
         self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
         self._owners = Owners()
@@ -72,6 +74,7 @@ class KeepHost:
         self._members = KeepMembers()
         self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
         found = read_book(book_records(log))
+        self.missed = found.missed
         self._recover(found)
         log.release()
         self._writer = BookWriter(self.keeps, found.taken, found.taken_in)
@@ -99,7 +102,10 @@ class KeepHost:
             self._join_dead_letters(name)
         if found.keeps:
             filters = {held.number: held.filters for held in self.by_number.values()}
-            self.connections.work.add(self._wishes.add(lambda: filters, lambda: True))
+            self.connections.work.add(self._wishes.add(lambda: filters, lambda: True, self._known))
+
+    def _known(self) -> None:
+        self.known()  # which is set after the start
 
     # --- keeps -----------------------------------------------------------------------------------------------------
 
@@ -209,6 +215,11 @@ class KeepHost:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, keep):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
+        if own.filters + len(keep.terms.filters) > settings.limits.filters_per_client:
+            raise NotDone(
+                RefusalCode.OVER_QUOTA,
+                f"the keeps of a client may have {settings.limits.filters_per_client:,} filters in all",
+            )
         most = table_bytes_per_client(settings)
         if own.filter_bytes + filter_bytes(keep.terms) > most:
             raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all")
@@ -316,6 +327,10 @@ class KeepHost:
                     self._forget(held, "lease")
 
     # --- figures ---------------------------------------------------------------------------------------------------
+
+    def write(self, kind: int, body: bytes) -> int:
+        """Write a record of the book, and return its number. NotDone: the log does not take it."""
+        return self._writer.append(kind, body)
 
     @property
     def has_failed(self) -> bool:

@@ -12,10 +12,12 @@ from tamis.protocol.wire.keep_bodies import KeepTerms
 
 @dataclass(slots=True)
 class OwnedKeeps:
-    """The keeps of one client. `bytes`: their bounds, added up; `filter_bytes`: of their packed filters."""
+    """The keeps of one client. `bytes`: their bounds, added up; `filters` and `filter_bytes`: how many filters they
+    have, and the bytes of these, packed."""
 
     count: int = 0
     bytes: int = 0
+    filters: int = 0
     filter_bytes: int = 0
 
 
@@ -33,12 +35,14 @@ class Owners:
         owned = self._owned.setdefault(owner, OwnedKeeps())
         owned.count += 1
         owned.bytes += terms.bytes
+        owned.filters += len(terms.filters)
         owned.filter_bytes += filter_bytes(terms)
 
     def remove(self, owner: str, terms: KeepTerms) -> None:
         owned = self._owned[owner]
         owned.count -= 1
         owned.bytes -= terms.bytes
+        owned.filters -= len(terms.filters)
         owned.filter_bytes -= filter_bytes(terms)
         if owned.count == 0:
             del self._owned[owner]

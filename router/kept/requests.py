@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
+from tamis.router.kept.elsewhere import Elsewhere
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.members import Member
@@ -28,8 +29,8 @@ FORGOTTEN = "the keep is forgotten"
 class KeepRequests:
     """A `Keeping` over `keeper`."""
 
-    def __init__(self, keeper: KeepHost, replays: Replays) -> None:
-        self._keeper, self._replays = keeper, replays
+    def __init__(self, keeper: KeepHost, replays: Replays, elsewhere: Elsewhere) -> None:
+        self._keeper, self._replays, self._elsewhere = keeper, replays, elsewhere
         self._askers: dict[int, KeepAsker] = {}
         keeper.cut = self._cut
 
@@ -59,6 +60,10 @@ class KeepRequests:
         self._askers.pop(client.connection, None)
         self._keeper.gone(client.connection)
         self._replays.gone(client.connection)
+
+    def lost(self, lost: Lost, before_s: float) -> None:
+        """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
+        self._elsewhere.lost(lost, before_s)
 
     def _answer_to(self, client: KeepAsker, of: AckOf, request: int) -> Callable[[NotDone | None], None]:
         return partial(_answer, client, of, request, 0)

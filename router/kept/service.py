@@ -10,6 +10,7 @@ from tamis.router.clients.clients import Clients
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.counting import KeepCounts
+from tamis.router.kept.elsewhere import Elsewhere
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.log_watch import LogWatch
@@ -35,6 +36,8 @@ class KeptService:
             self.log.close()
             raise
         self.replays = Replays(connections, self.log)
+        self._elsewhere = Elsewhere(self.keeper, self.keeper.missed)
+        self.keeper.known = self._elsewhere.known
         self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
         self._watch = LogWatch(
@@ -43,8 +46,13 @@ class KeptService:
         )
         self._watch.look()
         self._counts = KeepCounts(self.keeper)
-        clients.keeping = KeepRequests(self.keeper, self.replays)
+        clients.keeping = KeepRequests(self.keeper, self.replays, self._elsewhere)
         connections.happenings.listen(SecondPassed, self._each_second)
+
+    def begin_in_network(self, noticed_within_ms: int) -> None:
+        """Take in that there are other routers, before anything can be kept: what entered there may be missing. A loss
+        is noticed within `noticed_within_ms`."""
+        self._elsewhere.start(noticed_within_ms)
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
@@ -66,6 +74,7 @@ class KeptService:
 
     def _each_second(self, second: SecondPassed) -> None:
         self.keeper.end_leases()
+        self._elsewhere.each_second()
         self._alarms.look()
         self._watch.look()
         self._counts.each_second(second)

@@ -64,6 +64,7 @@ from tamis.router.core.events import (
     Tick,
     Unwanted,
 )
+from tamis.router.core.statements.broken_ways import HOLDS_MAX
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
@@ -88,6 +89,8 @@ STANDSTILL_US: Final = S // 2
 """How long after the one before a tick shows that this router stood still, in microseconds: five times its period."""
 SOURCES_MAX: Final = 4_096
 """Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
+TOLD_MS: Final = 1_000
+"""How long after it is known a loss is told at most, in milliseconds: ten ticks."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
 """R5b: how long the other routers may still send by the trees before, in seconds: the hold, which begins when they hear
 that this router leaves. A message that was sent before passes here meanwhile, however full the links are."""
@@ -190,6 +193,12 @@ class Network:
     @property
     def was_in_step(self) -> bool:
         return self.step.was_in_step
+
+    @property
+    def noticed_within_ms(self) -> int:
+        """Within which time clients are told of a message that was lost between routers, in milliseconds."""
+        times = self.core.core_state.times
+        return (times.unnoticed_us + HOLDS_MAX * times.tree_hold_us) // MS + TOLD_MS
 
     @property
     def queued_bytes(self) -> int:

@@ -96,6 +96,7 @@ class Attached:
         self._waiting: set[int] = set()  # positions in the inbox
         self._told: dict[GapReason, int] = {}
         self._doubts = 0  # that were told
+        self._doubted_to = 0  # position of the last doubt that was told by itself
         self._replayed_before: set[int] = set()  # positions that a replay has brought
 
     @property
@@ -222,7 +223,7 @@ class Attached:
     def new_losses(self, gap: Gap) -> Gap | None:
         """Return what `gap`, which counts since the keep was made, says that was not said before; None: nothing."""
         if gap.in_all is None:
-            return gap if gap.reason in _OF_A_KEEP else None
+            return gap if gap.reason in _OF_A_KEEP or self._is_new_doubt(gap) else None
         more, doubts = gap.in_all - self._told.get(gap.reason, 0), gap.doubts - self._doubts
         if more <= 0 and doubts <= 0:
             return None
@@ -230,6 +231,13 @@ class Attached:
         if doubts <= 0:
             return Gap(gap.reason, more, None, in_all=gap.in_all)
         return Gap(gap.reason, None, None, in_all=gap.in_all, positions=gap.positions, doubts=gap.doubts)
+
+    def _is_new_doubt(self, gap: Gap) -> bool:
+        """Is it of this kept subscription alone, and was it not told before? It is told again to who attaches."""
+        last = gap.positions[1] if gap.positions is not None else 0
+        is_new = last > self._doubted_to
+        self._doubted_to = max(last, self._doubted_to)
+        return is_new
 
     # --- what the application says -------------------------------------------------------------------------------
 

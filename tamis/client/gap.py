@@ -36,7 +36,8 @@ class Gap:
     here. `goes_on`: routers that were in reach are not, and what is published there goes on missing until the next Gap
     for WAY_CHANGED. `in_all`: of a kept subscription, how many it has lost for this reason since it was made.
     `positions`, of a log that is damaged: the first and the last of those that cannot be read and of which nobody knows
-    what they were, so that `count` is None; there are `doubts` stretches of them since the keep was made.
+    what they were, so that `count` is None; there are `doubts` stretches of them since the keep was made. With
+    WAY_CHANGED, of a kept subscription: those between which messages that entered at other routers may be missing.
     """
 
     reason: GapReason

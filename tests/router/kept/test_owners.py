@@ -27,4 +27,5 @@ def test_what_is_owned_is_the_sum_over_the_keeps_that_are_there(made, data):
             own = [each for name, each in left if name == owner]
             found = owners.of(owner)
             assert (found.count, found.bytes) == (len(own), sum(each.bytes for each in own))
+            assert found.filters == sum(len(each.filters) for each in own)
             assert found.filter_bytes == sum(len(packed) for each in own for packed in each.filters)
