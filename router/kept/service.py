@@ -15,6 +15,7 @@ from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
+from tamis.router.kept.rights import Rights
 from tamis.router.kept.starts import Starts
 from tamis.router.kept.waiting import Look, look
 
@@ -28,7 +29,8 @@ class KeptService:
         self.log = open_log(connections.settings.kept)
         self._segment_bytes = segment_bytes(connections.settings.kept)
         try:
-            self.keeper = KeepHost(connections, self.log, clients.new_wishes())
+            rights = Rights(lambda: clients.tokens)
+            self.keeper = KeepHost(connections, self.log, clients.new_wishes(), rights)
         except BaseException:
             self.log.close()
             raise
@@ -38,6 +40,7 @@ class KeptService:
         self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
+        rights.tell()
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""

@@ -18,7 +18,16 @@ from tamis.cli.connecting import access, access_options, refusals, split_address
 from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.tables import so_many
-from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
+from tamis.client.terms import (
+    ACK_WAIT_S,
+    BACKOFF_S,
+    DELIVERIES,
+    IDLE,
+    KEEP_BYTES,
+    UNACKED,
+    Start,
+    new_keep_name,
+)
 from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.limits import KEEP_UNACKED_MAX
 from tamis.protocol.messages import MessageId
@@ -171,6 +180,9 @@ def command(
         )
     keep, predicate = others
     with refusals():
+        for each in (keep, dead_letter):
+            if each is not None:
+                new_keep_name(each)
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or names_space(predicate))
         wanted = parse(predicate, spaces=known, space=space)
