@@ -140,6 +140,7 @@ typedef enum {
     WIRE_LOST_TOO_COSTLY = 7,
     WIRE_LOST_UNDELIVERABLE,
     WIRE_LOST_LOG_DAMAGED,
+    WIRE_LOST_SKIPPED = 11,
 } wire_loss;
 
 #define WIRE_ACK_OF_PUBLISH 3U

@@ -32,6 +32,9 @@ void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint
 void judge_left(keeps_world *w, const seen_member *member);
 /* The log's disk is lost but for what is committed, and members with it. */
 void judge_crash(keeps_world *w);
+/* What keeps count of dead letters now; a start counts no more than that, and no fewer than were on disk. */
+void judge_dead(keeps_world *w);
+void judge_dead_again(const keeps_world *w);
 /* Read what the switch sends. */
 void judge_output(keeps_world *w);
 

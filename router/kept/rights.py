@@ -69,7 +69,7 @@ class Rights:
 
 
 def check_names(keep: Keep, are_known: Callable[[str], bool]) -> None:
-    """Raise NotDone if a keep may not have this name, or that of its dead letter place; those that are there may stay."""
+    """Raise NotDone if a keep may not have this name, or that of its dead letter place; those there are may stay."""
     for name in (keep.name, keep.terms.dead_letter):
         try:
             if name and not are_known(name):

@@ -3,7 +3,8 @@
 Law: it imports nothing of the project, and knows of a keep what its maker asked for and of a message what its publisher
 sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless it says so; D3 order of a
 publisher and of a value; D4 only what is wanted; D5 one member at a time; D6 losses counted right; D7 a position is one
-message for ever; D10 what came is what left and what is open.
+message for ever; D8 none is given once as many attempts have failed as may; D10 what came is what left and what is
+open.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Wanted:
     dead_letter: str = ""
     lets_go: bool = False
     """By its terms: bounds, ages or newer values. A crash may undo that something was let go, which then comes late."""
+    attempts: int = 0
+    """How many may fail; 0: any number."""
 
 
 @dataclass
@@ -50,6 +53,9 @@ class Seen:
     """Position: the member that has it, and until when."""
     last_holder: dict[int, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
+    order: dict[int, int] = field(default_factory=dict)
+    """Position: of all that was given, which one it was last."""
+    failures: Counter[int] = field(default_factory=Counter)
 
 
 class Judge:
@@ -109,8 +115,12 @@ class Judge:
     def attached(self, member: int, name: str) -> None:
         self.members[member] = name
 
-    def left(self, member: int) -> None:
+    def left(self, member: int, *, is_lost: bool = False) -> None:
+        """It is attached no more. `is_lost`: as its peer went away, so that what it had first has failed once."""
         seen = self.keeps.get(self.members.pop(member))
+        if seen and is_lost:
+            held = [p for p, (holder, _) in seen.holders.items() if holder == member]
+            seen.failures[min(held, key=seen.order.__getitem__, default=0)] += 1
         for position in [p for p, (holder, _) in seen.holders.items() if holder == member] if seen else []:
             del seen.holders[position]
 
@@ -131,7 +141,10 @@ class Judge:
         self._once(seen, position, key, deliveries, may_be_second=maybe or dead)
         self._one_at_a_time(seen, position, member)
         self._in_order(seen, position, key, member, maybe)
+        if 0 < seen.wanted.attempts <= seen.failures[position]:
+            raise Wrong(f"D8: {key} is given to {member} after {seen.failures[position]} attempts that failed")
         seen.tries[position] += 1
+        seen.order[position] = sum(seen.tries.values())
         seen.given[position] = key
         seen.given_ids.add(key)
         if not dead:
@@ -202,6 +215,7 @@ class Judge:
             elif verdict in ("again", "reject"):
                 if verdict == "again" and position in seen.holders:
                     self._take_along(seen, position)
+                    seen.failures[position] += 1
                 seen.holders.pop(position, None)
                 if verdict == "reject":
                     seen.done.add(position)
@@ -234,6 +248,7 @@ class Judge:
                 if position in seen.holders:
                     self._take_along(seen, position)
                     del seen.holders[position]
+                    seen.failures[position] += 1
 
     def told_lost(self, member: int, how: str, in_all: int) -> None:
         if member in self.members:
@@ -253,6 +268,8 @@ class Judge:
             seen.holders.clear()
             seen.last_holder.clear()
             seen.tries.clear()
+            seen.order.clear()
+            seen.failures.clear()
 
     def figures(self, name: str, appended: int, left: dict[str, int], open_: int) -> None:
         if appended != sum(left.values()) + open_:

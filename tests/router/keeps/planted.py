@@ -95,6 +95,20 @@ class LeavesBehindWhatFollowed(Dispatch):
         return []
 
 
+class BlamesNobody(Dispatch):
+    """What a consumer had first when its peer went away has not failed."""
+
+    def blame(self, member: int) -> int | None:
+        return None
+
+
+class BlamesTheNewest(Dispatch):
+    def blame(self, member: int) -> int | None:
+        for tried in self.tries.values():
+            tried.given = -tried.given
+        return super().blame(member)
+
+
 class ForgetsHowOften(Dispatch):
     def hand_out(self, committed: int, now_ms: int) -> Iterator[e.DeliverKept]:
         return (replace(d, deliveries=min(d.deliveries, 1)) for d in super().hand_out(committed, now_ms))
@@ -195,7 +209,7 @@ PLANTED: dict[str, Callable[[], type[Keeps]]] = {
         for broken in (
             *(DeliversBeforeTheCommit, TakesAcksOfOthers, StallsAtTheBound),
             *(ForgetsWhoHasAValue, LeavesBehindWhatFollowed, ForgetsHowOften, DoesNotExtend, GivesBackTooEarly),
-            *(NeverTakesBack, GivesTheNewestFirst, GivesToSeveral),
+            *(NeverTakesBack, GivesTheNewestFirst, GivesToSeveral, BlamesNobody, BlamesTheNewest),
         )
     },
     DeadLettersKeepTheirPosition.__name__: lambda: folding(DeadLettersKeepTheirPosition),
