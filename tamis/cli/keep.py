@@ -117,7 +117,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     type=click.IntRange(min=0),
     default=DELIVERIES,
     show_default=True,
-    help="How often a message is given out at most; 0 is without a bound.",
+    help="How many attempts with a message may fail; 0 is without a bound.",
 )
 @click.option(
     "--backoff",
@@ -168,8 +168,8 @@ def command(
     its log has already.
 
     The router keeps messages if its topology file says `kept`. `tamis sub --kept NAME` gets them, `tamis kept rm NAME`
-    ends it. A keep of this name with these terms may be there already; one with others is an error. An ADDRESS is as
-    for `tamis pub`.
+    ends it. A keep of this name with these terms may be there already; one with others is an error. Where routers ask
+    for tokens it belongs to the client of this --name, which alone may end it. An ADDRESS is as for `tamis pub`.
     """
     from tamis.protocol.language import parse
 
