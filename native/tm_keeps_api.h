@@ -99,8 +99,8 @@ int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
 int tm_keep_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *left);
 
 /* Attach a client's connection under its id `id`, which is none of its subscriptions or attachments: frames go out at
- * once, `credit` in all. `after`: what nobody has, up to this position, is passed over and told as lost. `latest`: first, as
- * replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY,
+ * once, `credit` in all. `after`: what nobody has, up to this position, is passed over and told as lost. `latest`:
+ * first, as replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY,
  * TM_TOO_MANY (members of the keep, or attachments of the connection), TM_ABSENT (no such keep), TM_MISUSED (the
  * connection has ended, or has this id in use). */
 int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t id, uint64_t credit, uint64_t after,

@@ -208,7 +208,7 @@ class OtherEnd:
         """End the connection at once; what is queued is dropped."""
         self._end(now=True)
 
-    def lost(self) -> None:
+    def peer_left(self) -> None:
         """Take in that the peer of a connection without a socket in the switch has gone."""
         if not self._is_ending:
             self.connections.switch.lose(self.connection)

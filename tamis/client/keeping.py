@@ -77,9 +77,9 @@ class KeepingClient(ABC):
         kept at most; past it `overflow` drops the oldest, which consumers are told, or refuses messages. `idle`: the
         keep is forgotten when nobody was attached for so long; None: never. `ack_wait_s`: when no word comes in so
         long, a message is given out again, after the pauses of `backoff_s`; after `max_deliveries` attempts that failed
-        it goes to the keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time. `order_by`: of
-        this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values only the
-        newest is kept.
+        it goes to the keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time.
+        `order_by`: of this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values
+        only the newest is kept.
         """
         keep = keep_of(
             name,
@@ -131,8 +131,8 @@ class KeepingClient(ABC):
 
         `credit`: messages that the router may send ahead of the application. `after`: a `position`; what the keep has
         up to there is passed over, and told as a Gap; with tokens only the owner may. `replay="latest"`: first, as
-        history, what is acknowledged and kept on. `dedup`: how many ids of messages are remembered, so that none that was acknowledged is yielded again; 0: all
-        that comes is yielded.
+        history, what is acknowledged and kept on. `dedup`: how many ids of messages are remembered, so that none that
+        was acknowledged is yielded again; 0: all that comes is yielded.
         """
         options = attach_options(self._pump.core.kept, name, credit=credit, after=after, replay=replay, dedup=dedup)
         return Attachment(self._pump, options)

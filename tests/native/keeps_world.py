@@ -141,10 +141,12 @@ class NativeWorld:
         member = next(self._members)
         if not self.is_kept(name) or any(name == other for _, other in self._confirmed_at):
             return member
-        self.judge.attached(member, name)
+        self.judge.attached(member, name, after)
         self.got[member], self.of[member], self.credit[member] = {}, name, credit
         self.connection[member] = self._connect(1_000 + member)
-        assert self.keeps.attach(self.kept[name][0], self.connection[member], member, credit, latest=latest, after=after)
+        assert self.keeps.attach(
+            self.kept[name][0], self.connection[member], member, credit, latest=latest, after=after
+        )
         self._look(self.switch.poll(0))
         return member
 

@@ -1,4 +1,4 @@
-"""What has left a keep, as a start finds it: by dead letters that no tally counts, and by tallies of earlier versions."""
+"""What has left a keep, as a start finds it: by dead letters that no tally counts, and by tallies of before."""
 
 from __future__ import annotations
 

@@ -104,9 +104,8 @@ class BlamesNobody(Dispatch):
 
 class BlamesTheNewest(Dispatch):
     def blame(self, member: int) -> int | None:
-        for tried in self.tries.values():
-            tried.given = -tried.given
-        return super().blame(member)
+        newest = max(self._held_by(member), key=lambda position: self.tries[position].given, default=None)
+        return newest if newest is not None and self._has_failed(newest) else None
 
 
 class ForgetsHowOften(Dispatch):

@@ -21,8 +21,14 @@ def step(world: World, chance: Random) -> None:
         (20, lambda: world.commit(chance.randrange(1, 6))),
         (20, lambda: member and acknowledge(world, chance, member)),
         (4, lambda: world.keep(name, chance.choice((StartAt.NEW, StartAt.EARLIEST)))),
-        (8, lambda: len(members) < 6 and attach(world, chance, name)),
-        (3, lambda: world.detach(member, is_lost=chance.random() < 0.5)),
+        (
+            8,
+            lambda: (
+                len(members) < 6
+                and world.attach(name, chance.randrange(9), latest=chance.random() < 0.3, after=skipped(world))
+            ),
+        ),
+        (3, lambda: world.detach(member, is_lost=member % 4 == 0)),
         (8, lambda: world.add_credit(member, chance.randrange(1, 5))),
         (12, lambda: pass_time(world, chance)),
         (2, world.crash),
@@ -32,11 +38,12 @@ def step(world: World, chance: Random) -> None:
     chance.choices([thing for _, thing in things], weights=[weight for weight, _ in things])[0]()
 
 
-def attach(world: World, chance: Random, name: str) -> None:
-    """Attach, now and then behind something that was given, or behind all."""
+def skipped(world: World) -> int:
+    """Return behind what an attachment begins: mostly nothing, or something that was given, or all. It draws no number,
+    so that the walks of a seed stay what they are."""
     given = sorted(position for got in world.got.values() for position in got)
-    after = chance.choice([*given, LAST]) if chance.random() < 0.1 else 0
-    world.attach(name, chance.randrange(9), latest=chance.random() < 0.3, after=after)
+    sent = len(world.judge.sent)
+    return (given[len(given) // 2] if given and sent % 2 else LAST) if sent % 7 == 3 else 0
 
 
 def pass_time(world: World, chance: Random) -> None:

@@ -91,7 +91,7 @@ class World:
     def attach(self, name: str, credit: int, *, latest: bool = False, after: int = 0) -> int:
         member = next(self._members)
         asked = Attach(1, 1, name, credit, after=after, latest=latest)
-        self.judge.attached(member, name)
+        self.judge.attached(member, name, after)
         self.got[member], self.of[member], self.credit[member] = {}, name, credit
         commands = self.do(e.AttachAsked(self._token(lambda: None), member, asked))
         if any(isinstance(command, e.AnswerRefused) for command in commands):
