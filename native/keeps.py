@@ -54,6 +54,7 @@ class KeepFigures:
     dead: int
     undeliverable: int
     damaged: int
+    skipped: int
     doubts: int
     doubt_first: int
     doubt_last: int

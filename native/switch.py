@@ -245,6 +245,10 @@ class Switch(RemoteRouters):
         """Read nothing more, send what is queued (unless `now`), then close; an event CLOSED follows."""
         check(lib.tm_switch_close(self.c, connection, now))
 
+    def lose(self, connection: int) -> None:
+        """Take in that the peer of a fed connection has gone; an event CLOSED follows."""
+        check(lib.tm_switch_lose(self.c, connection))
+
     def pause(self, connection: int, is_paused: bool) -> None:
         check(lib.tm_switch_pause(self.c, connection, is_paused))
 

@@ -102,8 +102,8 @@ int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to);
 int tm_keep_forget(tm_switch *sw, uint32_t number, uint32_t steps, uint32_t *left);
 
 /* Attach a client's connection under its id `id`, which is none of its subscriptions or attachments: frames go out at
- * once, `credit` in all. `after`: what nobody has, up to this position, counts as acknowledged. `latest`: first, as
- * replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY,
+ * once, `credit` in all. `after`: what nobody has, up to this position, is passed over and told as lost. `latest`:
+ * first, as replayed, what was acknowledged and is kept on. What the keep has lost is told first. TM_OK, TM_NO_MEMORY,
  * TM_TOO_MANY (members of the keep, or attachments of the connection), TM_ABSENT (no such keep), TM_MISUSED (the
  * connection has ended, or has this id in use). */
 int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t id, uint64_t credit, uint64_t after,
@@ -169,6 +169,7 @@ typedef struct tm_keep_stats {
     uint64_t dead;
     uint64_t undeliverable;
     uint64_t damaged; /* their records cannot be read */
+    uint64_t skipped; /* somebody attached behind them */
     uint64_t doubts;  /* stretches of positions of which nobody knows what was for the keep, as they cannot be read */
     uint64_t doubt_first; /* all of them are from here */
     uint64_t doubt_last;  /* to here */

@@ -101,6 +101,10 @@ int tm_switch_send(tm_switch *sw, uint32_t connection, const uint8_t *frames, si
  */
 int tm_switch_close(tm_switch *sw, uint32_t connection, bool now);
 
+/* The peer of a fed connection has gone: as tm_switch_close with `now`, and of what keeps have given it the first
+ * message has failed once. */
+int tm_switch_lose(tm_switch *sw, uint32_t connection);
+
 /* Stop or go on reading. */
 int tm_switch_pause(tm_switch *sw, uint32_t connection, bool paused);
 

@@ -222,8 +222,8 @@ KINDS: Final = {
                     "what",
                     "text",
                     "`kept`; `given` to a member; `acked`, `expired`, `dropped`, `replaced` (by a later value), `dead` "
-                    "(moved to the keep of dead letters), `undeliverable`, `damaged` (its record cannot be read): it "
-                    "left; `replayed`: given after it had left; `told`: a member was told of losses, of any messages",
+                    "(moved to the keep of dead letters), `undeliverable`, `damaged` (cannot be read), `skipped` (by "
+                    "its owner): it left; `replayed`: given after it left; `told`: a member was told of losses of any",
                 ),
                 RecordField("position", "integer", "number of the record of the log by which the keep has it"),
                 RecordField("origin", "text", "of `kept`, `given`, `replayed`: first half of its id, 16 hex digits"),

@@ -22,7 +22,7 @@ from tamis.analysis.kept.fate import KeptEvent, judged
 
 PLACE: Final = ("router", "keep")
 ID: Final = ("origin", "number")
-LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged")
+LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 """Ways of leaving that members are told of."""
 _FAULT: Final = StructType([StructField("fault", StringType()), StructField("at_us", LongType())])
 JUDGED: Final = StructType(

@@ -1,6 +1,6 @@
 """What became of one message in one keep, and what is wrong with that.
 
-    kept ──> given, again ... ──> acked | expired | dropped | replaced | dead | undeliverable | damaged
+    kept ──> given, again ... ──> acked | expired | dropped | replaced | dead | undeliverable | damaged | skipped
                               └── waiting, unless its keep is forgotten
 
 Law: its records are read in the order in which they were written. A message that has left is never given again, unless
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from tamis.analysis.kept.book import TURN_US, KeepBook, KnownKeep
 
-LEAVING: Final = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged")
+LEAVING: Final = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
 FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
 """`forgotten`: with its keep, while it waited; `unknown`: it was not on disk, or not in the records, at a crash."""
 KEPT_FAULTS: Final = {

@@ -3,6 +3,9 @@
  *     out ── again, or no word for ack_wait ──> paused ── its pause is over ──> ready ── given ──> out
  *      └──────────────────────────── its member has left ───────────────────────^
  *
+ * An attempt has failed where its member asks for it again or says nothing for ack_wait, and where the peer of a member
+ * goes away, that of the message which the member had first: it may be what the consumer died of.
+ *
  * Law: a try is in one heap: by time while it is out or paused, by position while it is ready. Heaps have room for
  * every try that may come to be in them, so that only tm_tries_begin may fail.
  */
@@ -25,7 +28,8 @@ typedef struct tm_try {
     uint32_t holder; /* member that has it or had it last; TRY_NONE: that has left */
     uint32_t next;   /* of the same holder; of a free one, the next free one */
     uint32_t previous;
-    uint32_t deliveries;
+    uint32_t deliveries; /* how often it was given out */
+    uint32_t failures;   /* attempts that failed: not all that end are its fault */
     uint32_t heap_at;
     uint16_t reason_size;
     uint8_t state;

@@ -23,7 +23,8 @@ static const char *const REASONS[TM_DROP_REASONS] = {
 };
 
 static const char *const WHATS[KEPT_WHATS] = {
-    "acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "kept", "given", "replayed", "told",
+    "acked",   "expired", "dropped", "replaced", "dead",     "undeliverable",
+    "damaged", "skipped", "kept",    "given",    "replayed", "told",
 };
 static const char *const SOURCES[KEPT_SOURCES] = {"publisher", "start", "letter"};
 

@@ -59,6 +59,7 @@ typedef enum {
     KEPT_DEAD,
     KEPT_UNDELIVERABLE,
     KEPT_DAMAGED,
+    KEPT_SKIPPED,
     KEPT_KEPT,
     KEPT_GIVEN,
     KEPT_REPLAYED, /* given, though it has left: it is kept on */

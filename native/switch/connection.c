@@ -201,6 +201,28 @@ void switch_shut(tm_switch *sw, uint32_t id, int error) {
     switch_tell(sw, (tm_event){.type = TM_EVENT_CLOSED, .connection = id, .code = (uint32_t)error});
 }
 
+/* Is the peer gone, while this end was not closing? */
+static void blame(tm_switch *sw, uint32_t id) {
+    if (switch_at(sw, id)->state == CONNECTION_OPEN && switch_at(sw, id)->attachments != 0) {
+        switch_blame_keeps(sw, id);
+    }
+}
+
+void switch_lose(tm_switch *sw, uint32_t id, int error) {
+    blame(sw, id);
+    switch_shut(sw, id, error);
+}
+
+int tm_switch_lose(tm_switch *sw, uint32_t id) {
+    if (!switch_knows(sw, id)) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    switch_lose(sw, id, 0);
+    switch_flush_dirty(sw);
+    return TM_OK;
+}
+
 int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
     if (!switch_knows(sw, id)) {
         return TM_MISUSED;
@@ -210,6 +232,9 @@ int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
         return TM_OK;
     }
     switch_begin(sw);
+    if (connection->told.silent) {
+        blame(sw, id);
+    }
     connection->is_deaf = true;
     connection->state = CONNECTION_CLOSING;
     if (connection->subscriber != SUBSCRIBER_NONE) {

@@ -36,6 +36,7 @@ int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
                            .dead = account->tally.left[LEFT_DEAD],
                            .undeliverable = account->tally.left[LEFT_UNDELIVERABLE],
                            .damaged = account->tally.left[LEFT_DAMAGED],
+                           .skipped = account->tally.left[LEFT_SKIPPED],
                            .doubts = account->tally.doubts,
                            .doubt_first = account->tally.doubt_first,
                            .doubt_last = account->tally.doubt_last,

@@ -4,9 +4,6 @@
  * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves: the indexes
  * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
  */
-#include <stdlib.h>
-
-#include "base/grow.h"
 #include "switch/keeps.h"
 
 #ifdef TM_LOG_TESTED
@@ -18,68 +15,6 @@
 #endif
 #define BRIEFS_PIECE 4096U
 #define UNACKED_PIECE 512U
-
-/* ---- losses ---- */
-
-/* A tally of the book, for a keep that is still to be opened. */
-static bool note_tally(tm_switch *sw, const tm_log_record *record, const uint8_t *body) {
-    tm_keeps *keeps = sw->keeps;
-    if (!tm_grow(&keeps->memory, TM_COLD, &keeps->tallies, sizeof *keeps->tallies, &keeps->tally_capacity,
-                 keeps->tally_count + 1)) {
-        return false;
-    }
-    tm_book_tally *tally = &keeps->tallies[keeps->tally_count++];
-    memcpy(&tally->tally, body + sizeof(tm_log_done), sizeof tally->tally);
-    tally->n = record->n;
-    keeps->has_order = false;
-    return true;
-}
-
-static int compare_tallies(const void *one, const void *other) {
-    const tm_book_tally *a = one;
-    const tm_book_tally *b = other;
-    int by_keep = (a->tally.keep > b->tally.keep) - (a->tally.keep < b->tally.keep);
-    return by_keep != 0 ? by_keep : (a->n > b->n) - (a->n < b->n);
-}
-
-/* The first tally of a keep, or of one behind it. */
-static uint32_t first_tally(tm_keeps *keeps, uint64_t number) {
-    if (!keeps->has_order && keeps->tally_count > 0) {
-        qsort(keeps->tallies, keeps->tally_count, sizeof *keeps->tallies, compare_tallies);
-    }
-    keeps->has_order = true;
-    uint32_t low = 0;
-    uint32_t high = keeps->tally_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (keeps->tallies[middle].tally.keep < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* The newest one counts. false: no memory. */
-static bool take_tallies(tm_switch *sw, tm_keep *keep) {
-    tm_keeps *keeps = sw->keeps;
-    for (uint32_t i = first_tally(keeps, keep->number);
-         i < keeps->tally_count && keeps->tallies[i].tally.keep == keep->number; i++) {
-        if (!keep_open_account(sw, keep)) {
-            return false;
-        }
-        tm_keep_account *account = keep->account;
-        if (account->tally_n != 0) {
-            keep_retire_book(sw, account->tally_n); /* a crash came between it and the one that replaced it */
-        }
-        account->tally = keeps->tallies[i].tally;
-        account->tally_n = keeps->tallies[i].n;
-        memcpy(account->told, account->tally.left, sizeof account->told);
-        account->told_doubts = account->tally.doubts;
-    }
-    return true;
-}
 
 /* ---- what is acknowledged, and kept on ---- */
 
@@ -161,6 +96,7 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
         return keep_fill_doubt(sw, slot, record);
     }
     bool is_lost = record->kind == TM_LOG_LOST;
+    const uint8_t *said = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
     tm_body body = {0};
     bool has_frame = slot != KEEP_BOOK && !is_lost && keep_frame_of(record, &body);
     if (!keep_reserve(sw, keep_at(sw, slot), has_frame ? body.frame : NULL)) {
@@ -172,10 +108,7 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
     }
     if (slot == KEEP_BOOK) {
         fill_book(sw, record);
-        const uint8_t *said = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
-        bool is_tally =
-            record->kind == TM_LOG_DEAD_LETTER && record->body_size == sizeof(tm_log_done) + sizeof(tm_keep_tally);
-        return !is_tally || note_tally(sw, record, said) ? TM_OK : TM_NO_MEMORY;
+        return keep_note_tally(sw, record, said) ? TM_OK : TM_NO_MEMORY;
     }
     if (!is_lost && !has_frame) {
         return TM_OK;
@@ -184,6 +117,9 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
     tm_kept row = is_lost ? lost_row(sw, record->n)
                           : keep_row(sw, keep_at(sw, slot), record->n, body.at_ms, body.frame, body.size, &keys);
     row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
+    if (row.is_letter && !keep_fold_letter(sw, record, said, body.size)) {
+        return TM_NO_MEMORY;
+    }
     return put(sw, slot, &row, &keys, open);
 }
 
@@ -299,11 +235,8 @@ int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since) {
         return TM_MISUSED;
     }
     tm_keep *keep = keep_at(sw, slot);
-    if (!take_tallies(sw, keep)) {
+    if (!keep_take_tally(sw, keep)) {
         return TM_NO_MEMORY;
-    }
-    for (unsigned how = 0; how < LEFT_WAYS; how++) {
-        keep->appended += keep_account(keep)->tally.left[how];
     }
     int result = keep_fill(sw, slot);
     return result == TM_OK ? keep_doubt(sw, slot, since) : result;

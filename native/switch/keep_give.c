@@ -66,9 +66,19 @@ static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     }
 }
 
-static uint32_t backoff_of(const tm_keep_terms *terms, uint32_t deliveries) {
+static uint32_t backoff_of(const tm_keep_terms *terms, uint32_t failures) {
     uint32_t count = terms->backoff_count;
-    return count == 0 ? 0 : terms->backoff_ms[(deliveries < count ? deliveries : count) - 1];
+    return count == 0 ? 0 : terms->backoff_ms[(failures < count ? failures : count) - 1];
+}
+
+bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size) {
+    uint32_t most = keep_at(sw, slot)->terms->deliveries_max;
+    uint32_t failures = ++try_at(sw, row->tried)->failures;
+    if (most == 0 || failures < most) {
+        return false;
+    }
+    keep_kill(sw, slot, row, reason, reason_size);
+    return true;
 }
 
 void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
@@ -79,9 +89,8 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
         return;
     }
     bring_along(sw, slot, row);
-    if (keep->terms->deliveries_max > 0 && tried->deliveries >= keep->terms->deliveries_max) {
-        static const uint8_t text[] = "given out as often as it may be";
-        keep_kill(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1);
+    static const uint8_t text[] = "given out as often as it may be";
+    if (keep_fail(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1)) {
         return;
     }
     tm_heap *due = &sw->keeps->tries.due;
@@ -89,7 +98,7 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
     tried->state = TRY_PAUSED;
     keep->out--;
     keep->paused++;
-    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->deliveries);
+    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->failures);
     tm_heap_put(&sw->keeps->tries, due, row->tried, sw->now_ms + wait_ms);
 }
 
@@ -112,7 +121,7 @@ static uint32_t best_member(tm_switch *sw, const tm_keep *keep, uint32_t size) {
     uint64_t most = 0;
     for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
         const tm_member *member = keep_member(sw, id);
-        if (member->credit > member->sent && member->credit - member->sent > most &&
+        if (member->credit > member->sent && member->credit - member->sent > most && !keep_is_replaying(member) &&
             has_room(sw, member, size + KEEP_DELIVER_BYTES)) {
             best = id;
             most = member->credit - member->sent;
@@ -336,8 +345,8 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
 
 /* ---- what is past ---- */
 
-/* Replay to a member what was acknowledged and is kept on; false: the rest comes later. */
-static bool replay(tm_switch *sw, uint32_t slot, uint32_t id) {
+/* Replay to a member what was acknowledged and is kept on, as far as that goes now. */
+static void replay(tm_switch *sw, uint32_t slot, uint32_t id) {
     tm_keep *keep = keep_at(sw, slot);
     tm_member *member = keep_member(sw, id);
     for (uint32_t at = tm_index_from(&keep->index, member->replayed_to + 1); at < keep->index.end; at++) {
@@ -347,16 +356,15 @@ static bool replay(tm_switch *sw, uint32_t slot, uint32_t id) {
         }
         tm_body body;
         if (!has_room(sw, member, row->size + KEEP_DELIVER_BYTES)) {
-            return false;
+            return;
         }
         tm_body_result found = keep_body(sw, slot, row, &body);
         if (found == BODY_LATER || (found == BODY_FOUND && !send(sw, id, &body, row, 0))) {
-            return false;
+            return;
         }
         member->replayed_to = row->n;
     }
     member->replayed_to = UINT64_MAX;
-    return true;
 }
 
 void keep_hand_out(tm_switch *sw, uint32_t slot) {
@@ -366,8 +374,8 @@ void keep_hand_out(tm_switch *sw, uint32_t slot) {
         return;
     }
     for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
-        if (keep_member(sw, id)->replayed_to != UINT64_MAX && !replay(sw, slot, id)) {
-            return;
+        if (keep_is_replaying(keep_member(sw, id))) {
+            replay(sw, slot, id); /* what there is room for now; others do not wait for it */
         }
     }
     uint32_t given = keep->terms->order_by_size > 0 ? give_in_order(sw, slot) : give_plainly(sw, slot);

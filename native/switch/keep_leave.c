@@ -2,8 +2,9 @@
  *
  * Law: what is acknowledged becomes ranges, one record for many of all keeps. A loss and the count of all losses are
  * one record, so that the count is right after any crash, and it is told when that is on disk. A dead letter is one
- * record, by which one keep has done with a message and another one has it. What cannot be written now is written
- * later, in order; until then it is open on disk, and comes again after a crash.
+ * record, by which one keep has done with a message and another one has it; the tally that counts it is the next, and
+ * acknowledgements wait for that: until then the letter is there, and a start counts it. What cannot be written now is
+ * written later, in order; until then it is open on disk, and comes again after a crash.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -99,16 +100,14 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
     }
 }
 
-/* It is acknowledged, and kept on. The range begins behind what is not acknowledged. */
-static void keep_on(tm_switch *sw, uint32_t slot, tm_kept *row) {
+/* It is done with, and kept on. Returns where a range begins that ends with it: behind what is not done with. */
+static uint64_t keep_on(tm_switch *sw, uint32_t slot, tm_kept *row, tm_leaving how) {
     tm_keep *keep = keep_at(sw, slot);
     if (keep->doubt_rows > 0) {
         keep_pass_doubt(sw, slot, (uint32_t)(row - keep->index.rows));
     }
     const tm_kept *before = row > &keep->index.rows[keep->index.first] ? row - 1 : NULL;
-    uint64_t first = before == NULL ? 0 : before->n + (before->state == KEPT_OPEN);
-    keep_note_done(sw, keep->number | KEEP_UNACKED, first, row->n);
-    keep_record_left(sw, keep, row, LEFT_ACKED);
+    keep_record_left(sw, keep, row, how);
     if (row->tried != KEPT_NO_TRY) {
         end_try(sw, keep, row);
     }
@@ -116,8 +115,9 @@ static void keep_on(tm_switch *sw, uint32_t slot, tm_kept *row) {
     keep->open--;
     keep->past++;
     keep->account->past_bytes += row->size;
-    keep->account->tally.left[LEFT_ACKED]++;
-    keep->account->tally.bytes[LEFT_ACKED] += row->size;
+    keep->account->tally.left[how]++;
+    keep->account->tally.bytes[how] += row->size;
+    return before == NULL ? 0 : before->n + (before->state == KEPT_OPEN);
 }
 
 void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
@@ -126,7 +126,8 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     uint64_t n = row->n;
     uint64_t first;
     if (how == LEFT_ACKED && slot != KEEP_BOOK && keep_keeps_past(keep)) {
-        keep_on(sw, slot, row);
+        first = keep_on(sw, slot, row, LEFT_ACKED);
+        keep_note_done(sw, keep->number | KEEP_UNACKED, first, n);
         keep_make_due(sw, slot);
         return;
     }
@@ -143,9 +144,18 @@ bool keep_reserve_loss(tm_switch *sw, tm_keep *keep) {
                    &keep->account->loss_capacity, keep->loss_count + 1);
 }
 
-static void push_loss(tm_switch *sw, tm_keep *keep, tm_log_range done, tm_leaving how) {
-    keep->account->losses[keep->loss_count++] = (tm_keep_loss){done.first, done.last, how, keep->account->tally};
-    sw->keeps->losses++;
+/* Numbers are lost, and the tally has them; after keep_reserve_loss. */
+static void note_loss(tm_switch *sw, tm_keep *keep, uint64_t first, uint64_t last, tm_leaving how) {
+    tm_keep_account *account = keep->account;
+    tm_keep_loss *before = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
+    if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first &&
+        last > before->last) {
+        before->last = last;
+        before->tally = account->tally;
+    } else {
+        account->losses[keep->loss_count++] = (tm_keep_loss){first, last, how, account->tally};
+        sw->keeps->losses++;
+    }
 }
 
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
@@ -160,15 +170,7 @@ bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
     uint64_t n = keep->index.rows[at].n;
     uint64_t first;
     take_out(sw, slot, at, how, &first);
-    tm_keep_account *account = keep->account;
-    tm_keep_loss *before = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
-    if (before != NULL && before->how == how && first <= before->last + 1 && first >= before->first &&
-        n > before->last) {
-        before->last = n;
-        before->tally = account->tally;
-    } else {
-        push_loss(sw, keep, (tm_log_range){first, n}, how);
-    }
+    note_loss(sw, keep, first, n, how);
     keep_make_due(sw, slot);
     return true;
 }
@@ -181,7 +183,7 @@ static void tally_unstored(tm_switch *sw, tm_keep *keep) {
     keep->appended += keep->unstored;
     keep->account->tally.left[keep->unstored_how] += keep->unstored;
     keep->account->tally.bytes[keep->unstored_how] += keep->unstored_bytes;
-    push_loss(sw, keep, (tm_log_range){0, 0}, (tm_leaving)keep->unstored_how);
+    note_loss(sw, keep, 0, 0, (tm_leaving)keep->unstored_how);
     keep->unstored = keep->unstored_bytes = 0;
 }
 
@@ -195,11 +197,42 @@ void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving 
     keep->unstored_bytes += size < UINT32_MAX - keep->unstored_bytes ? size : UINT32_MAX - keep->unstored_bytes;
 }
 
+/* Does a keep that keeps on what is done with keep on what left so? Then its loss is one of KEEP_UNACKED. */
+static bool is_kept_on(const tm_keep *keep, tm_leaving how) {
+    return how == LEFT_SKIPPED && keep_keeps_past(keep);
+}
+
+bool keep_skip(tm_switch *sw, uint32_t slot, uint32_t at) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (!is_kept_on(keep, LEFT_SKIPPED)) {
+        return keep_lose(sw, slot, at, LEFT_SKIPPED);
+    }
+    if (!keep_reserve_loss(sw, keep)) {
+        return false;
+    }
+    tm_kept *row = &keep->index.rows[at];
+    note_loss(sw, keep, keep_on(sw, slot, row, LEFT_SKIPPED), row->n, LEFT_SKIPPED);
+    keep_make_due(sw, slot);
+    return true;
+}
+
+void keep_note_tally_due(tm_switch *sw, tm_keep *keep) {
+    tm_keep_account *account = keep->account;
+    tm_keep_loss *before = keep->loss_count > 0 ? &account->losses[keep->loss_count - 1] : NULL;
+    if (before != NULL && before->how == LEFT_DEAD) {
+        before->tally = account->tally;
+        return;
+    }
+    account->losses[keep->loss_count++] = (tm_keep_loss){0, 0, LEFT_DEAD, account->tally};
+    sw->keeps->losses++;
+}
+
 static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *loss, uint64_t *n) {
     struct {
         tm_log_done done;
         tm_keep_tally tally;
-    } body = {{.claimant = keep->number, .first = loss->first, .last = loss->last}, loss->tally};
+    } body = {{.first = loss->first, .last = loss->last}, loss->tally};
+    body.done.claimant = keep->number | (is_kept_on(keep, loss->how) ? KEEP_UNACKED : 0);
     _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX, "a full log takes it");
     return keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
 }
@@ -217,7 +250,7 @@ void keep_flush_losses(tm_switch *sw, uint32_t slot) {
         uint64_t older = keep->account->tally_n;
         keep->account->tally_n = n;
         keep_retire_book(sw, older);
-        if (tm_waits_reserve(&sw->keeps->waits)) {
+        if (keep_is_loss(loss->how) && tm_waits_reserve(&sw->keeps->waits)) {
             tm_wait wait = {.n = n,
                             .kind = WAIT_LOSS,
                             .connection = keep->number,
@@ -279,7 +312,7 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     done.first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);
     uint32_t size;
     const uint8_t *bytes = compose(sw, &done, &sw->keeps->tries.rows[row->tried], body, &size);
-    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to), body->frame)) {
+    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to), body->frame) || !keep_reserve_loss(sw, keep)) {
         return false;
     }
     uint32_t number = keep_at(sw, to)->number;
@@ -298,6 +331,8 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     }
     moved.place = sw->keeps->last_place;
     take_out(sw, slot, at, LEFT_DEAD, &done.first);
+    keep_note_tally_due(sw, keep);
+    keep_flush_losses(sw, slot);
     keep_record_kept(sw, keep_at(sw, to), &moved, &keys, id, KEPT_AS_LETTER);
     keep_put(sw, to, &moved, &keys);
     return true;
@@ -308,6 +343,10 @@ static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t at = (uint32_t)(row - keep->index.rows);
     uint32_t to = letter_slot(sw, keep, row->size);
+    keep_flush_losses(sw, slot);
+    if (keep->loss_count > 0) { /* a tally that is written behind a letter counts it */
+        return false;
+    }
     tm_body body;
     tm_body_result found = to == KEEP_NONE ? BODY_MISSING : keep_body(sw, slot, row, &body);
     if (found == BODY_MISSING) {

@@ -1,7 +1,8 @@
 /* keep_members.c - attachments: a connection and an id of its own, at one keep.
  *
  * Law: an attachment ends with its connection at the latest. What it had is ready for others at once, and that is no
- * try that failed.
+ * attempt that failed; only where the peer goes away, or is silent, the message that the attachment had first and did
+ * not acknowledge has failed once, as it may be what the consumer died of.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -29,6 +30,7 @@ static wire_loss reason_of(tm_leaving how) {
     return how == LEFT_EXPIRED   ? WIRE_LOST_EXPIRED
            : how == LEFT_DROPPED ? WIRE_LOST_LOG_FULL
            : how == LEFT_DAMAGED ? WIRE_LOST_LOG_DAMAGED
+           : how == LEFT_SKIPPED ? WIRE_LOST_SKIPPED
                                  : WIRE_LOST_UNDELIVERABLE;
 }
 
@@ -76,8 +78,14 @@ static uint32_t new_member(tm_keeps *keeps) {
     return keeps->member_count++;
 }
 
-/* What nobody has, up to a position, counts as acknowledged. */
-static void acknowledge_up_to(tm_switch *sw, uint32_t slot, uint64_t after) {
+static void free_member(tm_keeps *keeps, uint32_t id) {
+    keeps->members[id] = (tm_member){.keep = KEEP_NONE, .next_free = keeps->member_free};
+    keeps->member_free = id;
+}
+
+/* What nobody has, up to a position, is passed over, counted and told. false: no memory to note it; what is left comes
+ * again. */
+static bool skip_to(tm_switch *sw, uint32_t slot, uint64_t after) {
     const tm_index *index = &keep_at(sw, slot)->index;
     uint32_t end = after < UINT64_MAX ? tm_index_from(index, after + 1) : index->end;
     for (uint32_t at = index->first; at < end && at < index->end; at++) {
@@ -87,10 +95,11 @@ static void acknowledge_up_to(tm_switch *sw, uint32_t slot, uint64_t after) {
             continue;
         }
         bool is_out = row->tried != KEPT_NO_TRY && sw->keeps->tries.rows[row->tried].state == TRY_OUT;
-        if (row->state == KEPT_OPEN && !is_out) {
-            keep_leave(sw, slot, at, LEFT_ACKED);
+        if (row->state == KEPT_OPEN && !is_out && !keep_skip(sw, slot, at)) {
+            return false;
         }
     }
+    return true;
 }
 
 static void begin_member(tm_switch *sw, uint32_t slot, uint32_t id, uint32_t connection, uint32_t name) {
@@ -127,7 +136,10 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
         return TM_NO_MEMORY;
     }
     switch_begin(sw);
-    acknowledge_up_to(sw, slot, after);
+    if (!skip_to(sw, slot, after)) {
+        free_member(sw->keeps, id);
+        return TM_NO_MEMORY;
+    }
     begin_member(sw, slot, id, connection, name);
     keep_member(sw, id)->credit = credit;
     keep_member(sw, id)->replayed_to = latest ? 0 : UINT64_MAX;
@@ -175,12 +187,33 @@ void keep_detach(tm_switch *sw, uint32_t id) {
         keep_unhold(sw, tried);
     }
     unlink_member(sw, id);
-    *member = (tm_member){.keep = KEEP_NONE, .next_free = sw->keeps->member_free};
-    sw->keeps->member_free = id;
+    free_member(sw->keeps, id);
     sw->keeps->member_live--;
     keep_at(sw, slot)->member_count--;
     keep_make_due(sw, slot);
     keep_wake(sw);
+}
+
+/* Of what it has, what it was given first; tries that were given later stand before it. */
+static uint32_t oldest_of(const tm_switch *sw, const tm_member *member) {
+    uint32_t oldest = TRY_NONE;
+    for (uint32_t id = member->tries; id != TRY_NONE; id = sw->keeps->tries.rows[id].next) {
+        oldest = sw->keeps->tries.rows[id].state == TRY_OUT ? id : oldest;
+    }
+    return oldest;
+}
+
+void switch_blame_keeps(tm_switch *sw, uint32_t connection) {
+    static const uint8_t text[] = "its consumers went away while they had it";
+    for (uint32_t at = switch_at(sw, connection)->attachments; at != 0;
+         at = keep_member(sw, at - 1)->next_of_connection) {
+        uint32_t slot = keep_member(sw, at - 1)->keep;
+        uint32_t oldest = oldest_of(sw, keep_member(sw, at - 1));
+        if (oldest != TRY_NONE) {
+            tm_kept *row = tm_index_find(&keep_at(sw, slot)->index, sw->keeps->tries.rows[oldest].n);
+            keep_fail(sw, slot, row, text, sizeof text - 1);
+        }
+    }
 }
 
 void switch_leave_keeps(tm_switch *sw, uint32_t connection) {

@@ -74,7 +74,7 @@ void keep_record_given(tm_switch *sw, const tm_member *member, const tm_kept *ro
 }
 
 void keep_record_left(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm_leaving how) {
-    _Static_assert((int)KEPT_ACKED == (int)LEFT_ACKED && (int)KEPT_DAMAGED == (int)LEFT_DAMAGED, "one order");
+    _Static_assert((int)KEPT_ACKED == (int)LEFT_ACKED && (int)KEPT_SKIPPED == (int)LEFT_SKIPPED, "one order");
     if (!row->is_recorded) {
         return;
     }

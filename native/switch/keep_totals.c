@@ -31,6 +31,7 @@ static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
     sum->dead += one->dead;
     sum->undeliverable += one->undeliverable;
     sum->damaged += one->damaged;
+    sum->skipped += one->skipped;
     sum->doubts += one->doubts;
     sum->refused += one->refused;
     sum->delivered += one->delivered;

@@ -231,6 +231,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->done, tm_log_done, keeps->done_capacity);
     TM_DELETE(memory, TM_COLD, keeps->tallies, tm_book_tally, keeps->tally_capacity);
     tm_incompletes_clear(&keeps->incomplete);
+    TM_DELETE(memory, TM_COLD, keeps->letters, tm_book_letters, keeps->letter_capacity);
     tm_idset_free(&keeps->numbers, memory, TM_COLD);
     if (keeps->wakes >= 0) {
         close(keeps->wakes);

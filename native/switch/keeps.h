@@ -3,6 +3,7 @@
  *     keeps.c         a switch gets its log; the book; keeps by number
  *     keep_life.c     a keep is opened, gets its filters and its messages, is forgotten
  *     keep_fill.c     a keep is filled from the log
+ *     keep_tally.c    what has left a keep, as the log says
  *     keep_start.c    a new keep takes over what is in the log
  *     keep_tail.c     identities of the last messages, after a start
  *     keep_store.c    a message becomes a record
@@ -61,16 +62,19 @@ typedef enum {
     LEFT_DEAD,
     LEFT_UNDELIVERABLE,
     LEFT_DAMAGED, /* its record cannot be read */
+    LEFT_SKIPPED, /* somebody attached behind it */
     LEFT_WAYS
 } tm_leaving;
 
 /* Is it a loss, which is counted on disk and told? */
 static inline bool keep_is_loss(tm_leaving how) {
-    return how == LEFT_EXPIRED || how == LEFT_DROPPED || how == LEFT_UNDELIVERABLE || how == LEFT_DAMAGED;
+    return how == LEFT_EXPIRED || how == LEFT_DROPPED || how == LEFT_UNDELIVERABLE || how == LEFT_DAMAGED ||
+           how == LEFT_SKIPPED;
 }
 
 /* How many have left a keep, by how, and the bytes of their frames; on disk behind the tm_log_done of a record of kind
- * TM_LOG_DEAD_LETTER that is kept for the book: that, and the loss of the range, are one record. */
+ * TM_LOG_DEAD_LETTER that is kept for the book: that, and the loss of the range, are one record. A tally of an earlier
+ * version has fewer ways (keep_tally.c). */
 typedef struct tm_keep_tally {
     uint64_t keep; /* its number */
     uint64_t left[LEFT_WAYS];
@@ -85,6 +89,13 @@ typedef struct tm_book_tally {
     tm_keep_tally tally;
     uint64_t n;
 } tm_book_tally;
+
+/* Dead letters of a keep that is still to be opened, which its tally does not count: a crash came before that. */
+typedef struct tm_book_letters {
+    uint64_t keep; /* its number */
+    uint64_t count;
+    uint64_t bytes;
+} tm_book_letters;
 
 /* Behind the tm_log_done of other dead letters; then the reason, then the frame. */
 typedef struct tm_keep_letter {
@@ -231,6 +242,9 @@ struct tm_keeps {
     tm_book_tally *tallies; /* owned: from the book, for keeps that are to be opened */
     uint32_t tally_count;
     uint32_t tally_capacity;
+    tm_book_letters *letters; /* owned: from the log, the same, ascending */
+    uint32_t letter_count;
+    uint32_t letter_capacity;
     bool has_order;        /* they ascend by keep, and those of one keep by `n` */
     uint64_t recovered_to; /* numbers up to it are of earlier lives */
     tm_times times;        /* which number the log had reached at which time */
@@ -258,6 +272,10 @@ static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
 }
 static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
     return &sw->keeps->members[member];
+}
+/* It gets what is past before anything else. */
+static inline bool keep_is_replaying(const tm_member *member) {
+    return member->replayed_to != UINT64_MAX;
 }
 static inline bool keep_keeps_past(const tm_keep *keep) {
     return keep->terms->for_ms > 0 || keep->terms->latest_by_size > 0;
@@ -309,6 +327,16 @@ void keep_forget_latest(tm_keep *keep, const tm_kept *row);
 
 /* Read all that the log has for a keep, or for the book. */
 int keep_fill(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_tally.c ---- */
+
+/* Note what a record of the book says, if it is a tally: for a keep that is still to be opened. false: no memory. */
+bool keep_note_tally(tm_switch *sw, const tm_log_record *record, const uint8_t *body);
+/* A keep is opened, and takes the newest tally that there is. false: no memory. */
+bool keep_take_tally(tm_switch *sw, tm_keep *keep);
+/* A start finds a dead letter in the keep that got it: the one that it left counts it, if its tally does not. false: no
+ * memory. */
+bool keep_fold_letter(tm_switch *sw, const tm_log_record *record, const uint8_t *body, uint32_t size);
 
 /* ---- keep_tail.c ---- */
 
@@ -374,6 +402,8 @@ void keep_hand_out(tm_switch *sw, uint32_t slot);
 /* What a member has comes back; `delay_ms` 0: by the terms. It may go to the dead letters for it. */
 void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
                     uint32_t reason_size);
+/* One more attempt with a row that is out has failed; true: it was the last, and the row goes to the dead letters. */
+bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size);
 /* A try that is out or paused is ready. */
 void keep_make_ready(tm_switch *sw, uint32_t slot, uint32_t id);
 /* A try is no longer its holder's. */
@@ -385,11 +415,15 @@ void keep_unhold(tm_switch *sw, uint32_t id);
 void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 /* Room to note one more loss; false: no memory. */
 bool keep_reserve_loss(tm_switch *sw, tm_keep *keep);
+/* Have the tally written as it is, with no range; after keep_reserve_loss. It is not told. */
+void keep_note_tally_due(tm_switch *sw, tm_keep *keep);
 /* It is lost; false: no memory to note it, and it stays. */
 bool keep_lose(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how);
 /* A message that the keep wants could not be stored for it: it has no position. This needs no memory; what was lost is
  * written once a tick at most, so that a full log is not filled by it, and a crash takes back what was not. */
 void keep_lose_unstored(tm_switch *sw, uint32_t slot, uint32_t size, tm_leaving how);
+/* It is open, and the owner has passed over it: as keep_lose, but it is kept on where what is acknowledged is. */
+bool keep_skip(tm_switch *sw, uint32_t slot, uint32_t at);
 /* It goes to the dead letters, or is lost: as soon as its frame is there. */
 void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size);
 /* Write the letters whose frames are there; false: some wait. */

@@ -37,7 +37,7 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
         (ready->events & (EPOLLIN | EPOLLERR | EPOLLHUP))) {
         switch_read(sw, id);
     } else if (ready->events & (EPOLLERR | EPOLLHUP)) {
-        switch_shut(sw, id, 0); /* nobody is there to read what waits */
+        switch_lose(sw, id, 0); /* nobody is there to read what waits */
     }
 }
 

@@ -312,7 +312,7 @@ void switch_read(tm_switch *sw, uint32_t id) {
     ssize_t got = recv(connection->fd, to, room, 0);
     if (got <= 0) {
         if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-            switch_shut(sw, id, got == 0 ? 0 : errno);
+            switch_lose(sw, id, got == 0 ? 0 : errno);
         }
         return;
     }

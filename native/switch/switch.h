@@ -208,6 +208,8 @@ void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uin
 
 /* End a connection: its socket has failed with `error`, or is to be closed (0). */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
+/* As switch_shut, where it was the peer that went away. */
+void switch_lose(tm_switch *sw, uint32_t connection, int error);
 /* Give back what it owns. */
 void switch_clear_connection(tm_switch *sw, tm_connection *connection);
 
@@ -319,6 +321,8 @@ void switch_keeps_begin(tm_switch *sw, uint64_t now_us);
 void switch_keeps_tick(tm_switch *sw);
 /* A connection that is attached to keeps ends; or has sent a part of what waits for it. */
 void switch_leave_keeps(tm_switch *sw, uint32_t connection);
+/* Its peer has gone, and has not said so: what it had first may be why. */
+void switch_blame_keeps(tm_switch *sw, uint32_t connection);
 void switch_keeps_go_on(tm_switch *sw, uint32_t connection);
 /* Take a frame of a connection that is attached; false: it goes up. */
 bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);

@@ -77,7 +77,7 @@ static void send_pieces(tm_switch *sw, uint32_t id) {
             if (errno == EAGAIN || errno == EINTR) {
                 wait_to_write(sw, id, true);
             } else {
-                switch_shut(sw, id, errno);
+                switch_lose(sw, id, errno);
             }
             return;
         }

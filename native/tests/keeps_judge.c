@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "log/log.h"
+
 /* ---- what was asked ---- */
 
 void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
@@ -82,6 +84,32 @@ void judge_crash(keeps_world *w) {
             keep->positions[i].holder = keep->positions[i].request = 0;
         }
         keep->missed = keep->missed_owed; /* what was not on disk is owed to nobody */
+    }
+}
+
+static uint64_t dead_of(const keeps_world *w, uint32_t kind) {
+    tm_keep_stats stats = {0};
+    CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
+    return stats.dead;
+}
+
+void judge_dead(keeps_world *w) {
+    bool is_all = atomic_load(&w->log->appended) == atomic_load(&w->log->committed);
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        seen_keep *keep = &w->keeps[kind];
+        if (keep->number != 0 && keep->n <= tm_log_committed(w->log)) {
+            keep->dead = dead_of(w, kind);
+            keep->dead_sure = is_all ? keep->dead : keep->dead_sure;
+        }
+    }
+}
+
+void judge_dead_again(const keeps_world *w) {
+    for (uint32_t kind = 0; kind < KEEPS_KINDS && !w->is_damaged; kind++) {
+        const seen_keep *keep = &w->keeps[kind];
+        uint64_t dead = keep->number != 0 ? dead_of(w, kind) : 0;
+        CHECK(dead >= keep->dead_sure && dead <= keep->dead, "kind %u counts %lu dead letters, and had %lu to %lu",
+              kind, (unsigned long)dead, (unsigned long)keep->dead_sure, (unsigned long)keep->dead);
     }
 }
 
@@ -194,7 +222,8 @@ static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) 
     unsigned way = reason == WIRE_LOST_EXPIRED         ? 0
                    : reason == WIRE_LOST_LOG_FULL      ? 1
                    : reason == WIRE_LOST_UNDELIVERABLE ? 2
-                                                       : 3;
+                   : reason == WIRE_LOST_SKIPPED       ? 3
+                                                       : 4;
     if (reason == WIRE_LOST_LOG_DAMAGED) {
         read_doubts(w, keep, body);
     }
@@ -331,7 +360,7 @@ bool judge_is_at_rest(const keeps_world *w, uint32_t kind) {
     tm_keep_stats stats;
     CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
-                                stats.undeliverable + stats.damaged,
+                                stats.undeliverable + stats.damaged + stats.skipped,
           "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
     return stats.open == 0;
 }

@@ -36,6 +36,9 @@ void judge_missed(keeps_world *w, uint32_t kind, uint64_t n);
 void judge_committed(keeps_world *w);
 /* The log's disk is lost but for what is committed, and members with it. */
 void judge_crash(keeps_world *w);
+/* What keeps count of dead letters now; a start counts no more than that, and no fewer than were on disk. */
+void judge_dead(keeps_world *w);
+void judge_dead_again(const keeps_world *w);
 /* Read what the switch sends. */
 void judge_output(keeps_world *w);
 

@@ -303,6 +303,7 @@ void keeps_crash(keeps_world *w, crash_kind kind) {
     tm_log_close(w->log);
     w->crashes++;
     start(w, disk);
+    judge_dead_again(w);
 }
 
 void keeps_begin(keeps_world *w, uint64_t seed) {

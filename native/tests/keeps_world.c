@@ -157,10 +157,14 @@ static void send_strange(keeps_world *w, seen_member *member) {
 
 /* ---- keeps and members ---- */
 
-static void leave(keeps_world *w, seen_member *member, bool is_by_word) {
+typedef enum { BY_WORD, BY_ROUTER, BY_DEATH } way_to_leave;
+
+static void leave(keeps_world *w, seen_member *member, way_to_leave how) {
     judge_left(w, member);
-    if (is_by_word) {
+    if (how == BY_WORD) {
         CHECK(tm_keep_detach(w->sw, member->connection, member->id) == TM_OK, "detach");
+    } else if (how == BY_DEATH) {
+        CHECK(tm_switch_lose(w->sw, member->connection) == TM_OK, "lose");
     }
     keeps_disconnect(w, member->connection);
     *member = (seen_member){0};
@@ -170,7 +174,7 @@ static void forget(keeps_world *w, uint32_t kind) {
     seen_keep *keep = &w->keeps[kind];
     for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
         if (m->id != 0 && m->keep == kind) {
-            leave(w, m, false);
+            leave(w, m, BY_ROUTER);
         }
     }
     uint32_t left = 0;
@@ -284,7 +288,13 @@ static void make(keeps_world *w, uint32_t kind) {
     CHECK(tm_keeps_retire(w->sw, n) == TM_OK, "retire");
 }
 
-static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
+/* Behind something that was given, or behind all. */
+static uint64_t place_to_skip_to(keeps_world *w, uint32_t kind) {
+    const seen_keep *keep = &w->keeps[kind];
+    return keep->count > 0 && choose(w, 3) > 0 ? keep->positions[choose(w, keep->count)].n : UINT64_MAX;
+}
+
+static void attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip) {
     seen_member *member = w->members;
     while (member < w->members + KEEPS_MEMBERS && member->id != 0) {
         member++;
@@ -298,12 +308,16 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit) {
         return;
     }
     bool is_latest = choose(w, 3) == 0;
+    uint64_t after = may_skip && choose(w, 5) == 0 ? place_to_skip_to(w, kind) : 0;
     int result = keeps_is_open(w, connection)
-                     ? tm_keep_attach(w->sw, w->keeps[kind].number, connection, id, credit, 0, is_latest)
+                     ? tm_keep_attach(w->sw, w->keeps[kind].number, connection, id, credit, after, is_latest)
                      : TM_NO_MEMORY;
     keeps_check_result(w, result, "attach");
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
+        seen_keep *keep = &w->keeps[kind]; /* the doubts that its owner has passed over are told to nobody */
+        keep->missed = keep->missed > after ? keep->missed : 0;
+        keep->missed_owed = keep->missed_owed > after ? keep->missed_owed : 0;
         if (!w->is_damaged) { /* else the count itself may be lost */
             memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
         }
@@ -454,7 +468,7 @@ static void act(keeps_world *w) {
     } else if (what < 58) {
         let_time_pass(w);
     } else if (what < 66) {
-        attach(w, choose(w, KEEPS_KINDS), choose(w, 9));
+        attach(w, choose(w, KEEPS_KINDS), choose(w, 9), true);
     } else if (what < 70) {
         uint32_t kind = choose(w, KEEPS_KINDS);
         if (w->keeps[kind].number == 0 || what == 69) {
@@ -474,7 +488,7 @@ static void act(keeps_world *w) {
         } else if (what < 96) {
             raise_credit(w, member);
         } else if (what < 98 || !w->is_hostile) {
-            leave(w, member, what & 1);
+            leave(w, member, choose(w, 3));
         } else {
             send_strange(w, member);
         }
@@ -487,7 +501,7 @@ static void act(keeps_world *w) {
 static void mend_connections(keeps_world *w) {
     for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
         if (m->id != 0 && !keeps_is_open(w, m->connection)) {
-            leave(w, m, false);
+            leave(w, m, BY_ROUTER);
         }
     }
     if (!keeps_is_open(w, w->publisher)) {
@@ -504,6 +518,7 @@ static void check(keeps_world *w) {
     CHECK(tm_table_validate(w->table, &reason) == TM_OK, "%s", reason);
     judge_committed(w);
     judge_output(w);
+    judge_dead(w);
 }
 
 void keeps_step(keeps_world *w) {
@@ -537,14 +552,14 @@ void keeps_settle(keeps_world *w) {
     w->disk->fails_in = w->disk->short_in = 0;
     keeps_crash(w, CRASH_ALL_LOST);
     for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
-        attach(w, kind, ENOUGH);
+        attach(w, kind, ENOUGH, false);
     }
     for (uint32_t round = 0; round < 400; round++) {
         for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
             if (m->id != 0) {
                 send_ack(w, m, 0, UINT64_MAX, 0, 0);
             } else if (w->keeps[round % KEEPS_KINDS].number != 0 && !judge_has_member(w, round % KEEPS_KINDS)) {
-                attach(w, round % KEEPS_KINDS, ENOUGH);
+                attach(w, round % KEEPS_KINDS, ENOUGH, false);
             }
         }
         commit(w);
@@ -553,7 +568,7 @@ void keeps_settle(keeps_world *w) {
         seen_member *oldest = &w->members[round % KEEPS_MEMBERS];
         if (oldest->id != 0 && judge_is_at_rest(w, oldest->keep)) {
             judge_end(w, oldest->keep);
-            leave(w, oldest, true);
+            leave(w, oldest, BY_WORD);
             if (judge_all_ended(w)) {
                 return;
             }

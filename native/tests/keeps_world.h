@@ -15,7 +15,7 @@
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U
 #define KEEPS_MESSAGES 1200U
-#define KEEPS_LOSSES 4U /* reasons */
+#define KEEPS_LOSSES 5U /* reasons */
 
 /* A position of a keep that was given to somebody. */
 typedef struct given_position {
@@ -28,8 +28,10 @@ typedef struct given_position {
 } given_position;
 
 typedef struct seen_keep {
-    uint32_t number; /* 0: there is none */
-    uint64_t n;      /* of its record */
+    uint32_t number;    /* 0: there is none */
+    uint64_t n;         /* of its record */
+    uint64_t dead;      /* dead letters that it counts */
+    uint64_t dead_sure; /* ... when all was on disk */
     uint64_t lost[KEEPS_LOSSES];
     uint64_t doubts;
     uint64_t missed;      /* position of the newest doubt about other routers */

@@ -87,3 +87,4 @@ class LossReason(enum.IntEnum):
     TOO_COSTLY = 7
     UNDELIVERABLE = 8
     LOG_DAMAGED = 9
+    SKIPPED = 13

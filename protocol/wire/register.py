@@ -237,6 +237,7 @@ LOSSES: Final = Register(
             "given out as often as the kept subscription allows, or rejected, and it has no dead letter place", since=2
         ),
         LossReason.LOG_DAMAGED: Meaning("a part of the router's log was damaged, and cannot be read", since=2),
+        LossReason.SKIPPED: Meaning("the owner of the kept subscription passed over them: `after` of ATTACH", since=2),
     },
     (Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),),
 )

@@ -139,7 +139,7 @@ def keep_form(keeper: KeepHost, held: HeldKeep) -> dict[str, object]:
 
 _COUNTS: Final = (
     *("appended", "acked", "delivered", "redelivered", "expired", "dropped", "replaced", "dead", "undeliverable"),
-    *("damaged", "doubts", "refused"),
+    *("damaged", "skipped", "doubts", "refused"),
 )
 
 

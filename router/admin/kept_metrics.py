@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tamis.configs.sections.kept import KeptSettings
     from tamis.router.kept.service import KeptService
 
-_LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged")
+_LOSSES: Final = ("expired", "dropped", "undeliverable", "damaged", "skipped")
 _depth, _unacked, _members = attrgetter("open"), attrgetter("out"), attrgetter("members")
 
 

@@ -100,6 +100,11 @@ class Client(OtherEnd):
         """How many requests are waiting."""
         return len(self._requests) if self._requests is not None else 0
 
+    @property
+    def principal(self) -> str:
+        """The owner of what it makes."""
+        return (self.subscriber is not None and self.subscriber.grant.principal) or self.name
+
     def wanted_before(self, at_s: float) -> bool:
         """Had its subscriber a subscription at `at_s` (monotonic), and has it one now?"""
         return self.is_open and self.subscriber is not None and self.subscriber.wanted_before(at_s)

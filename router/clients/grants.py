@@ -16,6 +16,8 @@ class Grant:
     token_digest: bytes | None = None
     """Digest of the token by which the client came in: the grant is over when that token is gone. None: no token is
     asked for."""
+    principal: str | None = None
+    """The owner of what the client makes; None: its name."""
 
 
 @dataclass(frozen=True, slots=True)

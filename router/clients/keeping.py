@@ -41,6 +41,10 @@ class KeepAsker(Protocol):
     frame_bytes_max: int
 
     @property
+    def principal(self) -> str:
+        """The owner of what the client makes."""
+
+    @property
     def is_open(self) -> bool:
         """Is the client let in, and not ending?"""
 

@@ -24,6 +24,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.peer_names import check_peer_name
 from tamis.router.clients.grants import Denial, Grant
+from tamis.router.clients.principals import principal_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart
 
@@ -48,7 +49,7 @@ class TokenFile:
         self._refresh()
         digest = digest_of(token)
         if token and self.still_admits(name, digest):
-            return Grant(digest)
+            return Grant(digest, principal_of(name, lambda line: self._is_of(line, digest)))
         return Denial("this name does not come in with this token")
 
     def still_admits(self, name: str, digest: bytes) -> bool:
@@ -56,6 +57,15 @@ class TokenFile:
         nobody = digest_of(b"")
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
         return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
+
+    @property
+    def has_token_of_anybody(self) -> bool:
+        return ANYBODY in self.digests
+
+    def _is_of(self, line: str, digest: bytes) -> bool:
+        """Has this line of a name the token with this digest?"""
+        own = self.digests.get(line)
+        return own is not None and line != ANYBODY and hmac.compare_digest(own, digest)
 
     def _refresh(self) -> None:
         try:

@@ -208,6 +208,12 @@ class OtherEnd:
         """End the connection at once; what is queued is dropped."""
         self._end(now=True)
 
+    def peer_left(self) -> None:
+        """Take in that the peer of a connection without a socket in the switch has gone."""
+        if not self._is_ending:
+            self.connections.switch.lose(self.connection)
+        self._end(now=True)
+
     def ended(self) -> None:
         """Take in that the connection is gone."""
         if self._is_greeting and not self._is_ending:

@@ -112,7 +112,7 @@ class TlsConnection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         if self._end is not None:
-            self._end.vanish()
+            self._end.peer_left()
 
     def _pause(self, is_paused: bool) -> None:
         self._is_paused = is_paused

@@ -40,11 +40,13 @@ class KeepMember:
 @dataclass(slots=True)
 class KeptTry:
     """A message that was given out and has not left. `holder`: who has it or had it last. `until_ms`: how long it is
-    OUT or PAUSED."""
+    OUT or PAUSED. `given`: of all that were given out, which one it was last. `failures`: attempts that failed."""
 
     holder: int
     until_ms: int
+    given: int
     deliveries: int = 1
+    failures: int = 0
     state: TryState = TryState.OUT
 
     def change(self, change: TryChange) -> None:
@@ -59,6 +61,7 @@ class Dispatch:
         self.account = account
         self.members: dict[int, KeepMember] = {}
         self.tries: dict[int, KeptTry] = {}
+        self._given = 0
         self._recovered_below = recovered_below
 
     @property
@@ -75,8 +78,15 @@ class Dispatch:
         replays = deque(self.account.past) if latest else deque[int]()
         self.members[member] = KeepMember(member, credit, replays=replays)
 
+    def blame(self, member: int) -> int | None:
+        """Count that an attempt has failed with what `member` was given first, of what it has: its peer has gone.
+        Return the position if that was the last attempt, so that it has to leave."""
+        held = self._held_by(member)
+        oldest = min(held, key=lambda position: self.tries[position].given, default=None)
+        return oldest if oldest is not None and self._has_failed(oldest) else None
+
     def detach(self, member: int) -> None:
-        """Let `member` go; what it has is ready for others at once, and that is no try that failed."""
+        """Let `member` go; what it has is ready for others at once, and that is no attempt that failed."""
         del self.members[member]
         for position in self._held_by(member):
             self.tries[position].change(TryChange.MEMBER_LEFT)
@@ -98,12 +108,19 @@ class Dispatch:
         tried, terms = self.tries[position], self.account.terms
         if tried.state is not TryState.OUT:
             return True
-        backoff = terms.backoff_ms[min(tried.deliveries, len(terms.backoff_ms)) - 1] if terms.backoff_ms else 0
+        was_last = self._has_failed(position)
+        backoff = terms.backoff_ms[min(tried.failures, len(terms.backoff_ms)) - 1] if terms.backoff_ms else 0
         for behind in self._given_behind(position):
             self.tries[behind].change(TryChange.MEMBER_LEFT)
         tried.change(TryChange.CAME_BACK)
         tried.until_ms = now_ms + (delay_ms or backoff)
-        return not terms.deliveries_max or tried.deliveries < terms.deliveries_max
+        return not was_last
+
+    def _has_failed(self, position: int) -> bool:
+        """Count an attempt that failed; return whether there may be no other."""
+        tried, most = self.tries[position], self.account.terms.deliveries_max
+        tried.failures += 1
+        return bool(most) and tried.failures >= most
 
     def overdue(self, now_ms: int) -> list[int]:
         """Return the positions that members have had for longer than they may."""
@@ -164,11 +181,13 @@ class Dispatch:
     def _give(self, position: int, kept: MessageKept, member: KeepMember, now_ms: int) -> DeliverKept:
         tried = self.tries.get(position)
         until_ms = now_ms + self.account.terms.ack_wait_ms
+        self._given += 1
         if tried is None:
-            tried = self.tries[position] = KeptTry(member.number, until_ms)
+            tried = self.tries[position] = KeptTry(member.number, until_ms, self._given)
         else:
             tried.change(TryChange.GIVEN)
-            tried.holder, tried.until_ms, tried.deliveries = member.number, until_ms, tried.deliveries + 1
+            tried.holder, tried.until_ms, tried.given = member.number, until_ms, self._given
+            tried.deliveries += 1
         member.sent += 1
         maybe = kept.maybe_duplicate or position < self._recovered_below
         return DeliverKept(

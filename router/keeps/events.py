@@ -46,9 +46,10 @@ class AttachAsked:
 
 @dataclass(frozen=True, slots=True)
 class MemberGone:
-    """It has sent DETACH, or its connection has ended."""
+    """It has sent DETACH, or its connection has ended. `is_lost`: its peer went away, and did not say so."""
 
     member: int
+    is_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ class Keeps:
         if not members:
             keep.life.change(KeepChange.FIRST_ATTACHED, self._now.steady_ms)
         out = keep.dispatch.out
-        self._leave(keep, [p for p in keep.account.open if p <= attach.after and p not in out], Leaving.ACKED)
+        self._leave(keep, [p for p in keep.account.open if p <= attach.after and p not in out], Leaving.SKIPPED)
         keep.dispatch.attach(member, attach.credit_frames, attach.latest)
         self._keep_of[member] = keep.account.number
         self._done(token)
@@ -233,6 +233,9 @@ class Keeps:
         member = gone.member
         keep = self._served_by(member)
         if keep is not None:
+            dying = keep.dispatch.blame(member) if gone.is_lost else None
+            if dying is not None:
+                self._kill(keep, dying, "its consumers went away while they had it")
             del self._keep_of[member]
             keep.dispatch.detach(member)
             if not keep.dispatch.members:

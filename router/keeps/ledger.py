@@ -15,6 +15,7 @@ from tamis.protocol.messages import MessageId
 from tamis.protocol.values import identity
 from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.router.keeps.records import (
+    DONE_WITH,
     KeepForgotten,
     KeepMade,
     Leaving,
@@ -59,7 +60,7 @@ class KeepAccount:
                 self.past.pop(position, None)
                 continue
             self.left[how] += 1
-            if how is Leaving.ACKED and (self.terms.for_ms or self.terms.latest_by):
+            if how in DONE_WITH and (self.terms.for_ms or self.terms.latest_by):
                 self.past[position] = kept
 
 

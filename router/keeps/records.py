@@ -27,9 +27,13 @@ class Leaving(enum.Enum):
     REPLACED = "replaced"
     DEAD = "dead"
     UNDELIVERABLE = "undeliverable"
+    SKIPPED = "skipped"
 
 
-LOSSES: Final = frozenset({Leaving.EXPIRED, Leaving.DROPPED, Leaving.UNDELIVERABLE})
+LOSSES: Final = frozenset({Leaving.EXPIRED, Leaving.DROPPED, Leaving.UNDELIVERABLE, Leaving.SKIPPED})
+DONE_WITH: Final = frozenset({Leaving.ACKED, Leaving.SKIPPED})
+"""What is kept on by a keep that keeps for a time, or the latest."""
+
 """What consumers are told as a gap. A message that was replaced by a newer one left by the keep's own terms, and one
 that is dead is in another keep."""
 

@@ -11,7 +11,7 @@ life and leases are those of `keeps/`. What is done for each message is C's, and
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import Final, Literal
@@ -33,11 +33,13 @@ from tamis.router.keeps.living import KeepQuotas
 from tamis.router.keeps.records import KeepMade
 from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
+from tamis.router.kept.dead_letters import DeadLetters
 from tamis.router.kept.held import HeldKeep, SharedTerms
 from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.owners import Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.rights import Rights, check_names
 
 FILTERS_PER_SLICE: Final = 64
 INDEX_OF_RING: Final = 16
@@ -47,7 +49,7 @@ INDEX_OF_RING: Final = 16
 class KeepHost:
     """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
 
-    def __init__(self, connections: Connections, log: Log, wishes: ClientWishes) -> None:
+    def __init__(self, connections: Connections, log: Log, wishes: ClientWishes, rights: Rights) -> None:
         settings = connections.settings
         assert settings.kept is not None  # noqa: S101 - who keeps nothing makes none
         self.connections, self.log = connections, log
@@ -67,12 +69,12 @@ class KeepHost:
         """Of keeps that take over what is in the log: who is to be told when they have it."""
         self.known: Callable[[], None] = lambda: None
         """Called once all routers in reach know what the keeps want that were there at the start."""
-        self._wishes = wishes
+        self._wishes, self._rights = wishes, rights
         self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
         self._owners = Owners()
         self._terms = SharedTerms()
         self._members = KeepMembers()
-        self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
+        self._letters = DeadLetters(self.keeps, self.by_name)
         found = read_book(book_records(log))
         self.missed = found.missed
         self._recover(found)
@@ -98,8 +100,7 @@ class KeepHost:
             self._hold(held, keep.made.terms)
             if self.connections.happenings.is_heard(KeepChanged):
                 self._tell("found", held, doubts=self.figures(held).doubts)
-        for name in self._letters_from:
-            self._join_dead_letters(name)
+        self._letters.found()
         if found.keeps:
             filters = {held.number: held.filters for held in self.by_number.values()}
             self.connections.work.add(self._wishes.add(lambda: filters, lambda: True, self._known))
@@ -110,9 +111,10 @@ class KeepHost:
     # --- keeps -----------------------------------------------------------------------------------------------------
 
     def make(self, owner: str, keep: Keep, answer: Answer) -> None:
-        """Make a keep, or find it with the same terms; call `answer` when it is on disk, or cannot be."""
+        """Make a keep of `owner`, or find it with the same terms; call `answer` when it is on disk, or cannot be."""
         found = self.by_name.get(keep.name)
         try:
+            self._rights.may_make(owner, keep, found)
             if found is None:
                 found = self._made(owner, keep)
             else:
@@ -150,7 +152,7 @@ class KeepHost:
         held = HeldKeep(number, n, made, rest, KeepState.MAKING, _steady_ms())
         self._hold(held, keep.terms)
         for name in {keep.name, keep.terms.dead_letter}:
-            self._join_dead_letters(name)
+            self._letters.join(name)
         if is_new:
             self._is_made(held)
             return held
@@ -213,6 +215,9 @@ class KeepHost:
             raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
         if self.has_failed:
             raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
+        check_names(keep, self.by_name.__contains__)
+        if ring := self._letters.ring(keep.name, keep.terms.dead_letter):
+            raise NotDone(RefusalCode.NOT_ALLOWED, f"dead letters would go round for ever: {ring}")
         if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, keep):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
         if own.filters + len(keep.terms.filters) > settings.limits.filters_per_client:
@@ -228,13 +233,14 @@ class KeepHost:
         if self.by_number.get(held.number) is held:
             held.change(KeepChange.COMMITTED, _steady_ms())
 
-    def forget(self, name: str, answer: Answer) -> None:
-        """End a keep; call `answer` when that is on disk, or cannot be."""
+    def forget(self, owner: str, name: str, answer: Answer) -> None:
+        """End a keep of `owner`; call `answer` when that is on disk, or cannot be."""
         held = self.by_name.get(name)
         if held is None:
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {name!r}"))
             return
         try:
+            self._rights.may_forget(owner, held)
             self._forget(held)
         except NotDone as error:
             answer(error)
@@ -252,8 +258,6 @@ class KeepHost:
         self._tell("forgotten", held, cause=cause)
         for answer in self._filling.pop(held.number, ()):
             answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
-        for number in self._letters_from.get(held.name, ()):
-            self.keeps.dead_letter(number, 0)
         for member in self._members.of_keep(held.number):
             self._members.remove(member)
             self.cut(held, member)
@@ -267,11 +271,12 @@ class KeepHost:
 
     # --- members ---------------------------------------------------------------------------------------------------
 
-    def attach(self, client: str, connection: int, attach: Attach) -> None:
-        """Attach a connection of `client`; NotDone says why not."""
+    def attach(self, client: str, owner: str, connection: int, attach: Attach) -> None:
+        """Attach a connection of `client`, whose keeps are those of `owner`; NotDone says why not."""
         held = self.by_name.get(attach.name)
         if held is None or held.state is KeepState.MAKING:
             raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
+        self._rights.may_attach(owner, attach, held)
         if exceeded := quotas_of(self.connections.settings).too_many(self._members.count(held.number)):
             raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
         member = connection, attach.id
@@ -366,25 +371,13 @@ class KeepHost:
     def _hold(self, held: HeldKeep, terms: KeepTerms) -> None:
         self.by_number[held.number] = self.by_name[held.name] = held
         self._owners.add(held.owner, terms)
-        if held.rest.dead_letter:
-            self._letters_from[held.rest.dead_letter].add(held.number)
+        self._letters.add(held)
 
     def _unhold(self, held: HeldKeep) -> None:
         del self.by_number[held.number], self.by_name[held.name]
         self._owners.remove(held.owner, held.terms)
         self._terms.release(held.rest)
-        letters = self._letters_from.get(held.rest.dead_letter)
-        if letters is not None:
-            letters.discard(held.number)
-            if not letters:
-                del self._letters_from[held.rest.dead_letter]
-
-    def _join_dead_letters(self, name: str) -> None:
-        """Join the keep `name`, if there is one, with those whose dead letters it gets."""
-        to = self.by_name.get(name)
-        if to is not None:
-            for number in self._letters_from.get(name, ()):
-                self.keeps.dead_letter(number, to.number)
+        self._letters.remove(held)
 
 
 def quotas_of(settings: RouterSettings) -> KeepQuotas:

@@ -39,9 +39,9 @@ class KeepRequests:
         keeper = self._keeper
         match body:
             case Keep():
-                keeper.make(client.name, body, self._answer_to(client, AckOf.KEEP, body.request))
+                keeper.make(client.principal, body, self._answer_to(client, AckOf.KEEP, body.request))
             case ForgetKeep():
-                keeper.forget(body.name, self._answer_to(client, AckOf.FORGET, body.request))
+                keeper.forget(client.principal, body.name, self._answer_to(client, AckOf.FORGET, body.request))
             case Attach():
                 self._askers[client.connection] = client
                 self._attach(client, body)
@@ -70,7 +70,7 @@ class KeepRequests:
 
     def _attach(self, client: KeepAsker, attach: Attach) -> None:
         try:
-            self._keeper.attach(client.name, client.connection, attach)
+            self._keeper.attach(client.name, client.principal, client.connection, attach)
         except NotDone as error:
             _answer(client, AckOf.ATTACH, attach.request, attach.id, error)
         else:

@@ -17,6 +17,7 @@ from tamis.router.kept.log_watch import LogWatch
 from tamis.router.kept.open_log import open_log, segment_bytes
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
+from tamis.router.kept.rights import Rights
 from tamis.router.kept.starts import Starts
 from tamis.router.kept.waiting import Look, look
 
@@ -31,7 +32,8 @@ class KeptService:
         self.log = open_log(settings)
         self._segment_bytes = segment_bytes(settings)
         try:
-            self.keeper = KeepHost(connections, self.log, clients.new_wishes())
+            rights = Rights(lambda: clients.tokens)
+            self.keeper = KeepHost(connections, self.log, clients.new_wishes(), rights)
         except BaseException:
             self.log.close()
             raise
@@ -48,6 +50,7 @@ class KeptService:
         self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.replays, self._elsewhere)
         connections.happenings.listen(SecondPassed, self._each_second)
+        rights.tell()
 
     def begin_in_network(self, noticed_within_ms: int) -> None:
         """Take in that there are other routers, before anything can be kept: what entered there may be missing. A loss

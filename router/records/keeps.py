@@ -19,7 +19,7 @@ Note = Callable[[str, Fields | Callable[[], Fields]], None]
 """Notes an event of a kind; a function that returns its fields is called by the thread that writes."""
 WithFilters = Callable[[Fields, tuple[bytes, ...]], Callable[[], Fields]]
 TERMS: Final = ("for_ms", "bytes", "count", "idle_ms", "ack_wait_ms", "deliveries_max", "unacked_max")
-LOSSES: Final = ("expired", "dropped", "replaced", "dead", "undeliverable", "damaged")
+LOSSES: Final = ("expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
 _MOST: Final = 2**63 - 1
 """Integers of records have 64 bits with sign."""
 

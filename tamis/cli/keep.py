@@ -18,7 +18,16 @@ from tamis.cli.connecting import access, access_options, refusals, split_address
 from tamis.cli.since import since_us
 from tamis.cli.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.tables import so_many
-from tamis.client.terms import ACK_WAIT_S, BACKOFF_S, DELIVERIES, IDLE, KEEP_BYTES, UNACKED, Start
+from tamis.client.terms import (
+    ACK_WAIT_S,
+    BACKOFF_S,
+    DELIVERIES,
+    IDLE,
+    KEEP_BYTES,
+    UNACKED,
+    Start,
+    new_keep_name,
+)
 from tamis.protocol.amounts import milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.limits import KEEP_UNACKED_MAX
 from tamis.protocol.messages import MessageId
@@ -108,7 +117,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
     type=click.IntRange(min=0),
     default=DELIVERIES,
     show_default=True,
-    help="How often a message is given out at most; 0 is without a bound.",
+    help="How many attempts with a message may fail; 0 is without a bound.",
 )
 @click.option(
     "--backoff",
@@ -159,8 +168,8 @@ def command(
     its log has already.
 
     The router keeps messages if its topology file says `kept`. `tamis sub --kept NAME` gets them, `tamis kept rm NAME`
-    ends it. A keep of this name with these terms may be there already; one with others is an error. An ADDRESS is as
-    for `tamis pub`.
+    ends it. A keep of this name with these terms may be there already; one with others is an error. Where routers ask
+    for tokens it belongs to the client of this --name, which alone may end it. An ADDRESS is as for `tamis pub`.
     """
     from tamis.protocol.language import parse
 
@@ -171,6 +180,9 @@ def command(
         )
     keep, predicate = others
     with refusals():
+        for each in (keep, dead_letter):
+            if each is not None:
+                new_keep_name(each)
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or names_space(predicate))
         wanted = parse(predicate, spaces=known, space=space)

@@ -42,5 +42,5 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def lost_of(form: Mapping[str, int]) -> int:
-    """Return how many messages were lost by their terms or by damage; `form` is of one keep, or of all of a router."""
-    return sum(form.get(how, 0) for how in ("expired", "dropped", "undeliverable", "damaged"))
+    """Return how many messages were lost, by their terms, damage or the owner; `form`: of a keep, or of a router."""
+    return sum(form.get(how, 0) for how in ("expired", "dropped", "undeliverable", "damaged", "skipped"))

@@ -58,8 +58,8 @@ def ls(target: str | None, name: str | None, as_json: bool) -> int:
     """List the keeps of routers: how many messages wait, since when, and how many are given out.
 
     `waiting` is all that somebody has to acknowledge; of these `unacked` is given out, and `lag` is the age of the
-    oldest. `lost` is what has expired, was dropped past the bounds, could not be delivered, or was damaged with the
-    log. TARGET is as for `tamis status`. The exit code is 1 if a router does not answer.
+    oldest. `lost` is what has expired, was dropped past the bounds, could not be delivered, was damaged with the log,
+    or was passed over by the owner. TARGET is as for `tamis status`. The exit code is 1 if a router does not answer.
     """
     code, rows = 0, []
     for router in _asked(target, name):

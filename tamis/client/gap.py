@@ -22,6 +22,7 @@ class GapReason(enum.StrEnum):
     TOO_COSTLY = "matching took more steps than one message may"
     UNDELIVERABLE = "given out too often or rejected, and nowhere to go"
     LOG_DAMAGED = "the router's log was damaged, and what stood there cannot be read"
+    SKIPPED = "the owner of the durable subscription has passed over them, with `after`"
     UNKNOWN = "for a reason that this version does not know"
 
 

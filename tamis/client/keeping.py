@@ -69,16 +69,17 @@ class KeepingClient(ABC):
     ) -> None:
         """Make a keep: from now on the router keeps on its disk what satisfies `predicate`, until somebody who attaches
         under `name` has acknowledged it. A keep of this name with these terms may be there already; KeepRefused if it
-        has others, or the router keeps nothing.
+        has others, or the router keeps nothing. Where clients show tokens it belongs to this client, which needs a
+        name; KeepRefused if the name is taken.
 
         `start`: "new" messages only, the "earliest" that its log has, those since a time, or those after a message's
         id. `until="acked"`, which is the default, or `for_` so long, acknowledged or not. `bytes`, `count`: what is
         kept at most; past it `overflow` drops the oldest, which consumers are told, or refuses messages. `idle`: the
         keep is forgotten when nobody was attached for so long; None: never. `ack_wait_s`: when no word comes in so
-        long, a message is given out again, after the pauses of `backoff_s`, `max_deliveries` times; then it goes to the
-        keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time. `order_by`: of
-        this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values only the
-        newest is kept.
+        long, a message is given out again, after the pauses of `backoff_s`; after `max_deliveries` attempts that failed
+        it goes to the keep `dead_letter`, or is counted as lost. `max_unacked`: messages that are given out at a time.
+        `order_by`: of this attribute, equal values go to one consumer at a time, in order. `latest_by`: of equal values
+        only the newest is kept.
         """
         keep = keep_of(
             name,
@@ -107,7 +108,8 @@ class KeepingClient(ABC):
         await waiter
 
     async def forget(self, name: str) -> None:
-        """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none."""
+        """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none, or
+        if it belongs to another client that has shown a token."""
         name = keep_name(name)
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pump.core.outbox.check_open()
@@ -128,9 +130,9 @@ class KeepingClient(ABC):
         `await message.ack()`. Of several that are attached, each message goes to one.
 
         `credit`: messages that the router may send ahead of the application. `after`: a `position`; what the keep has
-        up to there counts as acknowledged. `replay="latest"`: first, as history, what is acknowledged and kept on.
-        `dedup`: how many ids of messages are remembered, so that none that was acknowledged is yielded again; 0: all
-        that comes is yielded.
+        up to there is passed over, and told as a Gap; with tokens only the owner may. `replay="latest"`: first, as
+        history, what is acknowledged and kept on. `dedup`: how many ids of messages are remembered, so that none that
+        was acknowledged is yielded again; 0: all that comes is yielded.
         """
         options = attach_options(self._pump.core.kept, name, credit=credit, after=after, replay=replay, dedup=dedup)
         return Attachment(self._pump, options)

@@ -6,7 +6,6 @@ Law: a Settings that exists can be put into a HELLO and an AUTH frame.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from tamis.client.inbox import InboxBounds
 from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.peer_names import check_peer_name
+from tamis.protocol.peer_names import check_peer_name, generated_name
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def settings_of(
         raise Refused("outbox= is for a client with a name=, by which its messages are known after a restart")
     return Settings(
         addresses=parse_addresses(addresses),
-        name=f"client-{secrets.token_hex(8)}" if name is None else name,
+        name=generated_name() if name is None else name,
         token=token.encode() if isinstance(token, str) else token,
         hold_s=hold_s,
         inbox=InboxBounds(inbox_bytes, inbox_messages),

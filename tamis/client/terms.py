@@ -17,6 +17,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import KEEP_BACKOFFS_MAX, KEEP_UNACKED_MAX, NAME_BYTES_MAX
 from tamis.protocol.messages import MessageId
+from tamis.protocol.peer_names import check_peer_name
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.wire.keep_bodies import Keep, KeepTerms, Overflow, StartAt
 
@@ -73,16 +74,21 @@ def keep_of(
         ack_wait_ms=short_milliseconds_of("ack_wait_s", ack_wait_s),
         deliveries_max=count_of("max_deliveries", max_deliveries),
         backoff_ms=tuple(short_milliseconds_of("backoff_s", pause) for pause in backoff_s),
-        dead_letter=_name("dead_letter", dead_letter),
+        dead_letter="" if dead_letter is None else new_keep_name(_name("dead_letter", dead_letter)),
         unacked_max=_unacked(max_unacked),
         order_by=_name("order_by", order_by),
         latest_by=_name("latest_by", latest_by),
     )
-    return _started(Keep(0, keep_name(name), terms), start)
+    return _started(Keep(0, new_keep_name(name), terms), start)
+
+
+def new_keep_name(name: str) -> str:
+    """Return the name of a keep that is to be made; Refused if that is none."""
+    return check_peer_name(keep_name(name), "the name of a keep")
 
 
 def keep_name(name: str) -> str:
-    """Return the name of a keep; Refused if it can be none."""
+    """Return the name of a keep that there may be: earlier versions have made some that `new_keep_name` refuses."""
     if not isinstance(name, str) or not name:
         raise Refused(f"the name of a keep is text of 1 to {NAME_BYTES_MAX} bytes, not {name!r}")
     return _name("the name of a keep", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, full, keeps_answers, matching, places, trust
+from tests.attack import admin, full, keeps_answers, matching, owners, places, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -28,4 +28,7 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "refusing": full.refusing_keep,
     "full": full.full_log,
     "answers": keeps_answers.answers,
+    "owners": owners.deeds,
+    "poison": owners.poison,
+    "lookalikes": owners.lookalikes,
 }

@@ -33,7 +33,13 @@ ACK_WAIT_MS = 29_250
 """No sum of the steps that walks take comes near it, so that real time between calls changes nothing."""
 RING_BYTES = 1 << 20
 KEPT = Flags.CONFIRM | Flags.DURABLE
-HOW = {LossReason.EXPIRED: "expired", LossReason.LOG_FULL: "dropped", LossReason.UNDELIVERABLE: "undeliverable"}
+HOW = {
+    LossReason.EXPIRED: "expired",
+    LossReason.LOG_FULL: "dropped",
+    LossReason.UNDELIVERABLE: "undeliverable",
+    LossReason.SKIPPED: "skipped",
+}
+LEFT = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "skipped")
 MADE = 64
 
 
@@ -131,22 +137,26 @@ class NativeWorld:
         self._point_at_dead_letters()
         self._look([])
 
-    def attach(self, name: str, credit: int, *, latest: bool = False) -> int:
+    def attach(self, name: str, credit: int, *, latest: bool = False, after: int = 0) -> int:
         member = next(self._members)
         if not self.is_kept(name) or any(name == other for _, other in self._confirmed_at):
             return member
-        self.judge.attached(member, name)
+        self.judge.attached(member, name, after)
         self.got[member], self.of[member], self.credit[member] = {}, name, credit
         self.connection[member] = self._connect(1_000 + member)
-        assert self.keeps.attach(self.kept[name][0], self.connection[member], member, credit, latest=latest)
+        assert self.keeps.attach(
+            self.kept[name][0], self.connection[member], member, credit, latest=latest, after=after
+        )
         self._look(self.switch.poll(0))
         return member
 
-    def detach(self, member: int) -> None:
+    def detach(self, member: int, *, is_lost: bool = False) -> None:
         if member in self.of:
-            self.judge.left(member)
+            self.judge.left(member, is_lost=is_lost)
             del self.of[member]
-            if member % 2:
+            if is_lost:
+                self.switch.lose(self.connection[member])
+            elif member % 2:
                 assert self.keeps.detach(self.connection[member], member)
             else:
                 self.switch.end(self.connection[member], now=True)
@@ -313,9 +323,7 @@ class NativeWorld:
         self.keeps.validate()
         for name, (number, _) in self.kept.items():
             f = self.keeps.figures(number)
-            left = {
-                how: getattr(f, how) for how in ("acked", "expired", "dropped", "replaced", "dead", "undeliverable")
-            }
+            left = {how: getattr(f, how) for how in LEFT}
             self.judge.figures(name, f.appended, left, f.open)
 
     # ---- the end ----
@@ -341,4 +349,4 @@ class NativeWorld:
             self.commit(10)
         for name, (number, _) in self.kept.items():
             f = self.keeps.figures(number)
-            self.judge.at_rest(name, f.open, f.expired + f.dropped + f.undeliverable)
+            self.judge.at_rest(name, f.open, f.expired + f.dropped + f.undeliverable + f.skipped)

@@ -49,7 +49,7 @@ async def test_a_grant_names_the_token_that_it_was_given_for(inside, tmp_path):
     path.chmod(0o600)
     net = inside(f"tokens: {path}")
     await net.client("bob", token=b"secret")
-    assert net.clients.names["bob"].grant == Grant(digest_of(b"secret"))
+    assert net.clients.names["bob"].grant == Grant(digest_of(b"secret"), "bob")
 
 
 async def test_who_finds_no_room_for_a_subscriber_is_told_and_costs_nothing(inside):

@@ -21,7 +21,7 @@ def admits(tokens: TokenFile, name: str, token: bytes) -> bool:
     """A grant names the token that it was given for, a denial says why."""
     found = tokens.admits(name, token)
     if isinstance(found, Grant):
-        return found == Grant(digest_of(token)) and tokens.still_admits(name, digest_of(token))
+        return found.token_digest == digest_of(token) and tokens.still_admits(name, digest_of(token))
     assert found == Denial("this name does not come in with this token")
     return False
 

@@ -3,7 +3,8 @@
 Law: it imports nothing of the project, and knows of a keep what its maker asked for and of a message what its publisher
 sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless it says so; D3 order of a
 publisher and of a value; D4 only what is wanted; D5 one member at a time; D6 losses counted right; D7 a position is one
-message for ever; D10 what came is what left and what is open.
+message for ever; D8 as many attempts with it fail as may, no more and no fewer; D10 what came is what left and what is
+open.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Wanted:
     dead_letter: str = ""
     lets_go: bool = False
     """By its terms: bounds, ages or newer values. A crash may undo that something was let go, which then comes late."""
+    attempts: int = 0
+    """How many may fail; 0: any number."""
 
 
 @dataclass
@@ -50,6 +53,11 @@ class Seen:
     """Position: the member that has it, and until when."""
     last_holder: dict[int, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
+    order: dict[int, int] = field(default_factory=dict)
+    """Position: of all that was given, which one it was last."""
+    failures: Counter[int] = field(default_factory=Counter)
+    has_skipped: bool = False
+    """Was anything passed over? A crash may undo that, as it may what the terms let go."""
 
 
 class Judge:
@@ -66,6 +74,8 @@ class Judge:
         self.makings: Counter[str] = Counter()
         self.could_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
         """By name of a dead letter place: what was given by keeps that name it."""
+        self.may_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
+        """The same: what was rejected there, or with which as many attempts failed as may."""
         self.kept_by: dict[MessageKey, set[tuple[str, int]]] = {}
         """By message: the keeps that were confirmed when it was first sent, with which making of the name it was."""
 
@@ -106,11 +116,21 @@ class Judge:
 
     # ---- members ----
 
-    def attached(self, member: int, name: str) -> None:
+    def attached(self, member: int, name: str, after: int = 0) -> None:
+        """`after`: what nobody has, up to this position, is passed over."""
         self.members[member] = name
+        seen = self.keeps.get(name)
+        if seen is not None and after:
+            seen.has_skipped = True
+            seen.done |= {position for position in seen.given if position <= after and position not in seen.holders}
 
-    def left(self, member: int) -> None:
+    def left(self, member: int, *, is_lost: bool = False) -> None:
+        """It is attached no more. `is_lost`: as its peer went away, so that what it had first has failed once."""
         seen = self.keeps.get(self.members.pop(member))
+        if seen and is_lost:
+            held = [p for p, (holder, _) in seen.holders.items() if holder == member]
+            if held:
+                self._failed(seen, min(held, key=seen.order.__getitem__))
         for position in [p for p, (holder, _) in seen.holders.items() if holder == member] if seen else []:
             del seen.holders[position]
 
@@ -126,12 +146,17 @@ class Judge:
             raise Wrong(f"D4: {name} does not want {key}")
         if key not in self.could_die[name] if dead else not seen.wanted.wants(self.sent[key]):
             raise Wrong(f"D4: {key} of {name} says dead letter: {dead}")
+        if dead and key not in self.may_die[name]:
+            raise Wrong(f"D8: {key} is a dead letter, and was not rejected and had attempts left")
         if replayed:
             return
         self._once(seen, position, key, deliveries, may_be_second=maybe or dead)
         self._one_at_a_time(seen, position, member)
         self._in_order(seen, position, key, member, maybe)
+        if 0 < seen.wanted.attempts <= seen.failures[position]:
+            raise Wrong(f"D8: {key} is given to {member} after {seen.failures[position]} attempts that failed")
         seen.tries[position] += 1
+        seen.order[position] = sum(seen.tries.values())
         seen.given[position] = key
         seen.given_ids.add(key)
         if not dead:
@@ -178,7 +203,7 @@ class Judge:
             is_back = other < position and other not in seen.done and other not in seen.holders
             if is_back and value is not None and self.sent[before].get(name) == value:
                 raise Wrong(f"D3: {key} goes before {before}, which came back")
-        if position in seen.given or (maybe and seen.wanted.lets_go):
+        if position in seen.given or (maybe and (seen.wanted.lets_go or seen.has_skipped)):
             return
         later = [k for p, k in seen.given.items() if k[0] == key[0] and k[1] > key[1]]
         if name:
@@ -202,9 +227,11 @@ class Judge:
             elif verdict in ("again", "reject"):
                 if verdict == "again" and position in seen.holders:
                     self._take_along(seen, position)
+                    self._failed(seen, position)
                 seen.holders.pop(position, None)
                 if verdict == "reject":
                     seen.done.add(position)
+                    self.may_die[seen.wanted.dead_letter].add(seen.given[position])
 
     def ack_confirmed(self, name: str, positions: list[int], was: dict[int, MessageKey]) -> None:
         """`was`: what these positions were, of those that the member had."""
@@ -216,6 +243,11 @@ class Judge:
         target = self.keeps.get(self.keeps[name].wanted.dead_letter) if name in self.keeps else None
         if target is not None and target.is_owed:
             target.owed |= set(keys)
+
+    def _failed(self, seen: Seen, position: int) -> None:
+        seen.failures[position] += 1
+        if 0 < seen.wanted.attempts <= seen.failures[position]:
+            self.may_die[seen.wanted.dead_letter].add(seen.given[position])
 
     def _take_along(self, seen: Seen, position: int) -> None:
         name = seen.wanted.order_by
@@ -234,6 +266,7 @@ class Judge:
                 if position in seen.holders:
                     self._take_along(seen, position)
                     del seen.holders[position]
+                    self._failed(seen, position)
 
     def told_lost(self, member: int, how: str, in_all: int) -> None:
         if member in self.members:
@@ -253,6 +286,8 @@ class Judge:
             seen.holders.clear()
             seen.last_holder.clear()
             seen.tries.clear()
+            seen.order.clear()
+            seen.failures.clear()
 
     def figures(self, name: str, appended: int, left: dict[str, int], open_: int) -> None:
         if appended != sum(left.values()) + open_:

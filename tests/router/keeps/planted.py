@@ -95,6 +95,19 @@ class LeavesBehindWhatFollowed(Dispatch):
         return []
 
 
+class BlamesNobody(Dispatch):
+    """What a consumer had first when its peer went away has not failed."""
+
+    def blame(self, member: int) -> int | None:
+        return None
+
+
+class BlamesTheNewest(Dispatch):
+    def blame(self, member: int) -> int | None:
+        newest = max(self._held_by(member), key=lambda position: self.tries[position].given, default=None)
+        return newest if newest is not None and self._has_failed(newest) else None
+
+
 class ForgetsHowOften(Dispatch):
     def hand_out(self, committed: int, now_ms: int) -> Iterator[e.DeliverKept]:
         return (replace(d, deliveries=min(d.deliveries, 1)) for d in super().hand_out(committed, now_ms))
@@ -209,7 +222,7 @@ PLANTED: dict[str, Callable[[], type[Keeps]]] = {
         for broken in (
             *(DeliversBeforeTheCommit, TakesAcksOfOthers, StallsAtTheBound),
             *(ForgetsWhoHasAValue, LeavesBehindWhatFollowed, ForgetsHowOften, DoesNotExtend, GivesBackTooEarly),
-            *(NeverTakesBack, GivesTheNewestFirst, GivesToSeveral),
+            *(NeverTakesBack, GivesTheNewestFirst, GivesToSeveral, BlamesNobody, BlamesTheNewest),
         )
     },
     **{

@@ -21,8 +21,14 @@ def step(world: World, chance: Random) -> None:
         (20, lambda: world.commit(chance.randrange(1, 6))),
         (20, lambda: member and acknowledge(world, chance, member)),
         (4, lambda: world.keep(name, chance.choice((StartAt.NEW, StartAt.EARLIEST)))),
-        (8, lambda: len(members) < 6 and world.attach(name, chance.randrange(9), latest=chance.random() < 0.3)),
-        (3, lambda: world.detach(member)),
+        (
+            8,
+            lambda: (
+                len(members) < 6
+                and world.attach(name, chance.randrange(9), latest=chance.random() < 0.3, after=skipped(world))
+            ),
+        ),
+        (3, lambda: world.detach(member, is_lost=member % 4 == 0)),
         (8, lambda: world.add_credit(member, chance.randrange(1, 5))),
         (12, lambda: pass_time(world, chance)),
         (2, world.crash),
@@ -30,6 +36,14 @@ def step(world: World, chance: Random) -> None:
         (4, lambda: publish_again(world, chance)),
     )
     chance.choices([thing for _, thing in things], weights=[weight for weight, _ in things])[0]()
+
+
+def skipped(world: World) -> int:
+    """Return behind what an attachment begins: mostly nothing, or something that was given, or all. It draws no number,
+    so that the walks of a seed stay what they are."""
+    given = sorted(position for got in world.got.values() for position in got)
+    sent = len(world.judge.sent)
+    return (given[len(given) // 2] if given and sent % 2 else LAST) if sent % 7 == 3 else 0
 
 
 def pass_time(world: World, chance: Random) -> None:

@@ -40,9 +40,9 @@ TERMS = {
     "dead": KeepTerms(packed('kind = "a" and v = 0'), deliveries_max=0, idle_ms=0),
 }
 WANTED = {
-    "plain": Wanted(is_kind("a"), 30_000, dead_letter="dead"),
+    "plain": Wanted(is_kind("a"), 30_000, dead_letter="dead", attempts=3),
     "ordered": Wanted(is_kind("a", "b", "c"), 30_000, order_by="v"),
-    "small": Wanted(is_kind("b"), 30_000, lets_go=True),
+    "small": Wanted(is_kind("b"), 30_000, lets_go=True, attempts=2),
     "full": Wanted(is_kind("c"), 30_000),
     "latest": Wanted(is_kind("a"), 30_000, latest_by="v", lets_go=True),
     "aged": Wanted(is_kind("c"), 30_000, lets_go=True),
@@ -93,21 +93,21 @@ class World:
         self.do(e.ForgetAsked(0, name))
         self.forgetting = ""
 
-    def attach(self, name: str, credit: int, *, latest: bool = False) -> int:
+    def attach(self, name: str, credit: int, *, latest: bool = False, after: int = 0) -> int:
         member = next(self._members)
-        asked = Attach(1, 1, name, credit, latest=latest)
-        self.judge.attached(member, name)
+        asked = Attach(1, 1, name, credit, after=after, latest=latest)
+        self.judge.attached(member, name, after)
         self.got[member], self.of[member], self.credit[member] = {}, name, credit
         commands = self.do(e.AttachAsked(self._token(lambda: None), member, asked))
         if any(isinstance(command, e.AnswerRefused) for command in commands):
             self._drop(member)
         return member
 
-    def detach(self, member: int) -> None:
+    def detach(self, member: int, *, is_lost: bool = False) -> None:
         if member in self.of:
-            self.judge.left(member)
+            self.judge.left(member, is_lost=is_lost)
             del self.of[member]
-            self.do(e.MemberGone(member))
+            self.do(e.MemberGone(member, is_lost))
 
     def add_credit(self, member: int, more: int) -> None:
         if member in self.of:

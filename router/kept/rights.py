@@ -1,0 +1,78 @@
+"""What a client may do to a keep: its owner may do all, others attach and take what it gives them.
+
+Law: owners bind where clients prove their names by tokens; elsewhere a name is what anybody says, so owners are
+recorded and bind nobody. A refusal tells nothing of the terms of a keep that another client owns.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from tamis.protocol.errors import Refused
+from tamis.protocol.peer_names import check_peer_name, is_generated
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.keep_bodies import Attach, Keep
+from tamis.router.clients.tokens import TokenFile
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.refusals import NotDone
+
+GIVE_A_NAME: Final = (
+    "a durable subscription belongs to the name of who makes it, and this client has none but what was made up for one "
+    "connection: give it a name (--name, or name= of connect)"
+)
+WHAT: Final = "the name of a durable subscription"
+
+_log = logging.getLogger(__name__)
+
+
+class Rights:
+    """The rights of owners. `tokens`: the token file that clients are asked for now; None: they are asked for none."""
+
+    def __init__(self, tokens: Callable[[], TokenFile | None]) -> None:
+        self._tokens = tokens
+
+    def tell(self) -> None:
+        """Say in the log whom owners bind."""
+        tokens = self._tokens()
+        if tokens is None:
+            _log.info("owners of durable subscriptions are recorded and bind nobody: clients are asked for no tokens")
+        elif tokens.has_token_of_anybody:
+            _log.info(
+                "durable subscriptions belong to the names of the token file; names that come in by the token of "
+                "anybody are no proof of who owns what they make"
+            )
+
+    def may_make(self, owner: str, keep: Keep, found: HeldKeep | None) -> None:
+        """Raise NotDone if `owner` may not ask for `keep`, where `found` has its name already."""
+        if self._tokens() is not None and is_generated(owner):
+            raise NotDone(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
+        if found is not None and not self._owns(owner, found):
+            raise NotDone(RefusalCode.NOT_ALLOWED, f"the name {keep.name!r} is taken")
+
+    def may_forget(self, client: str, held: HeldKeep) -> None:
+        """Raise NotDone if `client` may not end the keep."""
+        if not self._owns(client, held):
+            raise NotDone(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
+
+    def may_attach(self, client: str, attach: Attach, held: HeldKeep) -> None:
+        """Raise NotDone if `client` may not attach so."""
+        if attach.after and not self._owns(client, held):
+            raise NotDone(
+                RefusalCode.NOT_ALLOWED,
+                f"{held.name!r} is another client's: its owner alone passes over messages; attach without `after`",
+            )
+
+    def _owns(self, client: str, held: HeldKeep) -> bool:
+        return self._tokens() is None or client == held.owner
+
+
+def check_names(keep: Keep, are_known: Callable[[str], bool]) -> None:
+    """Raise NotDone if a keep may not have this name, or that of its dead letter place; those there are may stay."""
+    for name in (keep.name, keep.terms.dead_letter):
+        try:
+            if name and not are_known(name):
+                check_peer_name(name, WHAT)
+        except Refused as error:
+            raise NotDone(RefusalCode.NOT_ALLOWED, str(error)) from None
