@@ -50,6 +50,13 @@ class KeptSettings(ConfigSection):
         default=10_000, ge=1, le=1_000_000, description="Attachments of one kept subscription at a time."
     )
     replays_per_client: int = Field(default=4, ge=1, le=1_000, description="Replays of one client at a time.")
+    replay_bytes: int = Field(
+        default=64 * MIB,
+        ge=32 * MIB,
+        le=64 * GIB,
+        description="Bytes of memory for all replays of a router: half for those that wait for their clients, half for "
+        "what is being read; past the first half new ones are refused, past the other half they wait in turn.",
+    )
     keep_series: int = Field(
         default=100, ge=0, le=1_000, description="Kept subscriptions of one router with metrics of their own."
     )

@@ -39,6 +39,7 @@ def _meaning(routers: list[str], settings: KeptSettings) -> Iterator[str]:
         ),
         (f"{so_many(settings.members_per_keep, 'attachment')} of a keep", "more are refused (OVER_QUOTA)"),
         (f"{so_many(settings.replays_per_client, 'replay')} of a client at a time", "more are refused (OVER_QUOTA)"),
+        (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they wait in turn"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )
     for bound, then in bounds:

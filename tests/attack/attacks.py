@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, matching, places, trust
+from tests.attack import admin, kept, matching, places, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -25,4 +25,5 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "sites": admin.foreign_pages,
     "names": trust.names,
     "traces": matching.traces,
+    "replays": kept.idle_replays,
 }
