@@ -160,6 +160,8 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
 /* Is the disk behind, so that less than `bytes` are left for what waits for it? 0 as well where waiting is no use: the
  * log is full, or has failed. */
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes);
+/* Are three quarters of the log in use, or is its disk full? */
+bool tm_log_is_tight(const tm_log *log);
 /* Append `count` entries, as far as there is room, and let the committer know; returns how many were, `*n` is the
  * number of the last one, `*result` says why not all. */
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result);

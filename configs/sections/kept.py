@@ -27,6 +27,14 @@ class KeptSettings(ConfigSection):
         le=2**50,
         description="Bytes of the log on disk; past them messages that are kept are refused (LOG_FULL).",
     )
+    share: float = Field(
+        default=0.25,
+        ge=0.01,
+        le=1,
+        description="Part of `bytes` that the kept subscriptions of one owner may hold while three quarters of the log "
+        "are in use. Past it they drop their oldest or refuse, each as if it were at its own bound. It binds where "
+        "clients prove their names: with `tokens`, and no token of anybody (`*`) among them.",
+    )
     segment_bytes: int = Field(
         default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."
     )

@@ -47,6 +47,7 @@ struct tm_log {
     atomic_bool is_stuck;  /* a batch waits for room or memory */
     atomic_bool is_full;
     atomic_bool is_full_of_all;
+    atomic_bool is_tight;
     atomic_bool is_failed;
 };
 

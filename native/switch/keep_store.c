@@ -61,7 +61,7 @@ static int make_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         tm_keep *keep = keeps->rows[keeps->wanted_slots[i]];
-        if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, size)) {
+        if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(sw, keep, size)) {
             keep->refused++;
             return TM_LOG_FULL;
         }

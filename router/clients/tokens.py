@@ -57,6 +57,10 @@ class TokenFile:
         own, anybody = self.digests.get(name), self.digests.get(ANYBODY, nobody)
         return hmac.compare_digest(anybody if own is None or name == ANYBODY else own, digest) and digest != nobody
 
+    @property
+    def has_token_of_anybody(self) -> bool:
+        return ANYBODY in self.digests
+
     def _refresh(self) -> None:
         try:
             if _stamp(os.stat(self.path)) != self._stamp:  # noqa: PTH116 - a greeting's worth of Path objects less

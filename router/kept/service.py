@@ -32,12 +32,24 @@ class KeptService:
         except BaseException:
             self.log.close()
             raise
+        self._clients, self._kept = clients, connections.settings.kept
+        self._share()
         self.replays = Replays(connections, self.log)
         self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
         self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.replays)
         connections.happenings.listen(SecondPassed, self._each_second)
+
+    @property
+    def share_bytes(self) -> int:
+        """Return what the keeps of one owner may hold of the log while it is tight; 0: shares do not bind, as anybody
+        can take any name."""
+        tokens = self._clients.tokens
+        return int(self._kept.share * self._kept.bytes) if tokens and not tokens.has_token_of_anybody else 0
+
+    def _share(self) -> None:
+        self.keeper.keeps.share(self.share_bytes)
 
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
@@ -58,6 +70,7 @@ class KeptService:
         self.log.close()
 
     def _each_second(self, second: SecondPassed) -> None:
+        self._share()
         self.keeper.end_leases()
         self._alarms.look()
         self._counts.each_second(second)

@@ -32,6 +32,10 @@ def _meaning(routers: list[str], settings: KeptSettings) -> Iterator[str]:
     yield f"{who} {verb} messages on disk; {whose} in {settings.folder}"
     bounds = (
         (f"{byte_count(settings.bytes)} of log", "what is to be kept is refused (LOG_FULL); acknowledgements go on"),
+        (
+            f"{settings.share:.4g} of the log for the keeps of an owner while three quarters are in use",
+            "its keeps are full, each by its terms (with tokens of names alone)",
+        ),
         (so_many(settings.keeps, "keep"), "more are refused (OVER_QUOTA)"),
         (
             f"{so_many(settings.keeps_per_client, 'keep')} and {byte_count(settings.bytes_per_client)} of a client",

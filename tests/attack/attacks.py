@@ -26,4 +26,5 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "names": trust.names,
     "traces": matching.traces,
     "replays": kept.idle_replays,
+    "share": kept.a_full_share,
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import statistics
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.attack.figure import Figure
 from tests.stranger import frames
-from tests.stranger.client import Stranger
+from tests.stranger.client import Refused, Stranger
 from tests.stranger.frames import frame
 from tests.stranger.predicates import packed
 from tests.stranger.routers import Network, Router
@@ -72,3 +76,90 @@ def idle_replays(folder: Path, scale: float) -> list[Figure]:
         Figure(shape, "of 3,000 messages that another replay gives", "3,000", seen, 3_000, is_least=True),
         Figure(shape, "s that it takes", "-", took_s, 10.0),
     ]
+
+
+SHARED = f"tokens: tokens\nkept: {{bytes: {256 * MIB}, segment_bytes: {4 * MIB}, share: 0.25}}"
+FILL_BYTES = 60_000
+ROUNDS = 5
+"""The best counts: a machine that is busy with something else does not."""
+
+
+def a_full_share(folder: Path, scale: float) -> list[Figure]:
+    """A client has everything kept for itself, more than the log holds, and takes none of it, while others publish what
+    is kept for them: by a keep that drops its oldest, and by one that refuses."""
+    figures: list[Figure] = []
+    for word, overflow in (("drops", DROP_OLDEST), ("refuses", REFUSE)):
+        place = folder / word
+        place.mkdir()
+        tokens = place / "tokens"
+        tokens.touch(mode=0o600)
+        tokens.write_text("honest abc\nfiller def\n")
+        with Network(place, "r", keys=SHARED) as net:
+            figures += _fill(net["r"], word, overflow, max(100, int(1_000 * scale)))
+            assert net["r"].tracebacks == 0, net["r"].first_traceback
+    return figures
+
+
+def _fill(router: Router, word: str, overflow: int, count: int) -> list[Figure]:
+    honest, filler = Stranger(*router.clients, "honest", "abc"), Stranger(*router.clients, "filler", "def")
+    with honest, filler:
+        keep(honest, "jobs", [packed([["job", frames.GE, 0]])], 8 * MIB, DROP_OLDEST)
+        wanted = EVERYTHING if overflow == DROP_OLDEST else [packed([["x", frames.GE, 0]])]
+        keep(filler, "hoard", wanted, 2**30, overflow)
+        own_ms = min(_kept_ms(honest, count)[0] for _ in range(ROUNDS))
+        _fill_up(filler, 260 * MIB // FILL_BYTES)
+        with _filling(filler):
+            runs = [_kept_ms(honest, count) for _ in range(ROUNDS)]
+        waiting = {each["keep"]: each for each in router.page("/kept")["kept"]}
+    shape = f"a keep of 1 GiB that {word}, {waiting['hoard']['bytes'] // MIB:,} MiB of it taken"
+    depth, refused = waiting["jobs"]["depth"], sum(each for _, each in runs)
+    ms, asked = min(each for each, _ in runs), ROUNDS * count
+    return [
+        Figure(shape, f"of {asked} kept messages of another client refused", "all", refused, 0),
+        Figure(shape, "of these and those before, lost", "-", 2 * asked - depth, 0),
+        Figure(shape, f"p50 of another client, in multiples of its own {own_ms:.2f} ms", "never", ms / own_ms, 2.0),
+    ]
+
+
+def _kept_ms(client: Stranger, count: int) -> tuple[float, int]:
+    """The median of what a kept message takes, and how many were refused."""
+    took_ms, refused = [], 0
+    for n in range(count):
+        began_s = time.monotonic()
+        counter = client.publish({"job": n}, b"y" * 200, flags=frames.CONFIRM | frames.DURABLE)
+        try:
+            client.confirmation(counter)
+        except Refused:
+            refused += 1
+        took_ms.append((time.monotonic() - began_s) * 1e3)
+    return statistics.median(took_ms), refused
+
+
+def _fill_up(client: Stranger, count: int) -> None:
+    """Publish so many messages, a few ahead; whether they are taken is the router's."""
+    for at in range(count):
+        is_asked = at % 40 == 0
+        counter = client.publish(
+            {"x": at}, b"z" * FILL_BYTES, flags=frames.CONFIRM | frames.DURABLE if is_asked else frames.DURABLE
+        )
+        if is_asked:
+            with contextlib.suppress(Refused):
+                client.confirmation(counter)
+
+
+@contextlib.contextmanager
+def _filling(client: Stranger) -> Iterator[None]:
+    """It goes on: fifty messages a second."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(0.02):
+            client.publish({"x": -1}, b"z" * FILL_BYTES, flags=frames.DURABLE)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
