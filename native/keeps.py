@@ -45,6 +45,7 @@ class KeepFigures:
     ready: int
     past: int
     bytes: int
+    charge: int
     oldest: int
     oldest_ms: int
     acked: int
@@ -216,6 +217,24 @@ class SwitchKeeps:
             self._undo(number)
             raise
         return subscriber
+
+    def own(self, number: int, owner: int) -> None:
+        """Charge what a keep has of the log to `owner`, a number from 1, from now on."""
+        check(lib.tm_keep_own(self.c, number, owner))
+
+    def share(self, size: int) -> None:
+        """Let each owner's keeps have `size` bytes of the log while it is tight; 0: no share binds."""
+        check(lib.tm_keeps_share(self.c, size))
+
+    def charge(self, owner: int) -> int:
+        """Return the bytes of the log that the keeps of an owner hold; KeyError: it never had one."""
+        check(lib.tm_keeps_charge(self.c, owner, self._long))
+        return int(self._long[0])
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether shares bind now: three quarters of the log are in use, or its disk is full."""
+        return bool(lib.tm_log_is_tight(self._log.c))
 
     def filter(self, number: int, filters: Sequence[bytes]) -> None:
         """Keep what satisfies one of `filters` from now on. Raises what adding a filter raises."""

@@ -61,6 +61,7 @@ int tm_keeps_await(tm_switch *sw, uint64_t n);
 /* ---- keeps ---- */
 
 #define TM_KEEP_BACKOFFS_MAX 16
+#define TM_KEEP_OWNERS_MAX 1048576 /* numbers of owners */
 #define TM_KEEP_UNACKED_MAX 100000
 #define TM_KEEP_MEMBERS_MAX 10000  /* of one keep */
 #define TM_KEEP_ATTACHMENTS_MAX 64 /* of one connection */
@@ -89,6 +90,9 @@ typedef struct tm_keep_terms {
  * this log unless tm_keep_recover follows. `*subscriber` is its interface of the table, whose filters name it in
  * tm_switch_subscribed. TM_OK, TM_NO_MEMORY, TM_TOO_MANY (subscribers_max) or TM_MISUSED. */
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);
+/* It is that of an owner, 1 to TM_KEEP_OWNERS_MAX, a number that its caller gives each; what the keep has is charged to
+ * it from now on. TM_NO_MEMORY: it is whose it was. */
+int tm_keep_own(tm_switch *sw, uint32_t number, uint32_t owner);
 /* Add one packed filter, from which moment what satisfies it is kept: the results of tm_table_add. */
 int tm_keep_filter(tm_switch *sw, uint32_t number, const uint8_t *filter, uint32_t size);
 /* Fill the keep with what the log has for it, and its losses; what damage has taken of records past `since`, the number
@@ -122,6 +126,15 @@ int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
  * acknowledged. Where nothing has come since the last one that was not told, nothing is done. Keeps that there are not
  * are passed over. Results as those of tm_log_append, TM_NO_MEMORY, TM_MISUSED: nothing is noted then. */
 int tm_keeps_doubt(tm_switch *sw, const uint32_t *numbers, size_t count, uint64_t since_ms);
+
+/* ---- owners ---- */
+
+/* While the log is tight (tm_log_is_tight), the keeps of an owner that hold more than so much of it are full: each by
+ * its own terms. 0, as at the beginning: shares do not bind. */
+int tm_keeps_share(tm_switch *sw, uint64_t bytes);
+/* What the keeps of an owner hold of the log: their frames, and 128 bytes for each message. TM_ABSENT: it never had a
+ * keep. */
+int tm_keeps_charge(const tm_switch *sw, uint32_t owner, uint64_t *bytes);
 
 /* ---- what a new keep takes over from the log ---- */
 
@@ -160,6 +173,7 @@ typedef struct tm_keep_stats {
     uint64_t ready;     /* came back, and go out again when somebody has credit */
     uint64_t past;      /* acknowledged, and kept on */
     uint64_t bytes;     /* of frames, open and past */
+    uint64_t charge;    /* what it holds of the log, as its owner is charged */
     uint64_t oldest;    /* position of the first that is open; 0: nothing is */
     uint64_t oldest_ms; /* when that came, in milliseconds since 1970 */
     uint64_t acked;

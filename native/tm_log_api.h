@@ -166,6 +166,8 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n);
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes);
 /* Is room scarce, and may there be more in a while, as some of what is on disk may have been done with? */
 uint32_t tm_log_is_freeing(const tm_log *log);
+/* Are three quarters of the log in use, or is its disk full? */
+bool tm_log_is_tight(const tm_log *log);
 /* Append `count` entries, as far as there is room, and let the committer know; returns how many were, `*n` is the
  * number of the last one, `*result` says why not all. */
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result);
@@ -257,12 +259,14 @@ typedef struct tm_log_reach {
     uint64_t from;     /* the least number */
     uint64_t since_us; /* when it was appended, in microseconds since 1970 */
     uint64_t until_us;
+    uint64_t found_max; /* messages that one call finds; 0: no bound */
 } tm_log_reach;
 
 /* Messages within `reach` (NULL: all) which match the table `wanted` (any filter of interface 0; borrowed, and this
  * thread's alone; NULL: all of them), whoever they are for, in the order in which they lie, whole, into `out`; from
  * `*place` on, which moves. Segments that hold none within `reach` are passed. Ends when `out` is full, `records_max`
- * were looked at, or that was all. 0 bytes, with neither of the latter two: the next one is longer than `capacity`. */
+ * were looked at, one more than `found_max` is found, which stays for the next call, or that was all. 0 bytes, with
+ * fewer than `records_max` looked at, and not all: the next one is longer than `capacity`. */
 int tm_log_replay(tm_log *log, tm_table *wanted, const tm_log_reach *reach, uint64_t records_max, tm_log_place *place,
                   void *out, size_t capacity, size_t *size, tm_log_replayed *replayed);
 

@@ -27,6 +27,14 @@ class KeptSettings(ConfigSection):
         le=2**50,
         description="Bytes of the log on disk; past them messages that are kept are refused (LOG_FULL).",
     )
+    share: float = Field(
+        default=0.25,
+        ge=0.01,
+        le=1,
+        description="Part of `bytes` that the kept subscriptions of one owner may hold while three quarters of the log "
+        "are in use. Past it they drop their oldest or refuse, each as if it were at its own bound. It binds where "
+        "clients prove their names: with `tokens`, and no token of anybody (`*`) among them.",
+    )
     segment_bytes: int = Field(
         default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."
     )
@@ -50,6 +58,13 @@ class KeptSettings(ConfigSection):
         default=10_000, ge=1, le=1_000_000, description="Attachments of one kept subscription at a time."
     )
     replays_per_client: int = Field(default=4, ge=1, le=1_000, description="Replays of one client at a time.")
+    replay_bytes: int = Field(
+        default=64 * MIB,
+        ge=32 * MIB,
+        le=64 * GIB,
+        description="Bytes of memory for all replays of a router: half for those that wait for their clients, half for "
+        "what is being read; past the first half new ones are refused, past the other half they wait in turn.",
+    )
     keep_series: int = Field(
         default=100, ge=0, le=1_000, description="Kept subscriptions of one router with metrics of their own."
     )

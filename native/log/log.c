@@ -199,6 +199,10 @@ uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes) {
     return is_ring_full || tm_log_is_freeing(log);
 }
 
+bool tm_log_is_tight(const tm_log *log) {
+    return atomic_load_explicit(&log->is_tight, memory_order_relaxed);
+}
+
 size_t tm_log_append_many(tm_log *log, const tm_log_entry *entries, size_t count, uint64_t *n, int *result) {
     size_t appended = 0;
     *result = TM_OK;
@@ -327,6 +331,7 @@ void tm_log_tell_room(tm_log *log) {
     bool was_freeing = atomic_exchange_explicit(&log->is_freeing, is_freeing, memory_order_relaxed);
     atomic_store_explicit(&log->is_full, store->is_full, memory_order_relaxed);
     atomic_store_explicit(&log->is_full_of_all, store->is_full_of_all, memory_order_relaxed);
+    atomic_store_explicit(&log->is_tight, store->is_tight, memory_order_relaxed);
     atomic_store_explicit(&log->is_failed, store->is_failed, memory_order_relaxed);
     pthread_mutex_unlock(&store->state);
     if (was_freeing && !is_freeing) {

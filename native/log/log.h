@@ -50,6 +50,7 @@ struct tm_log {
     atomic_bool is_freeing;
     atomic_bool is_full;
     atomic_bool is_full_of_all;
+    atomic_bool is_tight;
     atomic_bool is_failed;
 };
 

@@ -25,6 +25,7 @@ typedef struct walk {
     uint8_t *out;
     size_t capacity;
     size_t size;
+    uint64_t found;
     tm_shape shapes[1U << SHAPES_BITS];
     uint64_t fits;
     uint64_t misfits;
@@ -34,7 +35,7 @@ typedef struct walk {
     uint64_t end;              /* of its batches */
     uint64_t held_at;          /* what the window shows of it */
     uint64_t held_end;
-    bool is_over; /* `out` is full, or enough was looked at */
+    bool is_over; /* `out` is full, or enough was found or looked at */
 } walk;
 
 /* ---- one record ---- */
@@ -130,18 +131,20 @@ static bool is_in_reach(const walk *w, const tm_log_record *record) {
            record->t_us <= w->reach.until_us;
 }
 
-/* false: `out` has no room for it. */
+/* false: `out` has no room for it, or has as many as it may. */
 static bool look_at(walk *w, const tm_log_record *record) {
     w->replayed->looked_at++;
     if (!is_in_reach(w, record) || (w->wanted != NULL && !matches(w, record)) ||
         ((record->flags & TM_LOG_COPIED) && has_original(w, record->n))) {
         return true;
     }
-    if (record->size > w->capacity - w->size) {
+    bool is_enough = w->reach.found_max > 0 && w->found == w->reach.found_max;
+    if (is_enough || record->size > w->capacity - w->size) {
         return false;
     }
     memcpy(w->out + w->size, record, record->size);
     w->size += record->size;
+    w->found++;
     return true;
 }
 

@@ -156,6 +156,9 @@ void tm_store_judge_room(tm_store *store) {
     store->is_full =
         !may_grow && (store->spare_count < SEGMENTS_RESERVED || (store->spare_count == SEGMENTS_RESERVED && is_ending));
     store->is_full_of_all = store->spare_count == 0 && is_ending;
+    uint64_t used = tm_store_disk_bytes(store) - (uint64_t)store->spare_count * store->segment_bytes;
+    uint64_t most = store->bytes_max - SEGMENTS_RESERVED * (uint64_t)store->segment_bytes;
+    store->is_tight = tm_disk_is_full(-store->spare_error) || used > most / 100 * TIGHT_PERCENT;
 }
 
 /* ---- begin ---- */

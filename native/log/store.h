@@ -14,6 +14,7 @@
 #include "log/segment.h"
 
 #define SEGMENTS_RESERVED 2U      /* for acks and deletions on a full disk, and for what was let in before */
+#define TIGHT_PERCENT 75U         /* of what there is beside the reserved segments: with more in use, it is tight */
 #define COPY_BYTES_MAX (4U << 20) /* one batch of copies; a record is shorter */
 #define COPY_PERCENT_MAX 10U      /* of a segment's records that are open, and it is copied forward */
 #define MISSING_RANGES_MAX 65536U /* beyond, neighbours are joined: more is told as missing than is */
@@ -61,6 +62,7 @@ typedef struct tm_store {
     bool is_scarce;            /* what is open now is the last segment for messages */
     bool is_full;              /* for messages */
     bool is_full_of_all;       /* for acks, too */
+    bool is_tight;             /* over TIGHT_PERCENT of it are in use, or the disk is full */
     bool is_failed;
     bool is_held;     /* nothing is copied forward or set aside */
     bool cannot_tend; /* the last piece of tending has failed */

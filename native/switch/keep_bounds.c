@@ -1,20 +1,26 @@
 /* keep_bounds.c - what has to leave a keep by its terms.
  *
- * Law: the answer depends on what the keep has and on Unix time alone. The oldest go first, and before them what was
- * acknowledged and is kept on. What a member has does not expire: it is looked at again when it comes back. Nothing is
- * given out or replayed past its end. To look for what is over takes a bounded share of the time, however much a keep
- * has, so that it may leave late by a millisecond for each EXPIRY_ROWS_PER_MS messages of the keep.
+ * Law: the answer depends on what the keep and its owner have and on Unix time alone. The oldest go first, and before
+ * them what was acknowledged and is kept on. Where its owner is past its share (keep_owners.c), what the keep has past
+ * leaves, and its oldest where it drops. What a member has does not expire: it is looked at again when it comes back.
+ * Nothing is given out or replayed past its end. To look for what is over takes a bounded share of the time, however
+ * much a keep has, so that it may leave late by a millisecond for each EXPIRY_ROWS_PER_MS messages of the keep.
  */
 #include "switch/keeps.h"
 
 #define AGAIN_MS 1000U    /* what is over, and cannot leave now, is looked at again */
 #define EXPIRY_ROWS 4096U /* that are looked at in a turn */
 #define EXPIRY_ROWS_PER_MS 1024U
+#define DROPPED_ROWS 4096U /* that are dropped in a turn */
 
-bool keep_has_room(const tm_keep *keep, uint32_t size) {
+bool keep_has_room_of_own(const tm_keep *keep, uint32_t size) {
     uint64_t open = keep->bytes - keep_account(keep)->past_bytes; /* what is past gives way */
     return open + size <= keep->terms->bytes_max &&
            (keep->terms->count_max == 0 || keep->open < keep->terms->count_max);
+}
+
+bool keep_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size) {
+    return keep_has_room_of_own(keep, size) && keep_share_has_room(sw, keep, size);
 }
 
 static bool is_out(const tm_switch *sw, const tm_kept *row) {
@@ -95,16 +101,35 @@ static void expire_some(tm_switch *sw, uint32_t slot) {
     keep_note_end(sw, keep, account->again_ms);
 }
 
-bool keep_is_past_bounds(const tm_keep *keep) {
+static bool is_past_terms(const tm_keep *keep) {
     uint64_t count = (uint64_t)keep->open + keep->past;
     return keep->bytes > keep->terms->bytes_max || (keep->terms->count_max > 0 && count > keep->terms->count_max);
 }
 
+bool keep_is_past_bounds(const tm_switch *sw, const tm_keep *keep) {
+    return is_past_terms(keep) || keep_is_past_share(sw, keep);
+}
+
+/* Does the oldest in a state have to leave? One that refuses keeps what is open, whatever its owner has. */
+static bool has_to_leave(const tm_switch *sw, const tm_keep *keep, tm_kept_state state) {
+    bool stays = state == KEPT_OPEN && keep->terms->overflow == TM_KEEP_REFUSE;
+    return is_past_terms(keep) || (!stays && keep_is_past_share(sw, keep));
+}
+
 static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
     tm_keep *keep = keep_at(sw, slot);
-    for (uint32_t at = keep->index.first; at < keep->index.end && keep_is_past_bounds(keep); at++) {
-        if (keep->index.rows[at].state == state && !keep_lose(sw, slot, at, LEFT_DROPPED)) {
+    uint32_t dropped = 0;
+    for (uint32_t at = keep->index.first; at < keep->index.end && has_to_leave(sw, keep, state); at++) {
+        if (dropped == DROPPED_ROWS) {
+            keep_make_due(sw, slot);
+            keep_wake(sw);
             return;
+        }
+        if (keep->index.rows[at].state == state) {
+            if (!keep_lose(sw, slot, at, LEFT_DROPPED)) {
+                return;
+            }
+            dropped++;
         }
     }
 }
@@ -114,7 +139,7 @@ void keep_hold_to_terms(tm_switch *sw, uint32_t slot) {
     if (keep->look_ms <= sw->keeps->turn_ms && keep->account != NULL) {
         (keep->index.keys == NULL ? expire_in_order : expire_some)(sw, slot);
     }
-    if (keep->past > 0 && keep_is_past_bounds(keep)) {
+    if (keep->past > 0) {
         drop_oldest(sw, slot, KEPT_PAST);
     }
     drop_oldest(sw, slot, KEPT_OPEN);

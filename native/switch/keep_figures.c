@@ -27,6 +27,7 @@ int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
                            .ready = keep->ready.count,
                            .past = keep->past,
                            .bytes = keep->bytes,
+                           .charge = keep_charge_of(keep),
                            .oldest = first < index->end ? index->rows[first].n : 0,
                            .oldest_ms = first < index->end ? index->rows[first].at_ms : 0,
                            .acked = account->tally.left[LEFT_ACKED],
@@ -183,6 +184,9 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
             *reason = *reason == NULL ? check_members(sw, keeps->rows[slot]) : *reason;
             losses += keeps->rows[slot]->loss_count;
         }
+    }
+    if (*reason == NULL && !keep_owners_are_sound(sw)) {
+        *reason = "an owner is not charged what its keeps have";
     }
     if (*reason == NULL && losses != keeps->losses) {
         *reason = "losses that are not appended are counted wrongly";

@@ -89,6 +89,7 @@ static void take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, 
         keep->open -= was_open;
         keep->past -= !was_open;
         keep->bytes -= row->size;
+        keep_discharge(sw, keep, 1, row->size);
         keep->account->past_bytes -= was_open ? 0 : row->size;
         keep->account->tally.left[how] += was_open;
         keep->account->tally.bytes[how] += was_open ? row->size : 0;
@@ -298,7 +299,9 @@ static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t s
     if (to == KEEP_NONE || keep_at(sw, to)->is_closing) {
         return KEEP_NONE;
     }
-    bool refuses = keep_at(sw, to)->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep_at(sw, to), size);
+    const tm_keep *other = keep_at(sw, to);
+    bool has_room = other->owner == keep->owner ? keep_has_room_of_own(other, size) : keep_has_room(sw, other, size);
+    bool refuses = other->terms->overflow == TM_KEEP_REFUSE && !has_room;
     return refuses ? KEEP_NONE : to;
 }
 

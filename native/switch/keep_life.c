@@ -118,6 +118,7 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_ke
     keep->open += is_open;
     keep->past += !is_open;
     keep->bytes += row->size;
+    keep_charge(sw, keep, 1, row->size);
     keep->account->past_bytes += is_open ? 0 : row->size;
     uint64_t ends_ms = keep->terms->for_ms > 0 ? row->at_ms + keep->terms->for_ms : UINT64_MAX;
     ends_ms = keys->expires_ms > 0 && keys->expires_ms < ends_ms ? keys->expires_ms : ends_ms;
@@ -125,7 +126,7 @@ void keep_put(tm_switch *sw, uint32_t slot, const tm_kept *row, const tm_kept_ke
     if (row->n > sw->keeps->committed) {
         keep_make_unwritten(sw, slot);
     }
-    if (keep_is_past_bounds(keep) || keep->look_ms <= sw->keeps->turn_ms) {
+    if (keep_is_past_bounds(sw, keep) || keep->look_ms <= sw->keeps->turn_ms) {
         keep_make_due(sw, slot);
     }
 }
@@ -150,6 +151,7 @@ void keep_clear(tm_switch *sw, tm_keep *keep) {
     }
     keep_drop_answers(sw, keep);
     keep_drop_cold(sw, keep);
+    keep_end_charge(sw, keep);
     tm_terms_drop(&sw->keeps->terms, keep->terms);
     keep->terms = NULL;
     sw->keeps->losses -= keep->loss_count;
@@ -260,6 +262,7 @@ static int begin_to_forget(tm_switch *sw, uint32_t slot) {
     }
     keep = keep_at(sw, slot);
     keep->is_closing = true;
+    keep_disown(sw, keep);
     switch_subscriber(sw, keep->subscriber)->state = SUBSCRIBER_ENDED;
     return TM_OK;
 }

@@ -37,7 +37,7 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     if (is_over(sw, keep, &row, &keys)) {
         return TM_OK;
     }
-    if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(keep, body.size)) {
+    if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(sw, keep, body.size)) {
         return TM_LOG_FULL;
     }
     if (!keep_reserve(sw, keep, body.frame)) {

@@ -64,7 +64,7 @@ static uint32_t find_room(tm_switch *sw, const uint8_t *frame, uint32_t size) {
     for (uint32_t i = 0; i < keeps->wanted_count; i++) {
         uint32_t slot = keeps->wanted_slots[i];
         tm_keep *keep = keeps->rows[slot];
-        bool has_room = keep->terms->overflow != TM_KEEP_REFUSE || keep_has_room(keep, size);
+        bool has_room = keep->terms->overflow != TM_KEEP_REFUSE || keep_has_room(sw, keep, size);
         if (has_room && keep_reserve(sw, keep, frame)) {
             keeps->wanted_slots[i] = keeps->wanted_slots[with_room];
             keeps->wanted_slots[with_room++] = slot;

@@ -20,6 +20,7 @@ static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
     sum->ready += one->ready;
     sum->past += one->past;
     sum->bytes += one->bytes;
+    sum->charge += one->charge;
     if (one->oldest != 0 && (sum->oldest == 0 || one->oldest_ms < sum->oldest_ms)) {
         sum->oldest = one->oldest;
         sum->oldest_ms = one->oldest_ms;

@@ -212,7 +212,7 @@ void switch_keeps_tick(tm_switch *sw) {
     for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
         tm_keep *keep = keep_at(sw, slot);
         bool waits = keep->loss_count > 0 || keep->unstored > 0 || keep->dying > 0 || keep->cold_again_ms > 0;
-        if (keep->is_live && (keep->look_ms <= now_ms || waits)) {
+        if (keep->is_live && (keep->look_ms <= now_ms || waits || keep_is_past_share(sw, keep))) {
             keep_make_due(sw, slot);
         }
     }

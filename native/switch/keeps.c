@@ -226,6 +226,7 @@ void switch_free_keeps(tm_switch *sw) {
     TM_DELETE(memory, TM_COLD, keeps->due, uint32_t, 2 * keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->unwritten, uint32_t, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->members, tm_member, keeps->member_capacity);
+    TM_DELETE(memory, TM_COLD, keeps->owners, tm_keep_owner, keeps->owner_capacity);
     TM_DELETE(memory, TM_COLD, keeps->lanes, tm_keep_lane, KEEP_LANES);
     TM_DELETE(memory, TM_COLD, keeps->frame, uint8_t, keeps->frame_capacity);
     TM_DELETE(memory, TM_COLD, keeps->done, tm_log_done, keeps->done_capacity);
@@ -248,7 +249,7 @@ static bool watch(const tm_switch *sw, int fd) {
 static int begin(tm_switch *sw, tm_log *log) {
     tm_keeps *keeps = sw->keeps;
     keeps->wakes = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!watch(sw, keeps->wakes) || keep_new_slot(sw, TM_KEEPS_BOOK) != KEEP_BOOK ||
+    if (!watch(sw, keeps->wakes) || !keep_make_owners(sw) || keep_new_slot(sw, TM_KEEPS_BOOK) != KEEP_BOOK ||
         !watch(sw, tm_log_descriptor(log))) {
         return TM_NO_MEMORY;
     }

@@ -19,6 +19,7 @@
  *     keep_damage.c   what the damage of a log may have taken
  *     keep_elsewhere.c what may be missing of messages that entered elsewhere
  *     keep_bounds.c   what has to leave by the terms of a keep
+ *     keep_owners.c   what the keeps of each owner hold of the log
  *     keep_record.c   what becomes of a message, into the records
  *     keep_figures.c  counters for people, and every invariant
  *
@@ -43,7 +44,11 @@
 
 #define KEEP_NONE UINT32_MAX
 #define MEMBER_NONE UINT32_MAX
-#define KEEP_BOOK 0U /* slot */
+#define KEEP_BOOK 0U   /* slot */
+#define KEEP_NOBODY 0U /* of owners */
+/* What a message of a keep is charged beside its frame: its row, the head of its record, its places in the indexes of
+ * the log and its part of a batch. */
+#define KEEP_ROW_CHARGE 128U
 /* Bit of a claimant: what a keep that keeps on what is acknowledged has that is not. Such a keep is two claimants of
  * the log: a message is open for its number while it is kept, and for this one until it is acknowledged. */
 #define KEEP_UNACKED 0x80000000U
@@ -184,6 +189,7 @@ typedef struct tm_keep {
     uint32_t unstored;       /* messages that it wanted and had no room for: losses that are not in its tally yet */
     uint32_t unstored_bytes; /* of them; at its end it stays there */
     uint64_t doubt_n;        /* position of the newest doubt, if there is one */
+    uint32_t owner;          /* KEEP_NOBODY: it has none */
 } tm_keep;
 
 _Static_assert(sizeof(tm_keep) <= 232, "there may be ten thousand that wait for their first message");
@@ -194,6 +200,14 @@ typedef struct tm_keep_lack {
     uint32_t had; /* keeps that have it of an earlier try, and are not in `wanted_slots` */
     int why;      /* the result of the log; TM_OK: keeps that lack it have no room */
 } tm_keep_lack;
+
+/* Who made keeps. */
+typedef struct tm_keep_owner {
+    uint64_t charge;   /* bytes that all its keeps hold of the log */
+    uint64_t refusing; /* of these, those that do not drop */
+    uint64_t seen;     /* by tm_keeps_validate */
+    uint32_t droppers; /* its keeps that drop */
+} tm_keep_owner;
 
 /* A value of order_by that stands in front, and who has that message. */
 typedef struct tm_keep_lane {
@@ -229,6 +243,9 @@ struct tm_keeps {
     uint32_t member_free;
     uint32_t member_live;
     tm_all_terms terms;
+    tm_keep_owner *owners; /* owned, by number */
+    uint32_t owner_capacity;
+    uint64_t share_bytes; /* of the log, for each owner; 0: shares do not bind */
     tm_tries tries;
     tm_waits waits;
     tm_keep_lane *lanes; /* owned; NULL: no keep has order_by */
@@ -454,14 +471,36 @@ int keep_fill_doubt(tm_switch *sw, uint32_t slot, const tm_log_record *record);
 
 /* ---- keep_bounds.c ---- */
 
-/* Is there room for a frame of `size` bytes in a keep that refuses? */
-bool keep_has_room(const tm_keep *keep, uint32_t size);
-bool keep_is_past_bounds(const tm_keep *keep);
+/* Is there room for a frame of `size` bytes in a keep that refuses, and in the share of its owner? */
+bool keep_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size);
+/* Is there in the keep, for one that another keep of its owner lets go? */
+bool keep_has_room_of_own(const tm_keep *keep, uint32_t size);
+/* ... by its terms, or by the share of its owner. */
+bool keep_is_past_bounds(const tm_switch *sw, const tm_keep *keep);
 /* Has its time, or that of its keep, run out? */
 bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row);
 /* A message that came is over at `end_ms`, by Unix time; UINT64_MAX: never. */
 void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms);
 void keep_hold_to_terms(tm_switch *sw, uint32_t slot);
+
+/* ---- keep_owners.c ---- */
+
+/* Room for those that have no owner; false: no memory. */
+bool keep_make_owners(tm_switch *sw);
+/* What a keep holds of the log, as its owner is charged. */
+uint64_t keep_charge_of(const tm_keep *keep);
+/* Messages of so many bytes together have come into a keep; or have left it. */
+void keep_charge(tm_switch *sw, const tm_keep *keep, uint64_t rows, uint64_t bytes);
+void keep_discharge(tm_switch *sw, const tm_keep *keep, uint64_t rows, uint64_t bytes);
+/* A keep has no owner any more. */
+void keep_disown(tm_switch *sw, tm_keep *keep);
+/* ... and nothing. */
+void keep_end_charge(tm_switch *sw, tm_keep *keep);
+/* May a keep get a frame of `size` bytes as far as its owner's share goes, once what it has past gives way? */
+bool keep_share_has_room(const tm_switch *sw, const tm_keep *keep, uint32_t size);
+/* Is its owner past its share, so that this keep gives way if it can? */
+bool keep_is_past_share(const tm_switch *sw, const tm_keep *keep);
+bool keep_owners_are_sound(const tm_switch *sw);
 
 /* ---- keep_record.c ---- */
 

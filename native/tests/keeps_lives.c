@@ -140,6 +140,7 @@ void keeps_point_at_dead_letters(keeps_world *w) {
 int keeps_open(keeps_world *w, uint32_t kind, uint32_t number, uint64_t since) {
     uint32_t subscriber;
     int result = tm_keep_open(w->sw, number, &KEEPS_OF_KINDS[kind].terms, &subscriber);
+    result = result == TM_OK ? tm_keep_own(w->sw, number, 1 + kind % 2) : result;
     if (result == TM_OK && since > 0) {
         result = tm_keep_recover(w->sw, number, since);
     }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from tamis.native.keeps import KeepFigures
@@ -25,12 +27,15 @@ if TYPE_CHECKING:
     from tamis.configs import RouterSettings
     from tamis.router.kept.held import HeldKeep
     from tamis.router.kept.keeper import KeepHost
+    from tamis.router.kept.owners import OwnedKeeps
     from tamis.router.kept.service import KeptService
     from tamis.router.kept.waiting import WaitingMessage
 
 SHOWN_BYTES: Final = 16_384
 """Bytes of packed attributes that are shown as values, and of a payload; longer attributes are shown as the beginning
 of their text, longer payloads by their size."""
+
+OWNERS_SHOWN: Final = 100
 
 
 def keeps_after(running: RouterView, number: int, name: str | None = None) -> Iterator[tuple[int, dict[str, object]]]:
@@ -66,8 +71,19 @@ def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
             "bytes_max": settings.kept.bytes,
             **{name: log[name] for name in ("segments", "batches", "damaged", "set_aside", "missing")},
             **{name: bool(log[name]) for name in ("is_full", "is_disk_full", "is_failed")},
+            "is_tight": keeper.keeps.is_tight,
         },
+        "share_bytes": kept.share_bytes or None,
+        "owners": [
+            {"owner": owner, "keeps": owned.count, "log_bytes": held} for owner, owned, held in largest_owners(keeper)
+        ],
     }
+
+
+def largest_owners(keeper: KeepHost) -> list[tuple[str, OwnedKeeps, int]]:
+    """Return the owners whose keeps hold most of the log, at most OWNERS_SHOWN of them, and how much that is."""
+    held = ((owner, owned, keeper.charge_of(owned)) for owner, owned in keeper.owners)
+    return nlargest(OWNERS_SHOWN, held, key=itemgetter(2))
 
 
 def lag_s(figures: KeepFigures) -> float:
@@ -88,6 +104,7 @@ def _standing(figures: KeepFigures) -> dict[str, object]:
         "paused": figures.paused,
         "ready": ready(figures),
         "bytes": figures.bytes,
+        "log_bytes": figures.charge,
         "lag_s": round(lag_s(figures), 3),
     }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.native.keeps import COMMIT_BOUNDS_S
 from tamis.router.admin.exposition import Exposition
-from tamis.router.admin.kept import lag_s, ready
+from tamis.router.admin.kept import lag_s, largest_owners, ready
 from tamis.router.kept.alarms import full_part
 
 if TYPE_CHECKING:
@@ -55,6 +55,22 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
     page.gauge("tamis_kept_memory_bytes", "Memory of the index of what is kept.", all_.memory_bytes)
     page.gauge("tamis_kept_log_bytes", "Bytes of the log that are in use on disk.", kept.used_bytes())
     page.gauge("tamis_kept_log_limit_bytes", "What tamis_kept_log_bytes may grow to.", settings.bytes)
+    page.gauge(
+        "tamis_kept_log_tight",
+        "1 while three quarters of the log are in use, so that shares of owners bind.",
+        int(keeper.keeps.is_tight),
+    )
+    page.gauge(
+        "tamis_kept_share_bytes",
+        "What the keeps of one owner may hold of the log then; 0 where shares do not bind.",
+        kept.share_bytes,
+    )
+    page.family(
+        "tamis_kept_owner_log_bytes",
+        "gauge",
+        "Bytes of the log that the keeps of an owner hold: frames, and 128 bytes a message; the largest 100.",
+        [({"owner": owner}, held) for owner, _, held in largest_owners(keeper)],
+    )
     page.gauge("tamis_kept_log_full", "1 while the log takes no messages for want of room.", log["is_full"])
     page.gauge("tamis_kept_disk_full", "1 while the disk has no room for the log to grow.", log["is_disk_full"])
     page.gauge("tamis_kept_log_damaged_files", "Files of the log that are damaged, since the start.", log["damaged"])

@@ -37,7 +37,7 @@ from tamis.router.kept.dead_letters import DeadLetters
 from tamis.router.kept.held import HeldKeep, SharedTerms
 from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.open_log import ring_bytes
-from tamis.router.kept.owners import Owners, filter_bytes
+from tamis.router.kept.owners import OwnedKeeps, Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 from tamis.router.kept.rights import Rights, check_names
 
@@ -71,7 +71,7 @@ class KeepHost:
         """Called once all routers in reach know what the keeps want that were there at the start."""
         self._wishes, self._rights = wishes, rights
         self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
-        self._owners = Owners()
+        self.owners = Owners()
         self._terms = SharedTerms()
         self._members = KeepMembers()
         self._letters = DeadLetters(self.keeps, self.by_name)
@@ -95,6 +95,7 @@ class KeepHost:
                 self.keeps.retire(n)
         for keep in found.keeps:
             self.keeps.open(keep.number, keep.made.terms, recovered_from=keep.since)
+            self.keeps.own(keep.number, self.owners.of(keep.made.owner).number)
             rest = self._terms.share(keep.made.terms)
             held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepState.IDLE, now_ms)
             self._hold(held, keep.made.terms)
@@ -143,6 +144,7 @@ class KeepHost:
         except OutOfMemory:
             raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         try:
+            self._own(number, owner)
             n = self._writer.append(KEEP_MADE if is_new else KEEP_BEGUN, written_keep(number, owner, keep))
         except NotDone:
             self.connections.work.add(self._let_go(number))
@@ -159,6 +161,12 @@ class KeepHost:
         self._filling[number] = []
         self.begin(held, keep)
         return held
+
+    def _own(self, number: int, owner: str) -> None:
+        try:
+            self.keeps.own(number, self.owners.of(owner).number)
+        except OutOfMemory:
+            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
 
     def _is_made(self, held: HeldKeep) -> None:
         """Go on with a keep whose record is appended, and which has its filters."""
@@ -208,7 +216,7 @@ class KeepHost:
         """Raise NotDone if this router does not make such a keep."""
         settings = self.connections.settings
         assert settings.kept is not None  # noqa: S101 - see `__init__`
-        quotas, own = quotas_of(settings), self._owners.of(owner)
+        quotas, own = quotas_of(settings), self.owners.of(owner)
         if self.connections.is_draining:
             raise NotDone(RefusalCode.DRAINING, "the router is draining")
         if keep.homes not in ((), (settings.id,)):
@@ -348,6 +356,10 @@ class KeepHost:
     def all_figures(self) -> KeepsFigures:
         return self.keeps.all_figures()
 
+    def charge_of(self, owner: OwnedKeeps) -> int:
+        """Return the bytes of the log that the keeps of an owner hold."""
+        return self.keeps.charge(owner.number)
+
     def totals(self) -> KeepFigures:
         return self.keeps.totals()
 
@@ -370,12 +382,12 @@ class KeepHost:
 
     def _hold(self, held: HeldKeep, terms: KeepTerms) -> None:
         self.by_number[held.number] = self.by_name[held.name] = held
-        self._owners.add(held.owner, terms)
+        self.owners.add(held.owner, terms)
         self._letters.add(held)
 
     def _unhold(self, held: HeldKeep) -> None:
         del self.by_number[held.number], self.by_name[held.name]
-        self._owners.remove(held.owner, held.terms)
+        self.owners.remove(held.owner, held.terms)
         self._terms.release(held.rest)
         self._letters.remove(held)
 

@@ -1,8 +1,9 @@
 """Replays: what the log holds, by predicate and time, read beside the loop and sent as the client takes it.
 
-Law: one thread reads for all replays of a router, and for who looks at a keep, a step at a time in turn; the loop sends
-what it found within the client's credit, and only while little waits for that connection. A client has
-`replays_per_client` at a time.
+Law: one thread reads for all replays of a router, and for who looks at a keep, a step at a time in turn. A step is
+read for a client that has credit and for whose connection little waits, and finds no more than the credit covers, so
+that all of it is sent at once; between steps a replay has its packed filters and a place in the log. A client has
+`replays_per_client` at a time, and all together have the pool (replay_pool.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Final, TypeVar
 
 from tamis.native import Gone, OutOfMemory, Table
 from tamis.native.log import Log, LogFailed
-from tamis.native.log_replay import LogReplay, ReplayedRecord
+from tamis.native.log_replay import LogReplay, ReplayedRecord, StepBuffer
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import EXTENSION_BYTES_MAX
 from tamis.protocol.wire.client_bodies import Credit
@@ -29,13 +30,12 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.keeping import KeepAsker
 from tamis.router.connections.connections import Connections
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.replay_pool import REPLAY_BYTES, TABLE_BYTES, ReplayPool
 
 QUEUED_BYTES_MAX: Final = 262_144
-"""While so much waits for a connection, a replay sends it nothing."""
+"""While so much waits for a connection, no step is read for it."""
 PAUSE_S: Final = 0.02
 FRAMES_A_TURN: Final = 200
-TABLE_BYTES: Final = 8 << 20
-"""What the filters of one replay may take when they are compiled."""
 
 Read = TypeVar("Read")
 
@@ -47,43 +47,71 @@ class Replays:
     """The replays of one router over `log`. `close` it before the log."""
 
     def __init__(self, connections: Connections, log: Log) -> None:
-        self._connections, self._log = connections, log
-        self._running: dict[tuple[int, int], _RunningReplay] = {}
+        assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
+        self._connections, self._log, self._kept = connections, log, connections.settings.kept
+        self.pool = ReplayPool(self._kept.replay_bytes)
+        self._clients: dict[int, _ClientReplays] = {}
+        self._buffer = StepBuffer()  # the thread's
         self._thread = ThreadPoolExecutor(1, "tamis replay")
         self._is_closed = False
 
+    def __len__(self) -> int:
+        """Return how many replays there are."""
+        return sum(len(client.running) for client in self._clients.values())
+
     def begin(self, client: KeepAsker, replay: Replay) -> None:
         """Begin a replay for `client`; NotDone says why not."""
-        kept = self._connections.settings.kept
-        most = kept.replays_per_client if kept is not None else 0
-        own = [at for at in self._running if at[0] == client.connection]
-        if len(own) >= most:
-            raise NotDone(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
-        at = client.connection, replay.id
-        if at in self._running:
-            raise NotDone(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
-        wanted = table_of(replay.filters, "a replay")
+        own = self._clients.get(client.connection) or _ClientReplays()
+        size = REPLAY_BYTES + sum(map(len, replay.filters))
+        self._check(own, replay, size)
+        table_of(replay.filters, "a replay").close()
         span_us = -(-replay.since_ns // 1_000), replay.until_ns // 1_000
-        running = _RunningReplay(client, replay, LogReplay(self._log, wanted, *span_us))
-        self._running[at] = running
-        running.task = self._connections.loop.create_task(self._run(at, running), name="tamis replay")
+        running = _RunningReplay(client, replay, LogReplay(self._log, *span_us), size)
+        self._clients[client.connection] = own
+        own.running[replay.id] = running
+        own.bytes += size
+        self.pool.waiting_bytes += size
+        running.task = self._connections.loop.create_task(self._run(own, running), name="tamis replay")
+
+    def _check(self, own: _ClientReplays, replay: Replay, size: int) -> None:
+        """Raise NotDone if a client that has `own` may not have `replay`, which takes `size` bytes, beside them."""
+        most = self._kept.replays_per_client
+        if len(own.running) >= most:
+            raise NotDone(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
+        if replay.id in own.running:
+            raise NotDone(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
+        if own.bytes + size > self.pool.client_max:
+            most = self.pool.client_max
+            raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's replays may take {most:,} bytes in all")
+        if self.pool.waiting_bytes + size > self.pool.waiting_max:
+            most = self.pool.waiting_max
+            raise NotDone(
+                RefusalCode.OVER_QUOTA, f"the replays of all clients may take {most:,} bytes: try again later"
+            )
 
     def end(self, connection: int, id_: int) -> bool:
         """End a replay that its client does not want any more; False: there is none."""
-        running = self._running.pop((connection, id_), None)
-        if running is not None:
-            running.is_wanted = False
-            running.more.set()
-        return running is not None
+        own = self._clients.get(connection)
+        running = own.running.pop(id_, None) if own is not None else None
+        if own is None or running is None:
+            return False
+        running.is_wanted = False
+        running.more.set()
+        own.bytes -= running.size
+        if not own.running:
+            del self._clients[connection]
+        return True
 
     def gone(self, connection: int) -> None:
         """Take in that a connection has ended."""
-        for at in [at for at in self._running if at[0] == connection]:
-            self.end(*at)
+        own = self._clients.get(connection)
+        for id_ in list(own.running) if own is not None else ():
+            self.end(connection, id_)
 
     def credit(self, connection: int, credit: Credit) -> None:
         """Let a client have more messages of a replay; one that there is none of is passed over."""
-        running = self._running.get((connection, credit.subscription))
+        own = self._clients.get(connection)
+        running = own.running.get(credit.subscription) if own is not None else None
         if running is not None:
             running.credit = max(running.credit, credit.frames_total)
             running.more.set()
@@ -91,57 +119,89 @@ class Replays:
     def close(self) -> None:
         """End all replays; return when nothing reads the log any more."""
         self._is_closed = True
-        for at in list(self._running):
-            self.end(*at)
+        for connection in list(self._clients):
+            self.gone(connection)
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     async def aside(self, read: Callable[[], Read]) -> Read:
         """Return what `read` returns, which reads the log; it is done between the steps of replays."""
         return await self._connections.loop.run_in_executor(self._thread, read)
 
-    async def _run(self, at: tuple[int, int], running: _RunningReplay) -> None:
+    async def _run(self, own: _ClientReplays, running: _RunningReplay) -> None:
         code, reason = 0, ""
         try:
-            while running.is_wanted and not running.reading.is_over and not self._is_closed:
-                found = await self._connections.loop.run_in_executor(self._thread, running.reading.step)
-                for frame in running.frames(found):
-                    await self._room(running)
-                    if not running.is_wanted or not running.client.is_open:
-                        return
-                    running.send(frame)
+            while self._goes_on(running) and not running.reading.is_over:
+                await running.credited()
+                async with own.turn:
+                    await self._queue_is_short(running)
+                    await self._step(running)
+        except NotDone as error:
+            code, reason = error.code, error.reason
         except LogFailed:
             code, reason = RefusalCode.LOG_FAILED, LOG_HAS_FAILED
         finally:
-            running.reading.close()
-        if running.is_wanted and running.client.is_open:
-            self._running.pop(at, None)
+            self.pool.waiting_bytes -= running.size
+        if self._goes_on(running):
+            self.end(running.client.connection, running.replay.id)
             end = ReplayEnd(running.replay.id, running.sent, code, reason)
             running.client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
-    async def _room(self, running: _RunningReplay) -> None:
-        """Wait until the client has credit, and little waits for its connection."""
-        while running.is_wanted and running.sent >= running.credit:
-            running.more.clear()
-            await running.more.wait()
-        if running.sent % FRAMES_A_TURN == 0:
-            await asyncio.sleep(0)
+    def _goes_on(self, running: _RunningReplay) -> bool:
+        return running.is_wanted and running.client.is_open and not self._is_closed
+
+    async def _step(self, running: _RunningReplay) -> None:
+        """Read on for a client that has credit, and send what is found, which the credit covers."""
+        async with self.pool.step():
+            if not self._goes_on(running):
+                return
+            for number, frame in enumerate(running.frames(await self.aside(lambda: running.read(self._buffer))), 1):
+                running.send(frame)
+                if number % FRAMES_A_TURN == 0:
+                    await asyncio.sleep(0)
+                if not self._goes_on(running):
+                    return
+
+    async def _queue_is_short(self, running: _RunningReplay) -> None:
+        """Wait until little waits for the connection."""
+        queued = self._connections.switch.connection
         with suppress(Gone):
-            while running.is_wanted and self._queued(running.client.connection) > QUEUED_BYTES_MAX:
+            while running.is_wanted and queued(running.client.connection).queued_bytes > QUEUED_BYTES_MAX:
                 await asyncio.sleep(PAUSE_S)
 
-    def _queued(self, connection: int) -> int:
-        return self._connections.switch.connection(connection).queued_bytes
+
+class _ClientReplays:
+    """Those of one connection, by id. `turn`: one of them reads and sends at a time."""
+
+    def __init__(self) -> None:
+        self.running: dict[int, _RunningReplay] = {}
+        self.bytes = 0
+        self.turn = asyncio.Lock()
 
 
 class _RunningReplay:
-    """One replay. `credit`: messages that it may send in all; `more` is set when that is raised."""
+    """One replay, which takes `size` bytes while it waits. `credit`: messages that it may send in all; `more` is set
+    when that is raised."""
 
-    def __init__(self, client: KeepAsker, replay: Replay, reading: LogReplay) -> None:
-        self.client, self.replay, self.reading = client, replay, reading
+    def __init__(self, client: KeepAsker, replay: Replay, reading: LogReplay, size: int) -> None:
+        self.client, self.replay, self.reading, self.size = client, replay, reading, size
         self.credit, self.sent = replay.credit_frames, 0
         self.more = asyncio.Event()
         self.is_wanted = True
         self.task: asyncio.Task[None] | None = None  # held, as a loop holds its tasks weakly
+
+    async def credited(self) -> None:
+        """Wait until the client has credit."""
+        while self.is_wanted and self.sent >= self.credit:
+            self.more.clear()
+            await self.more.wait()
+
+    def read(self, buffer: StepBuffer) -> list[ReplayedRecord]:
+        """Make one step: in the thread. NotDone, LogFailed: it cannot be made."""
+        wanted = table_of(self.replay.filters, "a replay")
+        try:
+            return self.reading.step(wanted, self.credit - self.sent, buffer)
+        finally:
+            wanted.close()
 
     def frames(self, found: list[ReplayedRecord]) -> Iterator[bytes]:
         """Give those of `found` that the client can take, as they are delivered."""

@@ -37,6 +37,8 @@ class KeptService:
         except BaseException:
             self.log.close()
             raise
+        self._clients, self._kept = clients, connections.settings.kept
+        self._share()
         self.replays = Replays(connections, self.log)
         self._elsewhere = Elsewhere(self.keeper, self.keeper.missed)
         self.keeper.known = self._elsewhere.known
@@ -57,6 +59,16 @@ class KeptService:
         is noticed within `noticed_within_ms`."""
         self._elsewhere.start(noticed_within_ms)
 
+    @property
+    def share_bytes(self) -> int:
+        """Return what the keeps of one owner may hold of the log while it is tight; 0: shares do not bind, as anybody
+        can take any name."""
+        tokens = self._clients.tokens
+        return int(self._kept.share * self._kept.bytes) if tokens and not tokens.has_token_of_anybody else 0
+
+    def _share(self) -> None:
+        self.keeper.keeps.share(self.share_bytes)
+
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
         state = self.log.state()
@@ -76,6 +88,7 @@ class KeptService:
         self.log.close()
 
     def _each_second(self, second: SecondPassed) -> None:
+        self._share()
         self.keeper.end_leases()
         self._elsewhere.each_second()
         self._alarms.look()

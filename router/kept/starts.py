@@ -4,6 +4,7 @@
 
 Law: who has asked is answered once all of it is on disk. A keep that has begun and is not made is none: a start lets go
 of it, and the client, which has no answer, asks again. The loop appends at most a quarter of a megabyte at a time.
+STARTS_AT_A_TIME read and append, each with a buffer of its own; others wait in turn.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tamis.router.kept.replays import Replays, table_of
 
 PAUSE_S: Final = 0.005
 """Between two pieces of which the second found no room in the ring."""
+STARTS_AT_A_TIME: Final = 4
 
 
 class Starts:
@@ -34,6 +36,7 @@ class Starts:
     def __init__(self, connections: Connections, keeper: KeepHost, replays: Replays) -> None:
         self._connections, self._keeper, self._replays = connections, keeper, replays
         self._tasks: set[asyncio.Task[None]] = set()  # held, as a loop holds its tasks weakly
+        self._turns = asyncio.Semaphore(STARTS_AT_A_TIME)
         self._is_closed = False
         keeper.begin = self.begin
 
@@ -49,6 +52,11 @@ class Starts:
         self._is_closed = True
 
     async def _run(self, held: HeldKeep, keep: Keep) -> None:
+        async with self._turns:
+            if self._is_wanted(held):
+                await self._start(held, keep)
+
+    async def _start(self, held: HeldKeep, keep: Keep) -> None:
         since_us = keep.start_ns // 1_000 if keep.start is StartAt.TIME else 0
         try:
             wanted = table_of(keep.terms.filters, "a keep")

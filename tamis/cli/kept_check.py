@@ -32,6 +32,10 @@ def _meaning(routers: list[str], settings: KeptSettings) -> Iterator[str]:
     yield f"{who} {verb} messages on disk; {whose} in {settings.folder}"
     bounds = (
         (f"{byte_count(settings.bytes)} of log", "what is to be kept is refused (LOG_FULL); acknowledgements go on"),
+        (
+            f"{settings.share:.4g} of the log for the keeps of an owner while three quarters are in use",
+            "its keeps are full, each by its terms (with tokens of names alone)",
+        ),
         (so_many(settings.keeps, "keep"), "more are refused (OVER_QUOTA)"),
         (
             f"{so_many(settings.keeps_per_client, 'keep')} and {byte_count(settings.bytes_per_client)} of a client",
@@ -39,6 +43,7 @@ def _meaning(routers: list[str], settings: KeptSettings) -> Iterator[str]:
         ),
         (f"{so_many(settings.members_per_keep, 'attachment')} of a keep", "more are refused (OVER_QUOTA)"),
         (f"{so_many(settings.replays_per_client, 'replay')} of a client at a time", "more are refused (OVER_QUOTA)"),
+        (f"{byte_count(settings.replay_bytes)} of memory for all replays", "they wait in turn"),
         (f"{byte_count(settings.memory_bytes)} of the newest messages in memory", "older ones are read from the disk"),
     )
     for bound, then in bounds:

@@ -10,6 +10,8 @@ from typing import Any
 
 from tamis.cli.tables import byte_count, duration, so_many
 
+_NAMED = 3
+
 
 def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
     """Give a line on the keeps and the log of a router, and one for each thing that is wrong with the log."""
@@ -34,6 +36,14 @@ def kept_lines(who: object, status: Mapping[str, Any]) -> Iterator[str]:
         yield f"{who} has no room in its log: the disk is full; what is to be kept is refused, acknowledgements go on"
     elif log["is_full"]:
         yield f"{who} has no room in its log: messages that are kept are refused until some are acknowledged"
+    share = kept.get("share_bytes")
+    past = [each for each in kept.get("owners", ()) if share and log["is_tight"] and each["log_bytes"] > share]
+    if past:
+        named = ", ".join(f"{each['owner']} ({byte_count(each['log_bytes'])})" for each in past[:_NAMED])
+        yield (
+            f"{who} has little room in its log; owners with more than their share of {byte_count(share)}, whose keeps "
+            f"are full: {named}" + (f" and {len(past) - _NAMED:,} more" if len(past) > _NAMED else "")
+        )
     if log["missing"]:
         told = f"{so_many(kept.get('damaged', 0), 'message')} lost with them"
         if kept.get("doubts"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.attack import admin, full, keeps_answers, matching, owners, places, trust
+from tests.attack import admin, full, keeps_answers, kept, matching, owners, places, trust
 from tests.attack.figure import Attack
 
 ATTACKS: Final[Mapping[str, Attack]] = {
@@ -31,4 +31,6 @@ ATTACKS: Final[Mapping[str, Attack]] = {
     "owners": owners.deeds,
     "poison": owners.poison,
     "lookalikes": owners.lookalikes,
+    "replays": kept.idle_replays,
+    "share": kept.a_full_share,
 }

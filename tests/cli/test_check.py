@@ -85,12 +85,12 @@ def test_a_section_kept_is_told_in_words(tmp_path: Path, capsys) -> None:
     assert main(["check", str(path), "--text-only"]) == 0
     _, *said = capsys.readouterr().out.splitlines()
     assert said[0] == f"a, c keep messages on disk; the log of a is in {tmp_path}/run/kept/a"
-    assert said[7] == f"b keeps messages on disk; its log is in {tmp_path}/run/kept/b"
+    assert said[9] == f"b keeps messages on disk; its log is in {tmp_path}/run/kept/b"
     assert said[1] == (
         "  at most 256.0 MiB of log; past that what is to be kept is refused (LOG_FULL); acknowledgements go on"
     )
-    assert said[9] == "  at most 5 keeps; past that more are refused (OVER_QUOTA)"
-    assert len(said) == 14
+    assert said[12] == "  at most 5 keeps; past that more are refused (OVER_QUOTA)"
+    assert len(said) == 18
     assert main(["check", str(path), "--text-only", "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["kept"]
     assert (kept["a"]["folder"], kept["b"]["keeps"]) == (f"{tmp_path}/run/kept/a", 5)
@@ -101,17 +101,29 @@ def test_every_bound_of_a_section_kept_is_told(tmp_path: Path, capsys) -> None:
 
     path = tmp_path / "network.yaml"
     numbers = {"bytes": 2**30 * 3, "segment_bytes": 2**20, "memory_bytes": 2**20 * 7, "keeps": 11, "keep_series": 13}
+    numbers |= {"share": 0.31}
     numbers |= {
         "keeps_per_client": 17,
         "bytes_per_client": 2**20 * 19,
         "members_per_keep": 23,
         "replays_per_client": 29,
+        "replay_bytes": 2**20 * 37,
     }
     assert {*numbers, "folder"} == {*KeptSettings.model_fields}
     path.write_text(f"routers: {{a: {{kept: {json.dumps(numbers | {'folder': 'x'})}}}}}\n")
     assert main(["check", str(path), "--text-only"]) == 0
     out = capsys.readouterr().out
-    for shown in ("3.0 GiB", "7.0 MiB", " 11 keeps", " 17 keeps", "19.0 MiB", " 23 ", " 29 "):
+    for shown in (
+        "3.0 GiB",
+        "7.0 MiB",
+        " 11 keeps",
+        " 17 keeps",
+        "19.0 MiB",
+        " 23 ",
+        " 29 ",
+        "37.0 MiB",
+        "0.31 of the log",
+    ):
         assert shown in out
 
 

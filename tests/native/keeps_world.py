@@ -6,6 +6,7 @@ Law: everything that clients see passes through the judge. A crash is a copy of 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import time
@@ -41,6 +42,7 @@ HOW = {
 }
 LEFT = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "skipped")
 MADE = 64
+OWNERS = 3
 
 
 def admission(number: int) -> Admission:
@@ -62,7 +64,18 @@ class NativeWorld:
         self.kept: dict[str, tuple[int, int]] = {}
         self._start()
 
+    def charges_are_right(self) -> None:
+        """An owner is charged what its keeps have, by their own figures: nothing, once nothing waits."""
+        for owner in range(1, 1 + OWNERS):
+            figures = [self.keeps.figures(n) for n, _ in self.kept.values() if 1 + n % OWNERS == owner]
+            held = sum(each.bytes + 128 * (each.open + each.past) for each in figures)
+            with contextlib.suppress(KeyError):  # it never had a keep in this life
+                assert self.keeps.charge(owner) == held
+                held = 0
+            assert held == 0
+
     def close(self) -> None:
+        self.charges_are_right()
         self.keeps.validate()
         self.keeps.close()
         self.switch.validate()
@@ -91,6 +104,7 @@ class NativeWorld:
         self.kept = {name: (number, n) for n, (name, number) in made.items()}
         for name, (number, n) in self.kept.items():
             self.keeps.open(number, replace(TERMS[name], ack_wait_ms=ACK_WAIT_MS), recovered_from=n)
+            self.keeps.own(number, 1 + number % OWNERS)
         self._point_at_dead_letters()
         self.publishers = {origin: self._connect(origin) for origin in (1, 2)}
         self.connection: dict[int, int] = {}
@@ -117,6 +131,7 @@ class NativeWorld:
             number = next(self._numbers)
             n = self.keeps.append(MADE, json.dumps([name, number]).encode())
             self.keeps.open(number, replace(TERMS[name], ack_wait_ms=ACK_WAIT_MS))
+            self.keeps.own(number, 1 + number % OWNERS)
             self.kept[name] = (number, n)
             self._point_at_dead_letters()
         self._confirmed_at.append((self.kept[name][1], name))

@@ -3,6 +3,7 @@ other; segments of another time are passed."""
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 
 from tamis.native import Table
 from tamis.native.log import DEAD_LETTER, MESSAGE, TIME_MAX, Log
+from tamis.native.log_replay import STEP_BYTES, LogReplay, StepBuffer
 from tamis.protocol.errors import TamisError
 from tamis.protocol.evaluate import predicate_matches
-from tamis.protocol.filters import Predicate
+from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.data_frames import encode_publish
 from tests.strategies import attributes, attributes_near, predicates
@@ -113,3 +115,23 @@ def test_segments_of_another_time_are_not_looked_at(tmp_path: Path, is_closed: b
             assert [record.t_us for record in log.replay(since_us=500, until_us=510)] == list(range(500, 511))
     assert (everything, none) == (1000, 0)
     assert 11 <= some <= 2 * (1 << 16) // 900
+
+
+@given(st.lists(st.sampled_from([0, 1, 7, 60, 300_000, 900_000]), max_size=12), st.lists(st.integers(1, 5), min_size=1))
+@settings(max_examples=settings.default.max_examples * 1 // 10, deadline=None)
+def test_steps_find_at_most_what_they_are_asked_for_and_everything_in_order(sizes: list[int], most: list[int]) -> None:
+    large = SMALL | {"bytes_max": 1 << 25, "segment_bytes": 1 << 22, "ring_bytes": 1 << 23}
+    bodies = [encode_publish(9, i + 1, 0, {"n": i % 2}, b"x" * size) for i, size in enumerate(sizes)]
+    with tempfile.TemporaryDirectory() as folder, Table() as table, Log(Path(folder) / "log", **large) as log:
+        table.add(Filter((Constraint("n", Op.EQ, (1,)),)), 0)
+        if bodies:
+            log.wait(log.append_messages(bodies, [1]))
+        replay, buffer, found, asked = LogReplay(log), StepBuffer(), [], itertools.cycle(most)
+        while not replay.is_over:
+            count = next(asked)
+            step = [record.frame for record in replay.step(table, count, buffer)]
+            assert len(step) <= count
+            assert len(step) <= 1 or sum(map(len, step)) <= STEP_BYTES
+            assert step or replay.is_over
+            found += step
+        assert found == bodies[1::2]
