@@ -3,7 +3,7 @@
  * Law: whether it is kept is known before anybody has a copy, so that a message that is refused goes to nobody, and may
  * come again. What it needs in memory is there before the record is appended. A confirmation that asks for the disk is
  * given when everything that was appended up to this message is on it. Who has a message kept waits for the disk from
- * then on (keep_hold.c).
+ * then on (keep_hold.c). A dry run is appended nowhere: its trail says which keeps want it.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -114,11 +114,21 @@ static int store(tm_switch *sw, const parts *message) {
     return result;
 }
 
+static void note_keeps(tm_switch *sw) {
+    const tm_keeps *keeps = sw->keeps;
+    for (uint32_t i = 0; i < keeps->wanted_count; i++) {
+        switch_trail_add(sw, TM_TRACE_KEEPS, keeps->rows[keeps->wanted_slots[i]]->number, 0);
+    }
+}
+
 /* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
 static __attribute__((noinline)) int keep_it(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by) {
     find_wanted(sw, count);
-    int result = store(sw, message);
+    int result = message->is_dry ? TM_OK : store(sw, message);
     *kept_by = result == TM_OK ? sw->keeps->wanted_count : 0;
+    if (result == TM_OK && switch_is_traced(message)) {
+        note_keeps(sw);
+    }
     return result;
 }
 

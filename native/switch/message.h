@@ -190,8 +190,8 @@ typedef struct tm_keep_refusal {
     const char *text;
 } tm_keep_refusal;
 
-/* `count` rows of local filters match: keep the message for those of them that are keeps, `*kept_by` of them. TM_OK, or
- * why it is kept by none. */
+/* `count` rows of local filters match: keep the message, unless it is a dry run, for those of them that are keeps,
+ * `*kept_by` of them. TM_OK, or why it is kept by none. */
 int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kept_by);
 /* Confirm a message once it is on disk; one that nobody keeps, at once. */
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept);
