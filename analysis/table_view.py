@@ -29,6 +29,7 @@ _HEADINGS: Final = {
     "form": "predicate",
     "covered_by_form": "covered by predicate",
     "hop": "links",
+    "group": "worker group",
     "times": "times delivered",
     "seen_at": "routers that had it",
     "got_us": "delivered at",
@@ -89,7 +90,7 @@ TITLES: Final = {
 }
 """Titles of tables; another table has its name for one."""
 _ORDER: Final = {
-    "delivery/faults": ("verdict", "at_us", "client", "router", "source", "attributes", "seen_at", "times"),
+    "delivery/faults": ("verdict", "at_us", "client", "group", "router", "source", "attributes", "seen_at", "times"),
     "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
     "content/covered": ("form", "covered_by_form"),
 }

@@ -210,6 +210,13 @@ def test_the_network_of_ones_own_and_its_report(tmp_path: Path) -> None:
     assert process.returncode == 0, said
     assert said.endswith(shown)
     assert (tmp_path / shown.strip()).stat().st_size > 10_000
+    from tamis.analysis.verdict_counts import FAULTS, verdict_counts
+
+    counts = verdict_counts(tmp_path / "answers")
+    print(counts)
+    assert counts is not None
+    assert {verdict: counts[verdict] for verdict in FAULTS} == dict.fromkeys(FAULTS, 0)
+    assert counts["delivered"] >= 302
 
 
 def test_the_last_part_has_what_a_network_is_for() -> None:
