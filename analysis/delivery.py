@@ -4,23 +4,25 @@ Law: a delivery *must* be where the filter was in force at a router in reach, we
 after it (`settle_us` and the errors of both clocks), nothing changed about then on the way there (`ways.py`; or
 anywhere, `unrest.py`), and the logs of both ends are whole about then. It *may* be where any of this is not so: then no
 fault is found, but the delivery is counted with the reason. At the router where the message came in neither the network
-nor another clock matters. A drop that was counted is no delivery and no mystery either: it is listed as a drop.
+nor another clock matters. A drop that was counted is no delivery and no mystery either: it is listed as a drop. What
+worker groups share is judged by the group (`shares.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from tamis.analysis import shares
 from tamis.analysis.parts import gathered, sent
+from tamis.analysis.standing import ID, LOCAL_US, LOG, MUST, OUTSIDE, PLACE, REASONS, standing, why
 from tamis.analysis.unrest import TICK_US
 from tamis.analysis.verdict_counts import FAULTS, VERDICTS
 
-LOCAL_US: Final = 50_000
-"""Time of one turn of a router's loop; what happens in one turn may be written down in another order."""
 SLOT_US: Final = 30_000_000
 """Subscriptions shorter than this are looked for near the message only: a client that keeps changing its mind asks for
 the same thing very often."""
@@ -28,15 +30,6 @@ _LASTING: Final = -1
 """The slot of subscriptions that last longer."""
 TRAVELLING_MAX: Final = 300_000
 """The most subscriptions that are sent whole to each partition of the messages: tens of MB."""
-ID: Final = ("origin", "number")
-PLACE: Final = ("router", "epoch", "connection")
-MUST, UNREST, SUBSCRIPTION, LOG, UNREACHABLE, OUTSIDE = range(6)
-REASONS: Final = {
-    UNREST: "the way to it was changing, or it was not written which it was",
-    SUBSCRIPTION: "the subscription had just come, or was about to go",
-    LOG: "the router's log has a hole there, ends before, or samples otherwise",
-    UNREACHABLE: "the router was out of reach",
-}
 
 
 @dataclass(frozen=True)
@@ -58,6 +51,8 @@ class DeliveryEvidence:
     """For each source and router the `spans` in which the way between them changed, where that is known; then no other
     change counts."""
     settle_us: int
+    keep: Callable[[DataFrame], DataFrame]
+    """Has a table that is read more than once worked out once."""
 
     def asked_by(self, wanted: DataFrame) -> DataFrame:
         """Return `wanted` prepared for a join with messages: if subscriptions are few, they travel to the messages."""
@@ -85,9 +80,22 @@ def told(evidence: DeliveryEvidence, got: DataFrame) -> DataFrame:
 
 
 def judged(evidence: DeliveryEvidence) -> DataFrame:
-    """Return a row for each message and connection that it concerns, with `verdict` and `reason`."""
+    """Return a row for each message and connection that it concerns, with `verdict` and `reason`; for what a worker
+    group as a whole did not get, or got twice, one with `group` and no connection."""
     got = told(evidence, observed(evidence.messages))
     both = expected(evidence).join(got, [*ID, *PLACE], "full_outer")
+    if evidence.in_force.where(F.col("group").isNotNull()).isEmpty():
+        return _judged(evidence, both)
+    both = evidence.keep(both)
+    groups = evidence.keep(shares.shared(both, evidence.messages))
+    one = both.where(F.col("standing").isNotNull() | F.col("got_us").isNotNull())
+    of_each = _judged(evidence, one).join(shares.takers(groups), [*ID, *PLACE], "left")
+    of_each = of_each.withColumn("is_due", F.col("is_due") | F.coalesce("is_share", F.lit(False))).drop("is_share")
+    return of_each.unionByName(shares.judged(groups), allowMissingColumns=True)
+
+
+def _judged(evidence: DeliveryEvidence, both: DataFrame) -> DataFrame:
+    """Return a row for each row of `both`, which says what was expected and what was observed."""
     whole = _event_holes(evidence).select("router", "epoch", F.col("first_hole_us"))
     clients = evidence.in_force.groupBy(*PLACE).agg(F.first("client").alias("client"))
     both = both.join(sent(whole), ["router", "epoch"], "left").join(sent(clients), list(PLACE), "left")
@@ -103,22 +111,29 @@ def judged(evidence: DeliveryEvidence) -> DataFrame:
         .otherwise("undecided")
     )
     return both.select(
-        *(*ID, *PLACE, "client", "times", "got_us", verdict.alias("verdict")),
+        *(*ID, *PLACE, "client", F.lit(None).cast("string").alias("group")),
+        *("times", "got_us", verdict.alias("verdict")),
         F.coalesce(F.col("standing") == MUST, F.lit(False)).alias("is_due"),
-        F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), _reason()).alias("reason"),
+        F.when(is_stray & is_dark, REASONS[LOG]).when(F.col("got_us").isNull(), why()).alias("reason"),
     )
 
 
 def expected(evidence: DeliveryEvidence) -> DataFrame:
     """Return a row for each message and connection whose filters it satisfies about that time: the best `standing` of
-    the connection's subscriptions, and whether the message `is_dropped` anywhere."""
+    the connection's subscriptions without a group (null: it has none), `shares`, the group and standing of each of the
+    others, and whether the message `is_dropped` anywhere."""
     wanted = _with_clock(evidence.in_force, evidence).join(sent(_ends(evidence)), ["router", "epoch"], "left")
     slots = _in_slots(wanted, evidence.settle_us)
     pairs = _with_source(evidence).join(evidence.asked_by(slots), ["filter", "slot"])
     pairs = pairs.where(F.col("own") | ~_is_publisher())
     pairs = pairs.join(sent(evidence.unsteady), ["source", "router"], "left")
-    pairs = pairs.withColumn("standing", _standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
-    return pairs.groupBy(*ID, *PLACE).agg(F.min("standing").alias("standing"), F.max("is_dropped").alias("is_dropped"))
+    pairs = pairs.withColumn("standing", standing(evidence.settle_us)).where(F.col("standing") != OUTSIDE)
+    shares_none = F.col("group").isNull()
+    return pairs.groupBy(*ID, *PLACE).agg(
+        F.min(F.when(shares_none, F.col("standing"))).alias("standing"),
+        F.collect_set(F.when(~shares_none, F.struct("group", "standing"))).alias("shares"),
+        F.max("is_dropped").alias("is_dropped"),
+    )
 
 
 def _in_slots(wanted: DataFrame, settle_us: int) -> DataFrame:
@@ -201,50 +216,9 @@ def _event_holes(evidence: DeliveryEvidence) -> DataFrame:
     return events.groupBy("router", "epoch").agg(F.min("from_us").alias("first_hole_us"))
 
 
-def _standing(settle_us: int) -> Column:
-    """Return the column that says what one subscription demands of one message."""
-    at, since, until = F.col("at_us"), F.col("since_at_us"), F.col("until_at_us")
-    is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
-    unknown = F.lit(settle_us)
-    error = F.when(is_home, 0).otherwise(F.coalesce("error_us", unknown) + F.coalesce("home_error_us", unknown))
-    margin = error + F.when(is_home, LOCAL_US).otherwise(settle_us)
-    by_way = F.exists("spans", lambda span: at.between(span.from_us, span.to_us))
-    is_moving = F.coalesce(by_way, "is_restless", F.lit(False))
-    return (
-        F.when((at < since - error) | (at > until + error), OUTSIDE)
-        .when(~is_home & ~F.array_contains(F.coalesce("reach", F.array()), F.col("router")), UNREACHABLE)
-        .when(~is_home & is_moving, UNREST)
-        .when((at < since + margin) | (at > until - margin), SUBSCRIPTION)
-        .when(_is_dark(settle_us), LOG)
-        .otherwise(MUST)
-    )
-
-
-def _is_dark(settle_us: int) -> Column:
-    """Return the column that says whether the home router's log leaves open what happened."""
-    here = F.col("at_us") - F.col("home_offset_us")
-    messages = F.exists(
-        F.coalesce("messages_holes", F.array()),
-        lambda hole: (hole.from_us < here + settle_us) & (hole.to_us > here - settle_us),
-    )
-    events = F.exists(
-        F.coalesce("events_holes", F.array()), lambda hole: (hole.from_us < here) & (hole.to_us > F.col("since_us"))
-    )
-    mine, source = F.col("sampling"), F.col("source_sampling")
-    covers = (mine == "all") | (mine == source) | (mine.try_cast("double") >= source.try_cast("double"))
-    return messages | events | ~F.coalesce(covers, F.lit(False))
-
-
 def _is_publisher() -> Column:
     is_home = (F.col("source") == F.col("router")) & (F.col("source_epoch") == F.col("epoch"))
     return is_home & F.coalesce(F.col("publisher") == F.col("connection"), F.lit(False))
-
-
-def _reason() -> Column:
-    reason = F.lit(None).cast("string")
-    for standing, words in REASONS.items():
-        reason = F.when(F.col("standing") == standing, words).otherwise(reason)
-    return reason
 
 
 def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> DataFrame:
@@ -257,7 +231,7 @@ def faults(verdicts: DataFrame, published: DataFrame, messages: DataFrame) -> Da
     return (
         wrong.join(said, list(ID), "left")
         .join(seen, list(ID), "left")
-        .select("verdict", *ID, "at_us", "source", *PLACE, "client", "times", "attributes", "seen_at")
+        .select("verdict", *ID, "at_us", "source", *PLACE, "client", "group", "times", "attributes", "seen_at")
         .orderBy("at_us", *ID, *PLACE)
     )
 
@@ -283,9 +257,9 @@ def undecidable(restless_spans: DataFrame, unsteady: DataFrame) -> DataFrame:
 
 def by_client(verdicts: DataFrame) -> DataFrame:
     """Return a row for each router and client with the counts of its verdicts; a client is unknown if it never asked
-    for anything."""
-    known = verdicts.groupBy("router", "client").pivot("verdict", list(VERDICTS)).count().fillna(0)
-    return known.orderBy("router", "client")
+    for anything. What no member of a worker group got, or two, has a row of the group."""
+    known = verdicts.groupBy("router", "client", "group").pivot("verdict", list(VERDICTS)).count().fillna(0)
+    return known.orderBy("router", "client", "group")
 
 
 def in_vain(messages: DataFrame) -> DataFrame:

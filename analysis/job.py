@@ -34,6 +34,8 @@ class Job:
     settle_us: int = SETTLE_US
     notice_us: int = NOTICE_US
     advise: AdviceRequest | None = None
+    network: str = ""
+    """The name of the network, for the head of the page."""
 
 
 def analyze(spark: SparkSession, folder: Path, job: Job, told: Told = lambda _: None) -> list[Advice]:
@@ -55,5 +57,5 @@ def answer(spark: SparkSession, read: Logs, job: Job, told: Told) -> list[Advice
     finally:
         study.close()
     told(REPORT)
-    (job.out / REPORT).write_text(report.page(report.read(job.out)), encoding="utf-8")
+    (job.out / REPORT).write_text(report.page(report.read(job.out), job.network), encoding="utf-8")
     return found

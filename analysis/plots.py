@@ -7,6 +7,7 @@ routers' counts were summed; a span without a count is one without traffic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -117,9 +118,9 @@ def _selectivity(tables: Tables) -> str:
 
 
 def _curves(name: str, title: str, x: str, lines: Sequence[ChartLine], shown: Shown, log_x: bool = False) -> str:
-    return _drawn(
-        name, title, Axis.over(x, [across for line in lines for across, _ in line.points], log_x), lines, shown
-    )
+    """Draw over `x`, which is counted."""
+    across = Axis.over(x, [at for line in lines for at, _ in line.points], log_x)
+    return _drawn(name, title, replace(across, whole=True), lines, shown)
 
 
 def _drawn(
@@ -133,7 +134,8 @@ def _drawn(
     points: Points = [point for line in lines for point in line.points]
     if len({across for across, _ in points}) < 2:
         return ""
-    return chart(name, title, x, Axis.over("", [up for _, up in points], False), lines, shown, faults)
+    y = Axis.over("", [up for _, up in points], False)
+    return chart(name, title, x, replace(y, whole=shown is humane.count and y.high >= 1), lines, shown, faults)
 
 
 _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {

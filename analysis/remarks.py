@@ -81,8 +81,13 @@ def undelivered(tables: Tables) -> Iterator[str]:
             why = _largest(_drops(tables)) or "the routers' counters say no more"
         else:
             clients = tables.get("delivery/by_client", ())
-            why = _largest({f"{row['client'] or 'unknown'} at {row['router']}": row[verdict] for row in clients})
+            why = _largest({_receiver(row): row[verdict] for row in clients})
         yield f"{count:,} {words}{f': {why}' if why else ''}."
+
+
+def _receiver(row: Mapping[str, Any]) -> str:
+    group = row.get("group")  # earlier answers have none
+    return f"{row['client'] or 'unknown'} at {row['router']}" if group is None else f"worker group {group}"
 
 
 def _drops(tables: Tables) -> dict[str, int]:

@@ -37,7 +37,8 @@ SECTIONS: Final = (
         "delivery",
         "Deliveries",
         "Each recorded message against the subscriptions that were in force, decided anew. "
-        "Faults are listed one by one. What is undecided is so for the reason given: "
+        "Faults that differ in the message alone are one row, with one of the messages. "
+        "What is undecided is so for the reason given: "
         "within the spans below, clock errors included.",
         ("faults", "counts", "by_client", "undecidable", "in_vain"),
     ),
@@ -76,6 +77,7 @@ SECTIONS: Final = (
         "What was read, the lives of routers, changes of links and routers, holes in the records, and clocks.",
     ),
 )
+TITLE: Final = "What the routers wrote"
 _TILES: Final = (("delivered", "good"), *((fault, "bad") for fault in FAULTS), ("undecided", "doubt"))
 
 
@@ -86,25 +88,27 @@ def read(out: Path) -> dict[str, list[dict[str, Any]]]:
     return {f"{path.parent.name}/{path.name}": pq.read_table(path).to_pylist() for path in folders}
 
 
-def page(tables: Tables) -> str:
+def page(tables: Tables, network: str = "") -> str:
+    """Return the page; `network` is the name of the network, empty where nobody has said it."""
+    title = f"{network}: what the routers wrote" if network else TITLE
     asked = {name.partition("/")[0] for name in tables}
     sections = [section for section in SECTIONS if section.question in asked]
     links = [("short", "In short"), *((section.question, section.title) for section in sections)]
     items = "".join(f'<li><a href="#{place}">{escape(title)}</a></li>' for place, title in links)
     body = [
-        _head(tables),
+        _head(tables, title),
         f'<nav aria-label="On this page"><ul>{items}</ul></nav><main id="main">',
         *_short(tables),
         *(part for section in sections for part in _section(section, tables)),
         "</main>",
     ]
-    return _PAGE.format(sheet=SHEET, body="\n".join(body))
+    return _PAGE.format(title=escape(title), sheet=SHEET, body="\n".join(body))
 
 
-def _head(tables: Tables) -> str:
+def _head(tables: Tables, title: str) -> str:
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _facts(tables))
     drawn = network_map.drawing(tables)
-    return f'<header><h1>What the routers wrote</h1><div class="head"><dl>{facts}</dl>{drawn}</div></header>'
+    return f'<header><h1>{escape(title)}</h1><div class="head"><dl>{facts}</dl>{drawn}</div></header>'
 
 
 def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
@@ -171,7 +175,7 @@ def _section(section: ReportSection, tables: Tables) -> Iterator[str]:
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>What the routers wrote</title><style>
+<title>{title}</title><style>
 {sheet}</style></head><body><a class="skip" href="#main">Skip to the answers</a>
 {body}
 </body></html>

@@ -19,6 +19,7 @@ from tamis.analysis.kept import audit, book, figures
 from tamis.analysis.kept.book import KeepBook
 from tamis.analysis.logs import Logs
 from tamis.analysis.parts import are_few, gathered
+from tamis.analysis.standing import ID
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have told each other of a change and delivered what was under way."""
@@ -101,7 +102,7 @@ class Findings:
     @once
     def published(self) -> DataFrame:
         satisfied = matches.with_filters(matches.published(self.messages), self.forms)
-        return self._keep(gathered(satisfied, *delivery.ID))
+        return self._keep(gathered(satisfied, *ID))
 
     @once
     def changes(self) -> DataFrame:
@@ -128,7 +129,7 @@ class Findings:
     def verdicts(self) -> DataFrame:
         evidence = delivery.DeliveryEvidence(
             *(self.published, self.messages, self.in_force, self.lives, self.holes, self.clocks),
-            *(self.events("topology"), self.restless, self.unsteady, self.settle_us),
+            *(self.events("topology"), self.restless, self.unsteady, self.settle_us, self._keep),
         )
         return self._keep(delivery.judged(evidence))
 
@@ -155,7 +156,7 @@ class Findings:
     def kept_faults(self) -> DataFrame:
         records, made = self.logs.kind("kept"), self.keep_book
         entered = self.logs.messages.where(F.col("attributes").isNotNull() & F.col("refused").isNull())
-        entered = entered.groupBy(*delivery.ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
+        entered = entered.groupBy(*ID, "router", "epoch").agg(F.min("t_us").alias("entered_us"))
         found = (
             audit.of_positions(self.kept),
             audit.missing(self.spark, self.published, entered, self.kept, made),

@@ -92,11 +92,11 @@ section { scroll-margin-top: 52px }
 .bad strong { color: var(--bad) }
 .doubt strong { color: var(--doubt) }
 .short { padding-left: 1.2em }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 500px), 1fr)); gap: 12px 28px }
-figure { margin: .6rem 0; min-width: 0 }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr)); gap: 12px 28px }
+figure { margin: .6rem 0; min-width: 0; max-width: 570px }
 figcaption { font-weight: 600 }
 .frame { overflow-x: auto; position: relative }
-figure svg { display: block; width: 100%; height: auto; min-width: 460px }
+figure svg { display: block; width: 100%; height: auto }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif }
 svg .soft { fill: var(--soft) }
 svg .grid { stroke: var(--rule); fill: none }
@@ -122,6 +122,10 @@ tbody tr:hover { background: var(--raised) }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .moment { white-space: nowrap; font-variant-numeric: tabular-nums }
 .wide { min-width: 24ch }
+td, th { overflow-wrap: break-word }
+.many .moment, .many thead .number { white-space: normal }
+.many td, .many th { padding-right: 9px }
+.many .wide { min-width: 12ch }
 summary { cursor: pointer; padding: 4px 0 }
 summary h3 { display: inline }
 """
@@ -132,7 +136,6 @@ body { font-size: 15px }
 header, nav, main { padding: 0 14px }
 h1 { font-size: 1.4rem }
 dl { gap: 2px 12px }
-.head figure svg { min-width: 0 }
 """
 
 _PRINT: Final = """
@@ -142,7 +145,6 @@ h2, h3, caption, figcaption { break-after: avoid }
 h2 { margin-top: 1.4rem }
 figure, tr, .tiles { break-inside: avoid }
 .frame { overflow: visible }
-figure svg { min-width: 0 }
 .plots { grid-template-columns: 1fr 1fr }
 table { font-size: 7.5pt }
 td, th { padding-right: 8px }

@@ -30,8 +30,9 @@ def numbered(spark: SparkSession, texts: list[str]) -> DataFrame:
 
 
 def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> DataFrame:
-    """Return a row for each filter of each subscription: router, epoch, connection, client, own, filter, since_us and
-    until_us by the router's clock."""
+    """Return a row for each filter of each subscription: router, epoch, connection, client, group, own, filter,
+    since_us and until_us by the router's clock. `group` is null where it shares with nobody, or in records of routers
+    that did not write it down."""
     one = Window.partitionBy("router", "epoch", "connection", "subscription").orderBy("n")
     last = parts.sent(lives.select("router", "epoch", "last_us"))
     spans = (
@@ -39,7 +40,7 @@ def in_force(subscription: DataFrame, lives: DataFrame, filters: DataFrame) -> D
         .where(F.col("what") == "added")
         .join(last, ["router", "epoch"])
         .select(
-            *("router", "epoch", "connection", "client", F.coalesce("own", F.lit(True)).alias("own")),
+            *("router", "epoch", "connection", "client", "group", F.coalesce("own", F.lit(True)).alias("own")),
             F.explode("filters").alias("form"),
             F.col("t_us").alias("since_us"),
             F.coalesce("next_us", "last_us").alias("until_us"),

@@ -1,7 +1,7 @@
 """A table of the answers as people read it: headings in words, figures with units, filters as predicates.
 
 Law: what a cell rounds, it has exactly in its `title`; which column of which table it is stands in `data-table` and
-`data-column`. Long tables are folded, and end at a number of rows that is said.
+`data-column`. Equal faults are one row; long tables are folded up, and end at a number of rows that is said.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from tamis.analysis import humane
+from tamis.analysis.folding import folded
 
 Row = Mapping[str, Any]
 ROWS_MAX: Final = 100
 OPEN_ROWS_MAX: Final = 24
 """Rows of a table that is shown open; a longer one is folded up."""
+
+FEW_COLUMNS_MAX: Final = 8
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
 _NAMES: Final = frozenset(
@@ -24,11 +27,13 @@ _NAMES: Final = frozenset(
 _SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
 _BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
 _PREDICATES: Final = frozenset({"form", "covered_by_form"})
-_CODE: Final = _PREDICATES | {"attributes"}
+_CODE: Final = _PREDICATES | {"attributes", "message"}
 _HEADINGS: Final = {
     "form": "predicate",
     "covered_by_form": "covered by predicate",
     "hop": "links",
+    "message": "message, for example",
+    "group": "worker group",
     "times": "times delivered",
     "seen_at": "routers that had it",
     "got_us": "delivered at",
@@ -54,7 +59,7 @@ _HEADINGS: Final = {
     "sigma": "subscriptions a wanted message (sigma)",
 }
 TITLES: Final = {
-    "delivery/faults": "What went wrong, one by one",
+    "delivery/faults": "What went wrong, equal faults together",
     "delivery/counts": "Deliveries by verdict",
     "delivery/by_client": "Deliveries by client",
     "delivery/undecidable": "When the network was changing, so that deliveries between routers are not judged",
@@ -67,7 +72,7 @@ TITLES: Final = {
     "latency/by_link": "Over each link",
     "latency/by_length": "From source to router, by the links between them",
     "latency/matching": "Matching, by filters in the table",
-    "kept/faults": "What went wrong with kept messages, one by one",
+    "kept/faults": "What went wrong with kept messages, equal faults together",
     "kept/fates": "What became of kept messages",
     "kept/keeps": "Keeps",
     "kept/over_time": "Depth over time",
@@ -89,7 +94,8 @@ TITLES: Final = {
 }
 """Titles of tables; another table has its name for one."""
 _ORDER: Final = {
-    "delivery/faults": ("verdict", "at_us", "client", "router", "source", "attributes", "seen_at", "times"),
+    "delivery/faults": ("verdict", "cases", "client", "group", "router", "source", "attributes", "seen_at", "times"),
+    "kept/faults": ("fault", "cases", "name", "router"),
     "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
     "content/covered": ("form", "covered_by_form"),
 }
@@ -158,6 +164,7 @@ def _changes(whats: Sequence[str]) -> str:
 
 def table(name: str, rows: Sequence[Row]) -> str:
     """Return the table called `name`, `question/table`, with its title above."""
+    rows = folded(name, rows)
     title = escape(TITLES.get(name, name.partition("/")[2].replace("_", " ")))
     if not rows:
         return f'<div class="answer"><h3>{title}</h3><p class="soft">nothing</p></div>'
@@ -172,13 +179,18 @@ def table(name: str, rows: Sequence[Row]) -> str:
     more = f'<p class="soft">{len(rows) - ROWS_MAX:,} more in the Parquet table</p>' if len(rows) > ROWS_MAX else ""
     whole = (
         f'<div class="frame" role="region" tabindex="0" aria-label="{title}">'
-        f'<table data-table="{name}"><caption>{title}</caption>'
+        f'<table class="{_width(columns)}" data-table="{name}"><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>{more}"
     )
     if len(rows) > OPEN_ROWS_MAX and name != _OPEN:
         summary = f'<h3>{title}</h3> <span class="soft">{len(rows):,} rows</span>'
         whole = f"<details><summary>{summary}</summary>{whole}</details>"
     return f'<div class="answer">{whole}</div>'
+
+
+def _width(columns: Sequence[str]) -> str:
+    """Return the style of a table of few columns, or of many, which are narrower."""
+    return "many" if len(columns) > FEW_COLUMNS_MAX else "few"
 
 
 def _cells(columns: Sequence[str], numbers: set[str], row: Row) -> str:

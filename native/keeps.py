@@ -207,6 +207,8 @@ class SwitchKeeps:
         )
         check(lib.tm_keep_open(self.c, number, c_terms, self._number))
         subscriber = int(self._number[0])
+        if self._switch is not None:
+            self._switch.knows(subscriber)
         if recovered_from is not None:
             check_log(lib.tm_keep_recover(self.c, number, recovered_from))
             self.filter(number, terms.filters)

@@ -133,7 +133,8 @@ class Admission:
 
 
 class Subscribed(NamedTuple):
-    """A filter that a subscriber holds; `connection` is the one that serves the subscriber, or None."""
+    """A filter that a subscriber holds; `connection` is the one that serves the subscriber, or None. `keep`: the number
+    of the keep that the subscriber is; 0: it is a client."""
 
     filter: bytes
     handle: int
@@ -141,6 +142,7 @@ class Subscribed(NamedTuple):
     connection: int | None
     subscription: int
     own_messages: bool
+    keep: int
 
 
 class Shed(NamedTuple):
@@ -216,7 +218,11 @@ class Switch(RemoteRouters):
         greeting."""
         check_alive(lib.tm_switch_admit(self.c, connection, ffi.new("tm_admission *", asdict(admission))))
         if not admission.is_link:
-            self._table.knows(self.subscriber_of(connection))
+            self.knows(self.subscriber_of(connection))
+
+    def knows(self, subscriber: int) -> None:
+        """Let the table name `subscriber`, which C has made, in its answers."""
+        self._table.knows(subscriber)
 
     def subscriber_of(self, connection: int) -> int:
         """Return the number of the subscriber that a client's connection serves; Gone if it serves none any more."""
@@ -224,6 +230,10 @@ class Switch(RemoteRouters):
         if found == lib.TM_SUBSCRIBER_NONE:
             raise Gone("the connection serves no subscriber")
         return found
+
+    def keep_of(self, subscriber: int) -> int:
+        """Return the number of the keep that a subscriber is; 0: it is none."""
+        return int(lib.tm_switch_keep_of(self.c, subscriber))
 
     def connection_of(self, subscriber: int) -> int | None:
         """Return the number of the connection that serves `subscriber`; None: none does."""
@@ -327,7 +337,8 @@ class Switch(RemoteRouters):
         packed = bytes(ffi.buffer(found.filter, found.size))
         served = None if found.connection == lib.TM_CONNECTION_NONE else int(found.connection)
         return Subscribed(
-            *(packed, found.handle, found.subscriber, served, found.subscription), bool(found.own_messages)
+            *(packed, found.handle, found.subscriber, served, found.subscription),
+            *(bool(found.own_messages), int(found.keep)),
         )
 
     # --- figures -------------------------------------------------------------------------------------------------

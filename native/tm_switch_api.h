@@ -76,6 +76,8 @@ int tm_switch_admit(tm_switch *sw, uint32_t connection, const tm_admission *admi
 
 /* The subscriber that a connection serves; TM_SUBSCRIBER_NONE: none. */
 uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection);
+/* The number of the keep that a subscriber is; 0: it is none. */
+uint32_t tm_switch_keep_of(const tm_switch *sw, uint32_t subscriber);
 
 /* A subscriber without a connection, on the terms of an admission that is no link's: TM_OK, TM_NO_MEMORY or
  * TM_TOO_MANY. It may subscribe, and frames wait for it up to its queue_bytes_max, with its policy where no more fit
@@ -253,6 +255,7 @@ typedef struct tm_subscribed {
     uint32_t subscriber;
     uint32_t connection; /* of the subscriber, or TM_CONNECTION_NONE */
     uint32_t subscription;
+    uint32_t keep; /* that the subscriber is; 0: it is a client */
     uint8_t own_messages;
 } tm_subscribed;
 
@@ -363,12 +366,13 @@ int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms);
 /* The frame of a TM_EVENT_UNROUTED once more; what it causes goes up later. Without a route still, it is dropped. */
 int tm_switch_retake(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
 
-/* What happened to a message with a trace id, or to a dry run. Behind it stand four lists of tm_trace_row: */
-#define TM_TRACE_LISTS 4
+/* What happened to a message with a trace id, or to a dry run. Behind it stand five lists of tm_trace_row: */
+#define TM_TRACE_LISTS 5
 #define TM_TRACE_SATISFIED 0 /* (client, subscription id) that the message satisfies, or would */
 #define TM_TRACE_MATCHED 1   /* (router, filter id) of one matching filter of each router that it is sent on to */
 #define TM_TRACE_LINKS 2     /* (neighbour, its connection) it was queued for */
 #define TM_TRACE_CLIENTS 3   /* (client, its connection) it was queued for */
+#define TM_TRACE_KEEPS 4     /* (keep, 0) that has it, or would */
 #define TM_TRACE_ROWS 256    /* of each list, at most; counts go on */
 #define TM_TRACE_NOT_DROPPED 255
 #define TM_TRACE_UNTRACED 254 /* its publisher has asked for too many traces: the message went on without its trace */

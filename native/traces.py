@@ -37,10 +37,13 @@ class Trace:
     links: tuple[int, ...]
     """Neighbours that the message was queued for."""
     clients: tuple[int, ...]
+    keeps: tuple[int, ...]
+    """Numbers of the keeps that have the message, or would."""
     satisfied_count: int
     matched_count: int
     links_count: int
     clients_count: int
+    keeps_count: int
 
     @staticmethod
     def read(data: bytes) -> Trace:
@@ -51,7 +54,7 @@ class Trace:
         for count in head.rows:
             lists.append(tuple((int(rows[index].number), int(rows[index].id)) for index in range(count)))
             rows += count
-        satisfied, matched, links, clients = lists
+        satisfied, matched, links, clients, keeps = lists
         counts = [int(count) for count in head.counts]
         return Trace(
             trace=int(head.trace),
@@ -67,10 +70,12 @@ class Trace:
             matched=matched,
             links=tuple(number for number, _ in links),
             clients=tuple(number for number, _ in clients),
+            keeps=tuple(number for number, _ in keeps),
             satisfied_count=counts[lib.TM_TRACE_SATISFIED],
             matched_count=counts[lib.TM_TRACE_MATCHED],
             links_count=counts[lib.TM_TRACE_LINKS],
             clients_count=counts[lib.TM_TRACE_CLIENTS],
+            keeps_count=counts[lib.TM_TRACE_KEEPS],
         )
 
 

@@ -142,6 +142,9 @@ ROUTERS_MAX = 16_384
 REPORT_ITEMS_MAX = 256
 """Filters, departures or subscriptions listed in one report; the count beside the list says how many there are."""
 
+REPORT_KEEPS_MAX = 64
+"""Kept subscriptions named in one report: 16 KiB of names at most; the count beside them says how many there are."""
+
 CAPABILITIES_MAX = 16
 CAPABILITY_BYTES_MAX = 32
 """Capabilities in a hello and the length of each: a hello must fit what an unauthenticated peer may send."""

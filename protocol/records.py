@@ -143,6 +143,7 @@ KINDS: Final = {
                 RecordField("filters", "texts", "each as the JSON form that `tamis match` reads"),
                 RecordField("keys", "texts", "of the filters, 16 hex digits each: equal ones mean the same"),
                 RecordField("own", "boolean", "the client wants its own messages, too"),
+                RecordField("group", "text", "of `added`: the worker group that it is in; left out: none"),
                 RecordField("cause", "text", "`asked` or `gone`"),
             ),
         ),

@@ -92,6 +92,10 @@ uint32_t tm_switch_subscriber_of(const tm_switch *sw, uint32_t connection) {
     return switch_knows(sw, connection) ? sw->connections[connection].subscriber : SUBSCRIBER_NONE;
 }
 
+uint32_t tm_switch_keep_of(const tm_switch *sw, uint32_t subscriber) {
+    return switch_knows_subscriber(sw, subscriber) ? switch_keep_of(&sw->subscribers[subscriber]) : 0;
+}
+
 /* ---- increments ---- */
 
 static bool has_dropped(const tm_increment *told) {

@@ -4,7 +4,7 @@
  * once to each, however often it comes; who lacks it is known before anybody else has a copy (keep_lack.c). What it
  * needs in memory is there before the record is appended. A confirmation that asks for the disk is given when
  * everything that was appended up to this message is on it. Who has a message kept waits for the disk from then on
- * (keep_hold.c).
+ * (keep_hold.c). A dry run is stored nowhere: its trail says which keeps want it.
  */
 #include "base/grow.h"
 #include "switch/keeps.h"
@@ -131,16 +131,29 @@ static void store(tm_switch *sw, const parts *message) {
     switch_at(sw, message->from)->is_keeping = true;
 }
 
+/* Those that have it, or would. */
+static void note_keeps(tm_switch *sw) {
+    const tm_keeps *keeps = sw->keeps;
+    for (uint32_t i = 0; i < keeps->lack.stored; i++) {
+        switch_trail_add(sw, TM_TRACE_KEEPS, keeps->rows[keeps->wanted_slots[i]]->number, 0);
+    }
+}
+
 /* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
 static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *message, size_t count) {
-    const tm_incomplete *had = keep_find_incomplete(sw, message);
-    find_wanted(sw, count, had);
-    sw->keeps->lack.stored = 0;
-    if (sw->keeps->wanted_count > 0) {
+    tm_keep_lack *lack = &sw->keeps->lack;
+    find_wanted(sw, count, keep_find_incomplete(sw, message));
+    lack->stored = message->is_dry ? sw->keeps->wanted_count : 0;
+    if (!message->is_dry && sw->keeps->wanted_count > 0) {
         store(sw, message);
     }
-    keep_take_lack(sw, message);
-    return sw->keeps->lack.had + sw->keeps->wanted_count;
+    if (!message->is_dry) {
+        keep_take_lack(sw, message);
+    }
+    if (switch_is_traced(message)) {
+        note_keeps(sw);
+    }
+    return lack->had + sw->keeps->wanted_count;
 }
 
 uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count) {

@@ -190,8 +190,8 @@ typedef struct tm_keep_refusal {
     const char *text;
 } tm_keep_refusal;
 
-/* `count` rows of local filters match: store the message for those of them that are keeps and do not have it, where
- * there is room; returns how many they are, with room or without. */
+/* `count` rows of local filters match: store the message, unless it is a dry run, for those of them that are keeps
+ * and do not have it, where there is room; returns how many they are, with room or without. */
 uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count);
 /* ... for a message that came before and that a keep may lack: also where no rows match. */
 uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count);

@@ -40,7 +40,7 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *mes
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (sw->keeps != NULL && result == TM_OK && *count > 0 && !message->is_dry &&
+    if (sw->keeps != NULL && result == TM_OK && *count > 0 &&
         (!message->was_here || switch_is_incomplete(sw, message))) {
         message->wanted_by = switch_keep(sw, message, *count);
     }

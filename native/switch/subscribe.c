@@ -214,12 +214,14 @@ int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *ou
         const tm_kept_filter *kept = &subscriptions->kept[handle];
         if (kept->subscription != SUBSCRIPTION_NONE) {
             const tm_subscription *row = &subscriptions->rows[kept->subscription];
+            const tm_subscriber *subscriber = &sw->subscribers[row->subscriber];
             *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
                                    .size = kept->size,
                                    .handle = handle,
                                    .subscriber = row->subscriber,
-                                   .connection = sw->subscribers[row->subscriber].connection,
+                                   .connection = subscriber->connection,
                                    .subscription = row->id,
+                                   .keep = switch_keep_of(subscriber),
                                    .own_messages = row->own_messages};
             return TM_OK;
         }

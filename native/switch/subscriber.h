@@ -57,6 +57,10 @@ typedef struct tm_subscriber {
 static inline bool switch_is_kept(const tm_subscriber *subscriber) {
     return subscriber->waiting != NULL;
 }
+/* The number of the keep that it is; 0: it is none. */
+static inline uint32_t switch_keep_of(const tm_subscriber *subscriber) {
+    return subscriber->state == SUBSCRIBER_KEEP ? (uint32_t)subscriber->number : 0;
+}
 static inline bool switch_has_lost(const tm_subscriber *subscriber) {
     return subscriber->lost_full.messages + subscriber->lost_large.messages > 0;
 }

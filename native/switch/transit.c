@@ -90,7 +90,7 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
         return 1 + (message->choice_count > 0 ? deliver_shares(sw, message, is_known ? count : 0) : 0);
     }
     uint32_t wanted_by = 0;
-    if (sw->keeps != NULL && count > 0 && !message->is_dry) {
+    if (sw->keeps != NULL && count > 0) {
         wanted_by = switch_keep(sw, message, count);
     }
     return wanted_by + switch_deliver(sw, message, count);

@@ -1,21 +1,29 @@
 """What routers tell of a traced message: where it went, and why.
 
 Law: a report travels from router to router towards the source of the message (the parent in T(source) is its next hop),
-and from there to the client that asked. A list may be cut short; the count beside it never is.
+and from there to the client that asked. A list may be cut short; the count beside it never is. A router of an earlier
+version says nothing of keeps, which reads as none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Annotated, Final, NamedTuple
 
-from tamis.protocol.limits import REPORT_ITEMS_MAX
-from tamis.protocol.wire.schema import U8, U32, U64, Between, Name, PositiveU64, Sentence
+from tamis.protocol.limits import REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
+from tamis.protocol.wire.schema import APPENDED, U8, U32, U64, Between, Name, PositiveU64, Sentence
 
 _HEAD_BYTES: Final = 1_536
-"""Room for a report without its lists: the longest name and sentence, and ten numbers."""
+"""Room for a report without its lists: the longest name and sentence, and eleven numbers."""
 _ROW_BYTES: Final = 20
 """Bytes of the longest row of a list, a Departure."""
+
+
+_NAME_HEAD_BYTES: Final = 3
+"""Bytes in front of a name, at most."""
+
+KeepNames = Annotated[tuple[Name, ...], Between(0, REPORT_KEEPS_MAX)]
 
 
 class MatchedFilter(NamedTuple):
@@ -35,7 +43,7 @@ class Departure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """What one router did with a traced message."""
+    """What one router did with a traced message. `keeps` names those that have it, of `keep_count`."""
 
     trace: PositiveU64
     source: U64
@@ -49,6 +57,8 @@ class TraceRecord:
     departure_count: U32
     departures: Annotated[tuple[Departure, ...], Between(0, REPORT_ITEMS_MAX)]
     dropped: Sentence
+    keep_count: Annotated[U32, APPENDED] = 0
+    keeps: Annotated[KeepNames, APPENDED] = ()
 
 
 class WouldDeliver(NamedTuple):
@@ -60,7 +70,8 @@ class WouldDeliver(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DryRunReport:
-    """The subscriptions to which one router would have delivered, and the routers to which it passed the dry run on."""
+    """The subscriptions to which one router would have delivered, the routers to which it passed it on, and the
+    names of keeps that would have the message, of `keep_count` in all."""
 
     trace: PositiveU64
     source: U64
@@ -70,14 +81,20 @@ class DryRunReport:
     deliveries: Annotated[tuple[WouldDeliver, ...], Between(0, REPORT_ITEMS_MAX)]
     passed_count: U32
     passed_to: Annotated[tuple[U64, ...], Between(0, REPORT_ITEMS_MAX)]
+    keep_count: Annotated[U32, APPENDED] = 0
+    keeps: Annotated[KeepNames, APPENDED] = ()
 
 
 Report = TraceRecord | DryRunReport
 
 
 def fitted(report: Report, frame_bytes_max: int) -> Report:
-    """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes."""
-    rows = max(0, frame_bytes_max - _HEAD_BYTES) // (2 * _ROW_BYTES)
+    """Return `report` with as many first rows of each list as fit a frame of `frame_bytes_max` bytes; names of keeps
+    take a third of it at most."""
+    room = max(0, frame_bytes_max - _HEAD_BYTES)
+    ends = accumulate(_NAME_HEAD_BYTES + len(name.encode()) for name in report.keeps)
+    fitting = [end for end in ends if end <= room // 3]
+    keeps, rows = report.keeps[: len(fitting)], (room - (fitting[-1] if fitting else 0)) // (2 * _ROW_BYTES)
     if isinstance(report, TraceRecord):
-        return replace(report, filters=report.filters[:rows], departures=report.departures[:rows])
-    return replace(report, deliveries=report.deliveries[:rows], passed_to=report.passed_to[:rows])
+        return replace(report, filters=report.filters[:rows], departures=report.departures[:rows], keeps=keeps)
+    return replace(report, deliveries=report.deliveries[:rows], passed_to=report.passed_to[:rows], keeps=keeps)

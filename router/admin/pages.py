@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tamis.native import Subscribed
 from tamis.protocol.errors import SyntaxRefused
+from tamis.protocol.limits import REPORT_KEEPS_MAX
 from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import Answer, BadRequest, Budget, Items, json_answer
@@ -130,7 +131,8 @@ def _filters(request: Request, running: RouterView) -> Answer:
 
 def _explain(request: Request, running: RouterView) -> Answer:
     """List the filters that a message, a JSON object of its attributes, matches in the live table, and the neighbours
-    to which it would be passed on if it came from a client of this router."""
+    to which it would be passed on if it came from a client of this router. Clients and keeps are those of the filters
+    that `reached` names."""
     from tamis.protocol.message_text import parse_message
 
     try:
@@ -142,7 +144,12 @@ def _explain(request: Request, running: RouterView) -> Answer:
     limit, budget = request.number("limit", LIMIT, 1, LIMIT_MAX), Budget()
     found = reached(running.connections.table, attributes)
     items = Items(limit, budget)
-    subscribers = {subscriber for subscriber, _ in found.rows}
+    matching = {subscriber for subscriber, _ in found.rows}
+    keeps = {
+        subscriber: number for subscriber in matching if (number := running.connections.switch.keep_of(subscriber))
+    }
+    subscribers = matching - keeps.keys()
+    names = sorted(filter(None, map(running.connections.keep_name, keeps.values())))
     served_by = running.connections.switch.connection_of
     served = {number for number in map(served_by, subscribers) if number is not None}
     for _, handle in found.rows:
@@ -153,6 +160,8 @@ def _explain(request: Request, running: RouterView) -> Answer:
         "filters",
         interfaces=sorted(served),
         clients=sorted({_client_name(subscriber, running) for subscriber in subscribers}),
+        keeps=names[:REPORT_KEEPS_MAX],
+        keep_count=len(keeps),
         passed_on=None if running.network is None else onward_forms(running.network, attributes),
         by_root=None if running.network is None else class_form(running.network.core, attributes),
         matching_filters=found.total,
@@ -286,6 +295,7 @@ def _filter_form(item: Subscribed, running: RouterView) -> dict[str, object]:
         "subscription": item.subscription,
         "own_messages": item.own_messages,
         "group": _group_of(item, running),
+        "keep": running.connections.keep_name(item.keep) if item.keep else None,
         "filter": format_filter(decode_filter(item.filter)),
     }
 

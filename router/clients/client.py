@@ -185,7 +185,7 @@ class Client(OtherEnd):
     def traced(self, trace: Trace) -> None:
         """Report what became of one of its messages here; other routers may have more to say."""
         self._register.trace_askers.asks(self, trace.trace)
-        self.report(report_of(self.connections.settings.id, trace))
+        self.report(report_of(self.connections.settings.id, trace, self.connections.keep_name))
 
     def report(self, report: Report) -> None:
         """Send the client a report on one of its messages."""

@@ -71,6 +71,8 @@ class Connections:
         self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
         self.on_committed: Callable[[int, bool], None] | None = None
         """Called with the number up to which the log is on disk, and whether it has failed."""
+        self.keep_name: Callable[[int], str | None] = lambda _number: None
+        """The name of a keep by its number; None: there is none any more."""
         self._events: deque[SwitchEvent] = deque()
         self._until_caught_up: list[Callable[[], None]] = []
         self._is_settling = False

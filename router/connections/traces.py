@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tamis.native import Trace
-from tamis.protocol.limits import REPORT_ITEMS_MAX
+from tamis.protocol.limits import REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
 from tamis.protocol.wire.report_bodies import (
     Departure,
     DryRunReport,
@@ -14,12 +16,15 @@ from tamis.protocol.wire.report_bodies import (
 )
 
 
-def report_of(router: str, trace: Trace) -> Report:
-    """Return the report on what the switch of `router` did, or would do, with a message."""
-    return _dry_run_report(router, trace) if trace.is_dry else _trace_record(router, trace)
+def report_of(router: str, trace: Trace, keep_name: Callable[[int], str | None]) -> Report:
+    """Return the report on what the switch of `router` did, or would do, with a message. `keep_name` gives the name of
+    a keep by its number; one that was forgotten meanwhile is counted and not named."""
+    names = sorted(name for number in trace.keeps if (name := keep_name(number)) is not None)
+    keeps = tuple(names[:REPORT_KEEPS_MAX])
+    return _dry_run_report(router, trace, keeps) if trace.is_dry else _trace_record(router, trace, keeps)
 
 
-def _trace_record(router: str, trace: Trace) -> TraceRecord:
+def _trace_record(router: str, trace: Trace, keeps: tuple[str, ...]) -> TraceRecord:
     filters = [MatchedFilter(*row) for row in (*sorted(trace.satisfied), *sorted(trace.matched))]
     departures = [Departure(number, False, trace.queued_ns) for number in sorted(trace.links)]
     departures += [Departure(number, True, trace.queued_ns) for number in sorted(trace.clients)]
@@ -36,10 +41,12 @@ def _trace_record(router: str, trace: Trace) -> TraceRecord:
         departure_count=trace.links_count + trace.clients_count,
         departures=tuple(departures[:REPORT_ITEMS_MAX]),
         dropped=trace.dropped,
+        keep_count=trace.keeps_count,
+        keeps=keeps,
     )
 
 
-def _dry_run_report(router: str, trace: Trace) -> DryRunReport:
+def _dry_run_report(router: str, trace: Trace, keeps: tuple[str, ...]) -> DryRunReport:
     return DryRunReport(
         trace=trace.trace,
         source=trace.source,
@@ -49,4 +56,6 @@ def _dry_run_report(router: str, trace: Trace) -> DryRunReport:
         deliveries=tuple(WouldDeliver(*row) for row in sorted(trace.satisfied)[:REPORT_ITEMS_MAX]),
         passed_count=trace.links_count,
         passed_to=tuple(sorted(trace.links)[:REPORT_ITEMS_MAX]),
+        keep_count=trace.keeps_count,
+        keeps=keeps,
     )

@@ -81,6 +81,7 @@ class KeepHost:
         log.release()
         self._writer = BookWriter(self.keeps, found.taken, found.taken_in)
         connections.on_committed = self._writer.committed
+        connections.keep_name = self._name_of
 
     # --- the start -------------------------------------------------------------------------------------------------
 
@@ -365,6 +366,10 @@ class KeepHost:
 
     def commits(self) -> CommitTimes:
         return self.keeps.commits()
+
+    def _name_of(self, number: int) -> str | None:
+        held = self.by_number.get(number)
+        return held.name if held is not None else None
 
     # --- what is told ----------------------------------------------------------------------------------------------
 

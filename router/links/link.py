@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 DRAIN_REASON: Final = "the router is stopping"
 REPORTS_MAX: Final = 64
-"""Reports on messages that wait for one link, three quarters of a MiB at most; a further one is lost."""
+"""Reports on messages that wait for one link, two MiB at most; a further one is lost."""
 
 
 class LinkedRouter(Protocol):
@@ -193,7 +193,7 @@ class Link(OtherEnd):
         self._links.unrouted(self, frame)
 
     def traced(self, trace: Trace) -> None:
-        self._links.traced(report_of(self.connections.settings.id, trace))
+        self._links.traced(report_of(self.connections.settings.id, trace, self.connections.keep_name))
 
     def event(self, type_: int) -> None:
         if type_ == EventType.SILENT:

@@ -182,11 +182,11 @@ class Recorder:
     # --- clients -----------------------------------------------------------------------------------------------------
 
     def _subscribed(self, event: SubscriptionsAdded) -> None:
-        filters = event.filters
+        filters, group = event.filters, event.frame.group or None
         self._held.setdefault(event.connection, {}).update(filters)
         for subscription, packed in filters.items():
             head = _head(event.client, event.connection, subscription)
-            said = head | {"what": "added", "own": event.frame.wants_own, "cause": "asked"}
+            said = head | {"what": "added", "own": event.frame.wants_own, "cause": "asked", "group": group}
             self._writer.note("subscription", _with_filters(said, packed))
 
     def _unsubscribed(self, event: SubscriptionRemoved) -> None:

@@ -123,6 +123,7 @@ def command(
         from tamis.analysis.java import NoJava
         from tamis.analysis.job import Job
     _check_options(only, fail_on, follow, advise, planned, as_json)
+    network = logs.resolve().stem
     logs = _folder(logs, follow)
     try:
         asked = None if advise is None else wanted(advise, logs, planned)
@@ -132,7 +133,7 @@ def command(
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     since_us = None if since is None else round(since.replace(tzinfo=UTC).timestamp() * 1e6)
-    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked)
+    job = Job(out, only, since_us, round(settle * 1e6), round(notice * 1e6), asked, network)
     try:
         with explained():
             is_brief = master.startswith("local") and not follow and advise is None and are_few(logs)

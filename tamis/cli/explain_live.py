@@ -13,6 +13,7 @@ import click
 
 from tamis.cli.admin import NoAnswer, routers
 from tamis.cli.strategy_lines import message_by_root
+from tamis.cli.trails import some
 from tamis.cli.verdicts import constraint_lines
 from tamis.protocol.explain import explain
 from tamis.protocol.language import parse
@@ -52,12 +53,11 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         yield f"router {router}: {none}, {passed}"
         return
     matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
-    yield f"router {router}: {matching}, the message goes to {', '.join(_receivers(answer))}"
+    yield f"router {router}: {matching}, the message {' and '.join(_fate(answer))}"
     if onward:
         yield f"and it is passed on {'; '.join(onward)}"
     for item in filters:
-        shares = f", group {item['group']}" if item.get("group") else ""
-        yield f"{item['client']}, subscription {item['subscription']}{shares}: {item['filter']}"
+        yield f"{_whose(item)}: {item['filter']}"
         if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
             yield f"     (too long to look into: {item.get('filter_length', len(item['filter'])):,} characters)"
             continue
@@ -67,10 +67,25 @@ def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value
         yield f"and {total - len(filters):,} more filters"
 
 
+def _whose(item: dict[str, Any]) -> str:
+    if item.get("keep"):  # routers of earlier versions do not say it
+        return f"keep {item['keep']}"
+    shares = f", group {item['group']}" if item.get("group") else ""
+    return f"{item['client']}, subscription {item['subscription']}{shares}"
+
+
+def _fate(answer: dict[str, Any]) -> Iterator[str]:
+    receivers, keeps = list(_receivers(answer)), answer.get("keeps", [])
+    if receivers or not answer.get("keep_count"):
+        yield f"goes to {', '.join(receivers)}"
+    if answer.get("keep_count"):
+        yield f"is kept by {some(keeps, answer['keep_count'], ', ')}"
+
+
 def _receivers(answer: dict[str, Any]) -> Iterator[str]:
     """The clients that get a copy of their own, then the worker groups, of each of which one member here or at another
     router does."""
-    filters = answer["filters"]
+    filters = [item for item in answer["filters"] if not item.get("keep")]
     members = {item["client"] for item in filters if item.get("group")}
     alone = {item["client"] for item in filters if not item.get("group")}
     yield from sorted(alone | ({*answer["clients"]} - members))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -25,7 +26,8 @@ Examples:
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
     """List the filters of routers: whose each is, and of which of its subscriptions.
 
-    A predicate with alternatives is several filters. TARGET is as for `tamis status`. The exit code is 1 if a router
+    A predicate with alternatives is several filters. One of a kept subscription is no client's: its name stands there.
+    TARGET is as for `tamis status`. The exit code is 1 if a router
     did not answer.
     """
     code = 0
@@ -37,10 +39,15 @@ def command(target: str | None, client: str | None, limit: int, as_json: bool) -
                     continue
                 if as_json:
                     click.echo(json.dumps({"router": router.name} | item))
-                rows.append((router.name, item["client"], str(item["subscription"]), item["filter"]))
+                rows.append((router.name, *_whose(item), item["filter"]))
         except NoAnswer as error:
             click.echo(str(error), err=True)
             code = 1
     if not as_json:
         click.echo(columns(("router", "client", "subscription", "filter"), rows))
     return code
+
+
+def _whose(item: dict[str, Any]) -> tuple[str, str]:
+    keep = item.get("keep")  # routers of earlier versions do not say it
+    return (item["client"], str(item["subscription"])) if keep is None else (f"keep {keep}", "")

@@ -14,7 +14,7 @@ Examples:
   tamis route tamis://10.0.0.5:7400 '{"price": 300, "dest": "MXP"}' --router network.yaml
   tamis route class=alert severity=6 --json
 """
-_HEAD = ("subscriptions", "passed on to", "would deliver to")
+_HEAD = ("subscriptions", "passed on to", "would be kept by", "would deliver to")
 
 
 @click.command("route", epilog=_EXAMPLE)
@@ -32,10 +32,11 @@ def command(
     ca: str | None,
     as_json: bool,
 ) -> int:
-    """Show where a message would go, and to whom; nothing is delivered.
+    """Show where a message would go, and to whom; nothing is delivered or kept.
 
     The question goes the way of the message. Each line is a router that it came to, under the one that it came from:
-    how many subscriptions there the message would satisfy and whose they are, and the routers that it was passed on to.
+    how many subscriptions there the message would satisfy and whose they are, the routers that it was passed on to, and
+    the kept subscriptions that would take it.
 
     ADDRESS, ATTRIBUTE, --router and the exit code are as for `tamis trace`.
     """
@@ -56,6 +57,7 @@ class _RouteDisplay:
         return [
             f"{report.delivery_count:13,}",
             some(self._routers(report), report.passed_count),
+            some(report.keeps, report.keep_count),
             some([self._names.subscription(*each) for each in report.deliveries], report.delivery_count, "; "),
         ]
 
@@ -65,6 +67,8 @@ class _RouteDisplay:
             "deliveries": [self._delivery_form(each) for each in report.deliveries],
             "passed_count": report.passed_count,
             "routers": self._routers(report),
+            "keep_count": report.keep_count,
+            "keeps": list(report.keeps),
         }
 
     def _routers(self, report: DryRunReport) -> list[str]:

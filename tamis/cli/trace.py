@@ -15,7 +15,7 @@ Examples:
   tamis trace class=alert severity=6 --router network.yaml
   tamis trace class=alert severity=6 --json
 """
-_HEAD = ("arrived ms", "match us", "filters", "passed on to", "delivered to", "some that matched")
+_HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delivered to", "some that matched")
 
 
 @click.command("trace", epilog=_EXAMPLE)
@@ -38,8 +38,9 @@ def command(
     """Publish a message and show its way.
 
     The message is a real one, and is delivered. Each line is a router that it came to, under the one that it came from:
-    when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters
-    matched, and the routers and clients that it was queued for. Of filters for other routers one each is looked at.
+    when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters of
+    clients and other routers matched, the routers and clients that it was queued for, and the kept subscriptions that
+    have it. Of filters for other routers one each is looked at.
 
     ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers say the numbers of clients and of their subscriptions; with
     --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
@@ -70,6 +71,7 @@ class _TraceDisplay:
             f"{record.match_ns / 1e3:8.1f}",
             f"{record.filter_count:7,}",
             f"dropped: {record.dropped}" if record.dropped else some(to_routers, len(to_routers)),
+            some(record.keeps, record.keep_count),
             some(to_clients, len(to_clients) + unlisted),
             some([self._matched(each) for each in record.filters], record.filter_count, "; "),
         ]
@@ -85,6 +87,8 @@ class _TraceDisplay:
             "departure_count": record.departure_count,
             "routers": self._departures(record, False),
             "clients": self._departures(record, True),
+            "keep_count": record.keep_count,
+            "keeps": list(record.keeps),
             "dropped": record.dropped,
         }
 

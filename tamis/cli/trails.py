@@ -79,6 +79,8 @@ class Names:
                 continue
             self.by_root = answer.get("by_root") or self.by_root
             for item in answer["filters"]:
+                if item.get("keep"):  # it goes by its name in reports
+                    continue
                 self.hear(item["client"])
                 subscription = stable_number(item["client"]), item["subscription"]
                 self._texts[subscription].append(item["filter"])

@@ -162,6 +162,38 @@ def test_long_tables_are_folded_but_for_that_of_faults() -> None:
     assert page(tables).count("<details><summary><h3>By router</h3>") == 1
 
 
+def test_equal_faults_are_one_row_with_their_number() -> None:
+    one = DELIVERY["delivery/faults"][0]
+    many = [one | {"number": number, "at_us": START_US + number * 1_000_000} for number in range(220)]
+    other = one | {"client": "desk"}
+    (table,) = (
+        each
+        for each in outline(page(LOGS | DELIVERY | {"delivery/faults": [*many, other]})).every("table")
+        if each["data-table"] == "delivery/faults"
+    )
+    head, *rows = table.every("tr")
+    columns = [each["data-column"] for each in head.children]
+    cells = [dict(zip(columns, (each.text for each in row.children), strict=True)) for row in rows]
+    assert [(row["verdict"], row["cases"], row["client"]) for row in cells] == [
+        ("missing", "220", ODD),
+        ("missing", "1", "desk"),
+    ]
+    assert (cells[0]["from_us"], cells[0]["to_us"]) == ("2023-11-14 22:13:20.000", "2023-11-14 22:16:59.000")
+    assert next(rows[0].children[columns.index("message")].every("code")).text == "0f-0"
+
+
+def test_the_head_has_the_name_of_the_network() -> None:
+    written = outline(page(ALL, "plant <1>"))
+    assert next(written.every("h1")).text == next(written.every("title")).text == "plant <1>: what the routers wrote"
+
+
+def test_filters_have_whole_ticks() -> None:
+    drawn = next(each for each in outline(page(ALL)).every("svg") if each.get("aria-labelledby").startswith("selec"))
+    ticks = [float(each["data-x"]) for each in drawn.every("path") if each.get("data-x")]
+    assert len(ticks) > 1
+    assert all(tick == int(tick) for tick in ticks)
+
+
 def test_what_is_counted_has_no_ticks_between() -> None:
     assert Axis.over("links", [1, 2, 3], log=False).ticks == [0, 1, 2, 3]
     assert Axis.over("ms", [0.0, 3.0], log=False).ticks == [0, 0.5, 1, 1.5, 2, 2.5, 3]

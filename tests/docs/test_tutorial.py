@@ -172,11 +172,18 @@ class Network:
             subscriber.communicate(timeout=30)
 
 
-def run_network(folder: Path, commands: list[tuple[str, str]]) -> Sandbox:
-    """Run `commands` in `folder`, and return where further ones can be run when the network is down."""
+READER_S = 6.0
+"""Longer than `tamis analyze --settle`: a reader takes that long between some of the commands, and what is published
+meanwhile certainly had to come."""
+
+
+def run_network(folder: Path, commands: list[tuple[str, str]], reader_s: float = 0) -> Sandbox:
+    """Run `commands` in `folder`, and return where further ones can be run when the network is down. The reader waits
+    for `reader_s` before the jobs and before the kill."""
     network = Network(folder)
     try:
         for command, shown in commands:
+            time.sleep(reader_s if " class=job --count" in command or command.startswith("kill") else 0)
             network.run(command, shown)
         desk = network.subscribers[0]
         heard = [network.heard(desk) for _ in range(3)]  # a sentence about the router that was killed is among them
@@ -203,13 +210,24 @@ def test_the_network_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_network_of_ones_own_and_its_report(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
+    from pyarrow import parquet as pq
+
+    from tamis.analysis.verdict_counts import FAULTS, verdict_counts
+
     [(analyze, shown)] = [each for each in network_commands() if each[0].startswith("tamis analyze")]
-    sandbox = run_network(tmp_path, [each for each in network_commands() if each[0] != analyze])
+    sandbox = run_network(tmp_path, [each for each in network_commands() if each[0] != analyze], READER_S)
     process = sandbox.begin(analyze)
     said, _ = process.communicate(timeout=900)
     assert process.returncode == 0, said
     assert said.endswith(shown)
     assert (tmp_path / shown.strip()).stat().st_size > 10_000
+    counts = verdict_counts(tmp_path / "answers")
+    due = sum(row["due"] for row in pq.read_table(tmp_path / "answers" / "delivery" / "counts").to_pylist())
+    print(counts, "due:", due)
+    assert counts is not None
+    assert due >= 300, "the jobs had to come"
+    assert {verdict: counts[verdict] for verdict in FAULTS} == dict.fromkeys(FAULTS, 0)
+    assert counts["delivered"] >= 302
 
 
 def test_the_last_part_has_what_a_network_is_for() -> None:

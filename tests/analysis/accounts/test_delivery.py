@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.delivery import LOCAL_US, MUST, OUTSIDE, REASONS, SUBSCRIPTION, UNREACHABLE, UNREST
+from tamis.analysis.standing import LOCAL_US, MUST, OUTSIDE, REASONS, SUBSCRIPTION, UNREACHABLE, UNREST
 from tamis.analysis.study import SETTLE_US
 from tamis.simulate.node import DATA_BYTES
 from tests.analysis.accounts.told import Pair, Said, got, reference_ahead_us, wanted
