@@ -136,7 +136,7 @@ int switch_keep(tm_switch *sw, const parts *message, size_t count, uint32_t *kep
 
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, bool is_kept) {
     tm_keeps *keeps = sw->keeps;
-    if (!is_kept || keeps->last_n <= keeps->committed) {
+    if (!is_kept || keeps == NULL || keeps->last_n <= keeps->committed) {
         switch_confirm(sw, connection, counter);
         return;
     }
@@ -164,7 +164,10 @@ void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, b
 
 tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result) {
     if (sw->keeps == NULL) {
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "this router keeps nothing: it has no log"};
+        return (tm_keep_refusal){WIRE_REFUSED_NO_LOG,
+                                 sw->keeps_nothing == TM_KEEPS_OFF
+                                     ? "this router keeps nothing: its topology file says `kept: false`"
+                                     : "this router keeps nothing: its topology file gives it no folder, `data`"};
     }
     switch (result) {
     case TM_LOG_BUSY:

@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +43,7 @@ from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, CannotStartNow, keep_unmatched_of, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.daemon.start import Credentials, credentials
+from tamis.router.kept.begin import begin_keeping
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
@@ -117,11 +118,12 @@ class Daemon:
         self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._held.admin_token)
         if self._settings.records is not None:
             self._record(self._settings.records)
-        if self._settings.kept is not None:
-            self._running.kept = self._keep(clients)
+        keeping = begin_keeping(clients, self._keeps)
+        if keeping is not None:
+            self._closers.append(keeping.close_log)  # after the switch, which appends to it
         self._closers.append(connections.close)
-        if self._running.kept is not None:
-            self._closers.append(self._running.kept.close_replays)
+        if keeping is not None:
+            self._closers.append(keeping.close_replays)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if self._settings.links:
@@ -160,13 +162,8 @@ class Daemon:
         connections.switch.record(recorder.messages)
         recorder.start()
 
-    def _keep(self, clients: Clients) -> KeptService:
-        """Open the log and recover the keeps, which reads the disk: nobody is served yet."""
-        from tamis.router.kept.service import KeptService
-
-        kept = KeptService(clients)
-        self._closers.append(kept.close_log)  # after the switch, which appends to it
-        return kept
+    def _keeps(self, service: KeptService) -> None:
+        self._running.kept = service
 
     async def _listen_for_clients(self, address: Address) -> None:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
@@ -284,6 +281,7 @@ class Daemon:
     def _take(self, new: RouterSettings, held: Credentials) -> None:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
+        new = replace(new, kept=self._started_with.kept)
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients

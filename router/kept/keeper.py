@@ -71,8 +71,12 @@ class KeepHost:
         self._terms = SharedTerms()
         self._members = KeepMembers()
         self._letters_from: defaultdict[str, set[int]] = defaultdict(set)  # keeps by where their dead letters go
-        found = read_book(book_records(log))
-        self._recover(found)
+        try:
+            found = read_book(book_records(log))
+            self._recover(found)
+        except BaseException:
+            self.keeps.close()
+            raise
         log.release()
         self._writer = BookWriter(self.keeps, found.taken, found.taken_in)
         connections.on_committed = self._writer.committed

@@ -1,7 +1,6 @@
 """Kept subscriptions of one router, put together: log, keeps, requests, replays, and what is watched of them.
 
-Law: it is made before anybody is served and after the switch; replays end before the switch is closed, the log after
-it.
+Law: it is made after the switch; replays end before the switch is closed, the log after it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.counting import KeepCounts
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
-from tamis.router.kept.open_log import open_log, segment_bytes
+from tamis.router.kept.open_log import OpenedLog
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
 from tamis.router.kept.starts import Starts
@@ -22,11 +21,10 @@ from tamis.router.kept.waiting import Look, look
 class KeptService:
     """The part of a router that keeps."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Clients, opened: OpenedLog) -> None:
+        """Serve `clients` from a log, which is the service's from here on."""
         connections = clients.connections
-        assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
-        self.log = open_log(connections.settings.kept)
-        self._segment_bytes = segment_bytes(connections.settings.kept)
+        self.log, self.bounds = opened.log, opened.bounds
         try:
             self.keeper = KeepHost(connections, self.log, clients.new_wishes())
         except BaseException:
@@ -42,7 +40,7 @@ class KeptService:
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
         state = self.log.state()
-        return state["disk_bytes"] - state["spare"] * self._segment_bytes
+        return state["disk_bytes"] - state["spare"] * self.bounds.segment_bytes
 
     async def look(self, held: HeldKeep, after: int, limit: int, dead_of: HeldKeep | None) -> Look:
         """Return what waits in a keep behind position `after`; `dead_of`: of dead letters, those of that keep."""
