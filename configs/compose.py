@@ -15,7 +15,17 @@ from typing import Any, Final
 
 import yaml
 
-from tamis.configs.containers import CONFIG, DATA, KEPT, RECORDS, Container, Mount, containers, in_containers
+from tamis.configs.containers import (
+    CONFIG,
+    DATA,
+    KEPT,
+    RECORDS,
+    Container,
+    Mount,
+    containers,
+    has_log_volume,
+    in_containers,
+)
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
@@ -59,7 +69,7 @@ def compose_files(topology: Topology, source: str, out: Path, build: str | None 
     image = _IMAGE | ({"build": build} if build else {})
     mounts = [f"./{beside(out).name}:{_NETWORK}:ro", f"data:{DATA}", f"records:{RECORDS}"]
     volumes: dict[str, Any] = {"data": {}, "records": {}}
-    if any(container.settings.kept is not None for container in found):
+    if any(has_log_volume(container.settings) for container in found):
         mounts.append(f"kept:{KEPT}")
         volumes["kept"] = {}
     parts = [

@@ -82,7 +82,7 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
     form = topology.model_dump(mode="json", exclude_unset=True)
     _with_paths(form)
     form["data"] = DATA
-    if form.get("kept") is not None:
+    if isinstance(form.get("kept"), dict):
         form["kept"]["folder"] = KEPT
     for router_id, service in names.items():
         form["routers"][router_id] = _router_form(form["routers"][router_id], topology.router(router_id), service)
@@ -90,6 +90,11 @@ def in_containers(topology: Topology, names: Mapping[str, str] | None = None) ->
         if "secret" in link:
             link["secret"] = _secret_target(index)
     return form
+
+
+def has_log_volume(settings: RouterSettings) -> bool:
+    """Return whether the log of a router has a volume of its own; one that is kept by default is in that of `data`."""
+    return settings.kept is not None and not settings.kept.is_by_default
 
 
 def service_names(router_ids: list[str]) -> dict[str, str]:
@@ -111,7 +116,7 @@ def service_names(router_ids: list[str]) -> dict[str, str]:
 def _router_form(written: dict[str, Any], settings: RouterSettings, service: str) -> dict[str, Any]:
     kept = {key: value for key, value in written.items() if key not in ("data", "neighbours", "reached_at")}
     _with_paths(kept)
-    if kept.get("kept") is not None:
+    if isinstance(kept.get("kept"), dict):
         kept["kept"]["folder"] = f"{KEPT}/{service}"
     kept |= {"clients": f"{_EVERYWHERE}:{CLIENTS_PORT}", "admin": f"{_EVERYWHERE}:{ADMIN_PORT}", "machine": service}
     kept["admin_names"] = list(dict.fromkeys([service, "127.0.0.1", "localhost", *kept.get("admin_names", ())]))

@@ -23,6 +23,8 @@ _BARE_NUMBER: Final = re.compile(r"\s*[+-]?[0-9_]*\.?[0-9]*\s*")
 HOST_NAME_FORM = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$"
 SIZE_FORM = r"^[0-9]+(\.[0-9]+)? ?(B|KiB|MiB|GiB|TiB)$"
 TIME_FORM = r"^[0-9]+(\.[0-9]+)? ?(ms|s|m|h|d)$"
+_FALSE = frozenset({"false", "no", "off", "n", "f", "0"})
+"""What a key takes for `false` whose value may be that or `true`."""
 ADDRESS_FORM = r"^(unix:.+|\[[0-9A-Fa-f:.]+\]:[0-9]{1,5}|[A-Za-z0-9._-]+:[0-9]{1,5})$"
 
 
@@ -106,6 +108,11 @@ class _OrText:
 def named(value: object) -> object:
     """Return the section that a name alone stands for; other values as they are."""
     return {"name": value} if isinstance(value, str) else value
+
+
+def is_off(value: object) -> bool:
+    """Return whether `value`, of a file or of a model, switches off what is on by default."""
+    return value is False or (isinstance(value, str) and value.lower() in _FALSE)
 
 
 def with_ends(value: object) -> object:

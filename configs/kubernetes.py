@@ -22,6 +22,7 @@ from tamis.configs.containers import (
     NEIGHBOURS_PORT,
     RECORDS,
     Mount,
+    has_log_volume,
     in_containers,
     mounts_of,
     service_names,
@@ -188,7 +189,7 @@ def _router(settings: RouterSettings, mounts: tuple[Mount, ...], image: str) -> 
     volumes = [{"name": "topology", "mountPath": _TOPOLOGY, "readOnly": True}, {"name": "data", "mountPath": DATA}]
     if settings.records:
         volumes.append({"name": "records", "mountPath": RECORDS})
-    if settings.kept:
+    if has_log_volume(settings):
         volumes.append({"name": "kept", "mountPath": KEPT})
     if mounts:
         volumes.insert(0, {"name": "files", "mountPath": CONFIG, "readOnly": True})
@@ -235,7 +236,7 @@ def _claims(settings: RouterSettings) -> Iterator[Manifest]:
     yield _claim("data", _DATA_BYTES)
     if settings.records:
         yield _claim("records", 2 * settings.records.keep)
-    if settings.kept:
+    if settings.kept is not None and has_log_volume(settings):
         yield _claim("kept", settings.kept.bytes + settings.kept.bytes // 10)
 
 

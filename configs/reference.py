@@ -154,7 +154,7 @@ def _value(field: dict[str, Any]) -> str:
     if "enum" in field:
         return ", ".join(f"`{name}`" for name in field["enum"])
     if "const" in field:
-        return str(field["const"])
+        return "`false`" if field["const"] is False else str(field["const"])
     if "minimum" in field:
         return f"{field['minimum']:,} to {field['maximum']:,}"
     if "maxLength" in field:

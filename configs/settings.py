@@ -59,4 +59,4 @@ class RouterSettings:
     strategy: StrategySettings
     spaces: SpaceSet
     kept: KeptSettings | None = None
-    """Its `folder` is there: the topology has worked it out."""
+    """Its `folder` is there: the topology has worked it out. None: the router keeps nothing."""

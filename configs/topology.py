@@ -21,7 +21,7 @@ from tamis.configs.choices import OneOf
 from tamis.configs.fields import File, Folder, Id, Version
 from tamis.configs.sections.connections import Keepalive, SlowConsumer, Tls
 from tamis.configs.sections.engine import EngineOrName, EngineSettings
-from tamis.configs.sections.kept import KeptSettings
+from tamis.configs.sections.kept import KeptByDefault, KeptOrOff, KeptSettings
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.link import LinkConfig, LinkOrEnds
 from tamis.configs.sections.logs import Logging
@@ -75,8 +75,10 @@ class Topology(ConfigSection):
     unmatched: UnmatchedSettings = Field(
         default=UnmatchedSettings(), description="Which messages that nobody wanted every router keeps to be looked at."
     )
-    kept: KeptSettings | None = Field(
-        default=None, description="The log of kept subscriptions; without it every router keeps nothing."
+    kept: KeptOrOff | None = Field(
+        default=None,
+        description="The log of kept subscriptions. Without it every router that has a data folder keeps within the "
+        "bounds below, and writes nothing before the first is made; `false`: no router keeps anything.",
     )
 
     spaces: dict[SpaceName, SpaceConfig] = Field(
@@ -130,7 +132,7 @@ class Topology(ConfigSection):
             own.admin,
             own.admin_token,
             own.admin_names,
-            own.data or (joined(self.data, router_id) if self.data else None),
+            self._data_of(router_id),
             own.machine,
             own.engine or self.engine,
             own.tokens or self.tokens,
@@ -151,15 +153,18 @@ class Topology(ConfigSection):
 
     def _kept_of(self, router_id: str) -> KeptSettings | None:
         """Return what a router keeps and where; None if it keeps nothing."""
-        own = self.routers[router_id]
-        chosen = own.kept if self.kept is None else _overridden(self.kept, own.kept)
-        if chosen is None:
+        data, said = self._data_of(router_id), self.routers[router_id].kept
+        own, general = said or None, self.kept or None
+        if said is False or (own is None and (self.kept is False or (general is None and data is None))):
             return None
-        if own.kept is not None and own.kept.folder is not None:
+        chosen = _overridden(general, own) if general else own or KeptByDefault()
+        if own is not None and own.folder is not None:
             return chosen
-        data = own.data or (joined(self.data, router_id) if self.data else None)
         folder = joined(chosen.folder, router_id) if chosen.folder else joined(data, "log") if data else None
         return chosen.model_copy(update={"folder": folder})
+
+    def _data_of(self, router_id: str) -> str | None:
+        return self.routers[router_id].data or (joined(self.data, router_id) if self.data else None)
 
     @property
     def layer(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from tamis.configs.address import ADDRESSES_MAX, Address, joined, parse_address
+from tamis.configs.fields import is_off
 from tamis.configs.mistakes import Path, Problem, dotted, quoted
 from tamis.protocol.strategies import STRATEGIES
 
@@ -190,8 +191,8 @@ def _homeless(routers: Mapping[str, object], topology: object) -> Iterator[Probl
     if _part(topology, "data") is not None or isinstance(_part(_part(topology, "kept"), "folder"), str):
         return
     for router_id, router in routers.items():
-        own = _part(router, "kept")
-        if own is None and _part(topology, "kept") is None:
+        own, general = _part(router, "kept"), _part(topology, "kept")
+        if is_off(own) or (own is None and (general is None or is_off(general))):
             continue
         if _part(router, "data") is None and _part(own, "folder") is None:
             path: Path = ("kept",) if own is None else ("routers", router_id, "kept")

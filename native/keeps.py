@@ -10,7 +10,7 @@ The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -65,6 +65,11 @@ class KeepFigures:
     members: int
     credit: int
 
+    @classmethod
+    def none(cls) -> Self:
+        """Return the figures of nothing."""
+        return cls(*[0] * len(fields(cls)))
+
 
 @dataclass(frozen=True, slots=True)
 class KeepsFigures:
@@ -86,6 +91,11 @@ class KeepsFigures:
     held: int
     holds: int
     ended_ms: int
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the figures of a switch without keeps."""
+        return cls(*[0] * len(fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)

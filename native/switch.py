@@ -58,6 +58,15 @@ class Step(enum.IntEnum):
     REFUSE = lib.TM_STEP_REFUSE
 
 
+class KeepsNothing(enum.IntEnum):
+    """Why a switch has no log, and so what becomes of messages that ask for the disk: they are refused with a sentence
+    that says so, or (NONE_YET) confirmed, as no keep wants them."""
+
+    NO_FOLDER = lib.TM_KEEPS_NO_FOLDER
+    OFF = lib.TM_KEEPS_OFF
+    NONE_YET = lib.TM_KEEPS_NONE_YET
+
+
 class Bug(enum.IntEnum):
     """What deliveries may do wrong for a test; see TM_PLANT_*."""
 
@@ -273,6 +282,10 @@ class Switch(RemoteRouters):
 
     def step(self, step: Step) -> None:
         check(lib.tm_switch_step(self.c, step))
+
+    def keep_nothing(self, why: KeepsNothing) -> None:
+        """While there is no log, do with messages that ask for the disk what `why` means."""
+        check(lib.tm_switch_keeps_nothing(self.c, why))
 
     def resume(self, budget_us: int) -> tuple[list[SwitchEvent], int]:
         """Go on, for `budget_us`, with connections that waited; return what happened, and how many still wait."""

@@ -12,11 +12,11 @@
  * PUBLISH with CONFIRM and DURABLE is confirmed when its record is on disk (at once where no keep wants it, which the
  * ACK says), and refused with LOG_FAILED or LOG_FULL where one of them lacks it, which stops no other; sent again under
  * its counter it goes to those alone that lack it. While the disk is behind it waits, and with it its connection.
- * Without tm_switch_keeps it is always refused with LOG_FAILED. Members get DELIVER frames with SATISFIED (the id of
- * their ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK (of DELIVER) and CREDIT frames
- * that name an attachment are taken in C and answered there; such frames that name none, or are malformed, go up as
- * TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST (with `in_all`) are C's,
- * too. A connection that ends leaves its keeps by itself.
+ * Without tm_switch_keeps it is refused with NO_LOG, or confirmed (see tm_switch_keeps_nothing). Members get DELIVER
+ * frames with SATISFIED (the id of their ATTACH), LOG_POSITION and DELIVERIES, within their credit and unacked_max. ACK
+ * (of DELIVER) and CREDIT frames that name an attachment are taken in C and answered there; such frames that name none,
+ * or are malformed, go up as TM_EVENT_FRAME as all control frames do. Redelivery, dead letters, bounds, expiry and LOST
+ * (with `in_all`) are C's, too. A connection that ends leaves its keeps by itself.
  *
  * The start of a router:
  *
@@ -47,6 +47,13 @@ typedef struct tm_keeps_options {
 /* Let the switch keep. It borrows `log`, which nobody else appends to from here on: free the switch, or end this with
  * `log` NULL (members are cut, everything here is freed), before the log is closed. TM_OK, TM_NO_MEMORY, TM_MISUSED. */
 int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options);
+
+/* What becomes of a PUBLISH with CONFIRM and DURABLE while the switch has no log, so that no keep wants it: refused
+ * with NO_LOG, whose sentence says why there is none, or confirmed at once as one that no keep wants. */
+#define TM_KEEPS_NO_FOLDER 0 /* refused: the settings name no folder for a log. This is so at the start */
+#define TM_KEEPS_OFF 1       /* refused: the settings say that nothing is kept */
+#define TM_KEEPS_NONE_YET 2  /* confirmed: the log is made with the first keep */
+int tm_switch_keeps_nothing(tm_switch *sw, int how); /* TM_OK, TM_MISUSED */
 
 /* ---- the book: Python's own records ---- */
 

@@ -1,21 +1,30 @@
 """The model of `kept`: the log on disk behind kept subscriptions, and what clients may ask of it.
 
-Law: each bound is here with its unit, and is checked as that of any other section; a router that has no such section
-keeps nothing. Like the other models, this is the manual.
+Law: each bound is here with its unit, and is checked as that of any other section. A router that has no such section
+keeps by default, `KeptByDefault`, wherever it has a data folder; `kept: false` says that it keeps nothing. Like the
+other models, this is the manual.
 """
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from typing import Annotated, ClassVar, Final, Literal
 
-from tamis.configs.fields import Folder
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from tamis.configs.fields import Folder, is_off
 from tamis.configs.sections.section import MIB, ConfigSection
 
 GIB = 1024 * MIB
+SHARE_OF_FREE: Final = 4
+"""A log that nobody has given `bytes` has one part in so many of the free space of its disk."""
 
 
 class KeptSettings(ConfigSection):
     """The log of kept subscriptions and what clients may ask of it."""
+
+    is_by_default: ClassVar[bool] = False
+    """Whether the file says nothing of it: then the log is made when a client first asks for a kept subscription, and
+    `bytes` is the most that it may have."""
 
     folder: Folder | None = Field(
         default=None,
@@ -25,7 +34,8 @@ class KeptSettings(ConfigSection):
         default=10 * GIB,
         ge=256 * MIB,
         le=2**50,
-        description="Bytes of the log on disk; past them messages that are kept are refused (LOG_FULL).",
+        description="Bytes of the log on disk; past them messages that are kept are refused (LOG_FULL). "
+        "Where the file has no `kept`: a quarter of what is free on its disk when the log is opened, 10 GiB at most.",
     )
     share: float = Field(
         default=0.25,
@@ -74,3 +84,30 @@ class KeptSettings(ConfigSection):
         if 4 * self.segment_bytes > self.bytes:
             raise ValueError(f"needs segment_bytes of at most a quarter of bytes, got {self.segment_bytes}")
         return self
+
+
+class KeptByDefault(KeptSettings):
+    """What a router keeps that has a data folder, and of which the file does not say what it keeps."""
+
+    is_by_default: ClassVar[bool] = True
+
+
+def _read_off(value: object) -> object:
+    """Return False for a text that says so; mappings as they are."""
+    if not isinstance(value, str | bool):
+        return value
+    if is_off(value):
+        return False
+    raise ValueError("must be `false`, or a mapping, `key: value`")
+
+
+def _form_of(value: object) -> str:
+    return "off" if value is False else "section"
+
+
+KeptOrOff = Annotated[
+    Annotated[KeptSettings, Tag("section")] | Annotated[Literal[False], Tag("off")],
+    Discriminator(_form_of),
+    BeforeValidator(_read_off, json_schema_input_type=KeptSettings | Literal[False]),
+]
+"""What a file may say of `kept`: the section, or `false`."""

@@ -11,7 +11,7 @@ from tamis.configs.address import Address
 from tamis.configs.fields import Addresses, File, Folder, HostNames, Id, OneAddress
 from tamis.configs.sections.connections import Keepalive, NeighbourTls, SlowConsumer, Tls
 from tamis.configs.sections.engine import EngineOrName
-from tamis.configs.sections.kept import KeptSettings
+from tamis.configs.sections.kept import KeptOrOff
 from tamis.configs.sections.limits import Limits
 from tamis.configs.sections.logs import Logging
 from tamis.configs.sections.records import RecordSettings
@@ -73,9 +73,9 @@ class RouterConfig(ConfigSection):
     unmatched: UnmatchedSettings | None = Field(
         default=None, description="What differs here for messages that nobody wanted; the rest is the network's."
     )
-    kept: KeptSettings | None = Field(
+    kept: KeptOrOff | None = Field(
         default=None,
-        description="What differs here for kept subscriptions; the rest is the network's.",
+        description="What differs here for kept subscriptions; the rest is the network's. `false`: it keeps nothing.",
     )
 
     @property

@@ -130,6 +130,7 @@ typedef enum {
     WIRE_REFUSED_OVER_QUOTA = 19,
     WIRE_REFUSED_NOT_IN_SPACE = 20,
     WIRE_REFUSED_LOG_FULL = 23,
+    WIRE_REFUSED_NO_LOG = 25,
 } wire_refusal;
 
 typedef enum {

@@ -74,7 +74,10 @@ void keep_take_lack(tm_switch *sw, const parts *message) {
 
 tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result) {
     if (sw->keeps == NULL) {
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "this router keeps nothing: it has no log"};
+        return (tm_keep_refusal){WIRE_REFUSED_NO_LOG,
+                                 sw->keeps_nothing == TM_KEEPS_OFF
+                                     ? "this router keeps nothing: its topology file says `kept: false`"
+                                     : "this router keeps nothing: its topology file gives it no folder, `data`"};
     }
     switch (result) {
     case TM_LOG_BUSY:

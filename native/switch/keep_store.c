@@ -173,7 +173,7 @@ uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count) {
 
 void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
     tm_keeps *keeps = sw->keeps;
-    if (stored == STORED_NOT || keeps->last_n <= keeps->committed) {
+    if (stored == STORED_NOT || keeps == NULL || keeps->last_n <= keeps->committed) {
         switch_confirm_run(sw, connection, counter, counter, stored);
         return;
     }

@@ -321,6 +321,14 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     return result;
 }
 
+int tm_switch_keeps_nothing(tm_switch *sw, int how) {
+    if (sw == NULL || how < TM_KEEPS_NO_FOLDER || how > TM_KEEPS_NONE_YET) {
+        return TM_MISUSED;
+    }
+    sw->keeps_nothing = (uint8_t)how;
+    return TM_OK;
+}
+
 /* ---- the book ---- */
 
 int tm_keeps_append(tm_switch *sw, uint32_t kind, const uint8_t *body, uint32_t size, uint64_t *n) {

@@ -4,6 +4,7 @@
  * wants a message is known of both tables before anybody has it.
  */
 #include "switch/forward.h"
+#include "tm_keeps.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,
                                        const char *text) {
@@ -179,7 +180,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
     } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->keeps == NULL &&
-               !message->is_dry) {
+               sw->keeps_nothing != TM_KEEPS_NONE_YET && !message->is_dry) {
         tm_keep_refusal refusal = switch_keep_refusal(sw, TM_OK);
         drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {

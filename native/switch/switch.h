@@ -98,6 +98,7 @@ struct tm_switch {
     int epoll; /* owned */
     bool is_draining;
     uint8_t step;           /* TM_STEP_* */
+    uint8_t keeps_nothing;  /* TM_KEEPS_*, while `keeps` is NULL */
     uint8_t holds;          /* SWITCH_HOLD_*: why publishes may have to wait */
     uint32_t waiting_count; /* connections that wait for it */
     uint32_t ordered_count; /* links that wait for messages by another way */

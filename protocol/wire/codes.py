@@ -73,6 +73,7 @@ class RefusalCode(enum.IntEnum):
     NO_SUCH_KEEP = 21
     KEEP_DIFFERS = 22
     LOG_FULL = 23
+    NO_LOG = 25
 
 
 class LossReason(enum.IntEnum):

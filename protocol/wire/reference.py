@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from tamis.protocol.wire.register import REGISTERS, Register
+from tamis.protocol.wire.register import CAPABILITIES, REGISTERS, Register
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 _INTRO = f"""\
@@ -35,9 +35,27 @@ connections whose chosen version has them.
 """
 
 
+_CAPABILITIES = """\
+## Capabilities
+
+`capabilities` of HELLO and WELCOME: words, not numbers. A receiver ignores those that it does not know.
+
+| word | state | meaning |
+|---|---|---|
+"""
+
+
 def page() -> str:
     """Return the whole page as text."""
-    return "\n".join([_INTRO, *(_section(register) for register in REGISTERS)])
+    return "\n".join([_INTRO, *(_section(register) for register in REGISTERS), _capabilities()])
+
+
+def _capabilities() -> str:
+    rows = [
+        f"| `{row.word}`{'...' * row.is_prefix} | {'reserved' if row.is_reserved else 'in use'} | {row.text} |\n"
+        for row in CAPABILITIES
+    ]
+    return _CAPABILITIES + "".join(rows)
 
 
 def _section(register: Register) -> str:

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import AckOf, AckVerdict, Reach
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, AckOf, AckVerdict, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.keep_bodies import Overflow, StartAt
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
-from tamis.protocol.wire.session_bodies import AuthMethod, Role
+from tamis.protocol.wire.session_bodies import ROUTE, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,17 @@ class Reserved:
     number: int
     name: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """A word by which a side says in HELLO or WELCOME what it can do beyond its version."""
+
+    word: str
+    text: str
+    is_reserved: bool = False
+    is_prefix: bool = False
+    """What is said is `word` and what the sender puts behind it; otherwise it is `word` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,7 @@ KINDS: Final = Register(
         Reserved(0x51, "CUSTODY_ASK", "a home noticed a gap: send again from here"),
         Reserved(0x52, "GAP", "messages of a chain that its entry could not keep, and how many"),
         Reserved(0x90, "KEEPS", "a home's kept subscriptions, flooded beside its RA"),
+        Reserved(0x91, "KEEPS_HELD", "confirms that routers hold a KEEPS, each with the log that it has"),
         Reserved(0xC8, "PLAN", "which strategy carries which class of messages"),
     ),
     digits=2,
@@ -215,6 +227,7 @@ REFUSALS: Final = Register(
         RefusalCode.NO_SUCH_KEEP: Meaning("no kept subscription has this name", since=2),
         RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
         RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
+        RefusalCode.NO_LOG: Meaning("this router keeps nothing: it has no log; the reason names the key", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
 )
@@ -239,7 +252,11 @@ LOSSES: Final = Register(
         LossReason.LOG_DAMAGED: Meaning("a part of the router's log was damaged, and cannot be read", since=2),
         LossReason.SKIPPED: Meaning("the owner of the kept subscription passed over them: `after` of ATTACH", since=2),
     },
-    (Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),),
+    (
+        Reserved(10, "CUSTODY_FULL", "the entry could keep no more for a home that was away"),
+        Reserved(11, "ENTRY_LOST", "the router where they entered has lost its disk"),
+        Reserved(12, "NOT_ALLOWED", "the owner of the kept subscription may no longer have them"),
+    ),
 )
 
 ROLES: Final = Register(
@@ -352,3 +369,14 @@ REGISTERS: Final = (
     *(KINDS, FLAGS, EXTENSIONS, ERRORS, REFUSALS, LOSSES),
     *(ROLES, METHODS, REACHES, ACKNOWLEDGED, VERDICTS, OVERFLOWS, STARTS, SCOPES, ROUTE_MODES),
 )
+
+CAPABILITIES: Final = (
+    Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
+    Capability(KEPT, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
+    Capability(ROUTE, "between routers: the extension ROUTE is understood"),
+    Capability(ROUTE_SET, "between routers: the mode SET of ROUTE is understood, too"),
+    Capability(ROUTE_TREE, "between routers: the mode TREE of ROUTE is understood, too"),
+    Capability("access:", "between routers: the digest of the rules of access", is_reserved=True, is_prefix=True),
+    Capability("residual", "of a router: what the index cannot decide of a filter is decided there", is_reserved=True),
+)
+"""Every capability, in use and promised."""

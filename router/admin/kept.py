@@ -12,7 +12,7 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.keeps import KeepFigures
+from tamis.native.keeps import COMMIT_BUCKETS, CommitTimes, KeepFigures, KeepsFigures
 from tamis.native.log import LogFailed
 from tamis.protocol.errors import FrameError
 from tamis.protocol.json_form import encode_publication
@@ -22,9 +22,11 @@ from tamis.protocol.wire.deliver_view import DeliverView
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.admin.answers import TEXT_CUT, Answer, BadRequest, Budget, Items
 from tamis.router.admin.view import RouterView
+from tamis.router.clients.keeping import why_nothing
+from tamis.router.kept.log_bounds import bounds_of
 
 if TYPE_CHECKING:
-    from tamis.configs import RouterSettings
+    from tamis.configs.sections.kept import KeptSettings
     from tamis.router.kept.held import HeldKeep
     from tamis.router.kept.keeper import KeepHost
     from tamis.router.kept.owners import OwnedKeeps
@@ -51,11 +53,36 @@ def keeps_after(running: RouterView, number: int, name: str | None = None) -> It
         yield each, keep_form(keeper, keeper.by_number[each])
 
 
-def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
-    """Return how all keeps and the log stand."""
-    assert settings.kept is not None  # noqa: S101 - who keeps nothing has no `kept`
-    keeper, log = kept.keeper, kept.log.state()
-    all_, sums, commits = keeper.all_figures(), keeper.totals(), keeper.commits()
+def kept_form(kept: KeptService | None, settings: KeptSettings) -> dict[str, object]:
+    """Return how all keeps and the log stand. None: the log is not there before the first keep, and may become as large
+    as what is free now lets it."""
+    if kept is None:
+        nothing = KeepsFigures.none(), KeepFigures.none(), CommitTimes((0,) * COMMIT_BUCKETS, 0.0)
+        log = _log_form({}, 0, bounds_of(settings).bytes_max, is_tight=False)
+        return {**_form(*nothing), "log": log, "share_bytes": None, "owners": []}
+    keeper = kept.keeper
+    log = _log_form(kept.log.state(), kept.used_bytes(), kept.bounds.bytes_max, is_tight=keeper.keeps.is_tight)
+    owners = [{"owner": owner, "keeps": own.count, "log_bytes": held} for owner, own, held in largest_owners(keeper)]
+    return {
+        **_form(keeper.all_figures(), keeper.totals(), keeper.commits()),
+        "log": log,
+        "share_bytes": kept.share_bytes or None,
+        "owners": owners,
+    }
+
+
+def _log_form(log: dict[str, int], log_bytes: int, bytes_max: int, *, is_tight: bool) -> dict[str, object]:
+    return {
+        "is_open": bool(log),
+        "bytes": log_bytes,
+        "bytes_max": bytes_max,
+        **{name: log.get(name, 0) for name in ("segments", "batches", "damaged", "set_aside", "missing")},
+        **{name: bool(log.get(name)) for name in ("is_full", "is_disk_full", "is_failed")},
+        "is_tight": is_tight,
+    }
+
+
+def _form(all_: KeepsFigures, sums: KeepFigures, commits: CommitTimes) -> dict[str, object]:
     return {
         "keeps": all_.keeps,
         **_standing(sums),
@@ -66,17 +93,6 @@ def kept_form(kept: KeptService, settings: RouterSettings) -> dict[str, object]:
         "held": all_.held,
         "memory_bytes": all_.memory_bytes,
         "commit_ms": {"p50": _ms(commits.quantile_s(0.5)), "p99": _ms(commits.quantile_s(0.99))},
-        "log": {
-            "bytes": kept.used_bytes(),
-            "bytes_max": settings.kept.bytes,
-            **{name: log[name] for name in ("segments", "batches", "damaged", "set_aside", "missing")},
-            **{name: bool(log[name]) for name in ("is_full", "is_disk_full", "is_failed")},
-            "is_tight": keeper.keeps.is_tight,
-        },
-        "share_bytes": kept.share_bytes or None,
-        "owners": [
-            {"owner": owner, "keeps": owned.count, "log_bytes": held} for owner, owned, held in largest_owners(keeper)
-        ],
     }
 
 
@@ -188,10 +204,10 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
 
 def _held(running: RouterView, name: str) -> tuple[KeptService, HeldKeep]:
     kept = running.kept
-    if kept is None:
-        raise BadRequest(404, "this router keeps no messages: its topology file has no `kept`")
-    held = kept.keeper.by_name.get(name)
-    if held is None:
+    if running.settings.kept is None:
+        raise BadRequest(404, why_nothing(running.settings))
+    held = kept.keeper.by_name.get(name) if kept is not None else None
+    if kept is None or held is None:
         raise BadRequest(404, f"there is no keep {name[:100]!r}")
     return kept, held
 

@@ -54,7 +54,7 @@ def kept_metrics(page: Exposition, kept: KeptService, settings: KeptSettings) ->
     )
     page.gauge("tamis_kept_memory_bytes", "Memory of the index of what is kept.", all_.memory_bytes)
     page.gauge("tamis_kept_log_bytes", "Bytes of the log that are in use on disk.", kept.used_bytes())
-    page.gauge("tamis_kept_log_limit_bytes", "What tamis_kept_log_bytes may grow to.", settings.bytes)
+    page.gauge("tamis_kept_log_limit_bytes", "What tamis_kept_log_bytes may grow to.", kept.bounds.bytes_max)
     page.gauge(
         "tamis_kept_log_tight",
         "1 while three quarters of the log are in use, so that shares of owners bind.",

@@ -225,7 +225,7 @@ def _kept(request: Request, running: RouterView) -> Answer:
         if items.is_full or not items.add(form):
             following = number
             break
-    return items.page("kept", keeps=running.kept is not None, next=following)
+    return items.page("kept", keeps=running.settings.kept is not None, next=following)
 
 
 def _waiting(request: Request, running: RouterView) -> Awaitable[Answer]:

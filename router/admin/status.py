@@ -72,11 +72,11 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
 
 def _kept_form(running: RouterView) -> dict[str, object] | None:
     """Return what a router keeps; None where it keeps nothing, and then its parts are not imported."""
-    if running.kept is None:
+    if running.settings.kept is None:
         return None
     from tamis.router.admin.kept import kept_form
 
-    return kept_form(running.kept, running.settings)
+    return kept_form(running.kept, running.settings.kept)
 
 
 def _records_form(running: RouterView) -> dict[str, object] | None:

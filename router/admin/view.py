@@ -37,11 +37,11 @@ class RouterLife(enum.Enum):
 
 @dataclass(slots=True)
 class RouterView:
-    """A running router. `network` is None where it stands alone, `kept` where it keeps
-    nothing, `recorder` where it records nothing. `listening` has addresses by what listens there, such
-    as `clients` and `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the
-    file that differ from those it started with and are not in force; `settings_refused` says what is wrong with a file
-    that was read again and is not used."""
+    """A running router. `network` is None where it stands alone, `kept` where it keeps nothing or has not been asked
+    to yet, `recorder` where it records nothing. `listening` has addresses by what listens there, such as `clients` and
+    `admin`. `admin_token` None: administration asks for none. `need_a_restart` has the keys of the file that differ
+    from those it started with and are not in force; `settings_refused` says what is wrong with a file that was read
+    again and is not used."""
 
     connections: Connections
     clients: Clients

@@ -23,7 +23,7 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
-from tamis.router.clients.keeping import Keeping, NoKeeping
+from tamis.router.clients.keeping import Keeping, NoKeeping, why_nothing
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -49,7 +49,7 @@ class Clients:
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
-        self.keeping: Keeping = NoKeeping()
+        self.keeping: Keeping = NoKeeping(why_nothing(connections.settings))
         self.series = ClientSeries(connections.switch)
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None

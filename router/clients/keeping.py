@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from tamis.configs import RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
@@ -16,7 +17,8 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 
 SINCE_VERSION: Final = 2
-NO_LOG: Final = "this router keeps no messages: it has no log"
+NO_FOLDER: Final = "this router keeps nothing: its topology file gives it no folder, `data`"
+SWITCHED_OFF: Final = "this router keeps nothing: its topology file says `kept: false`"
 
 KEEPING: Final = frozenset(
     {FrameKind.KEEP, FrameKind.ATTACH, FrameKind.DETACH, FrameKind.FORGET, FrameKind.REPLAY, FrameKind.CREDIT}
@@ -64,11 +66,19 @@ class Keeping(Protocol):
         """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
 
 
+def why_nothing(settings: RouterSettings) -> str:
+    """Return why a router keeps nothing whose file asks for no log, as a sentence that names the key to change."""
+    return SWITCHED_OFF if settings.data else NO_FOLDER
+
+
 class NoKeeping:
-    """A router that keeps nothing."""
+    """A router that keeps nothing, which `why` says in a sentence."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
 
     def asked(self, client: KeepAsker, body: object) -> None:
-        answer = refused(body)
+        answer = refused(body, self._why)
         if answer is not None:
             client.send(FrameKind.ACK, encode(answer))
 
@@ -79,23 +89,22 @@ class NoKeeping:
         """Nothing is kept that may miss it."""
 
 
-def refused(body: object) -> Ack | None:
-    """Return the answer to `body` of a router that keeps nothing; None if nobody waits for one."""
+def refused(body: object, reason: str, code: RefusalCode | None = None) -> Ack | None:
+    """Return the answer to `body` of a router without keeps, for `reason`; None if nobody waits for one. `code` None:
+    there is nothing of what is named, and no log for what is to be kept or read."""
     match body:
         case Keep(request=request):
-            return _no(AckOf.KEEP, request, 0, RefusalCode.LOG_FAILED)
+            of, number, usual = AckOf.KEEP, 0, RefusalCode.NO_LOG
         case ForgetKeep(request=request):
-            return _no(AckOf.FORGET, request, 0, RefusalCode.NO_SUCH_KEEP)
-        case Attach(request=request, id=id_):
-            return _no(AckOf.ATTACH, request, id_, RefusalCode.NO_SUCH_KEEP)
-        case Detach(request=request, id=id_):
-            return _no(AckOf.DETACH, request, id_, RefusalCode.NO_SUCH_ID)
-        case Replay(request=request, id=id_):
-            return _no(AckOf.REPLAY, request, id_, RefusalCode.LOG_FAILED)
-        case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
-            return _no(AckOf.DELIVER, request, id_, RefusalCode.NO_SUCH_ID)
-    return None
-
-
-def _no(of: AckOf, request: int, number: int, code: RefusalCode) -> Ack:
-    return Ack(of, request, (), (refusal(number, code, NO_LOG),))
+            of, number, usual = AckOf.FORGET, 0, RefusalCode.NO_SUCH_KEEP
+        case Attach(request=request, id=number):
+            of, usual = AckOf.ATTACH, RefusalCode.NO_SUCH_KEEP
+        case Detach(request=request, id=number):
+            of, usual = AckOf.DETACH, RefusalCode.NO_SUCH_ID
+        case Replay(request=request, id=number):
+            of, usual = AckOf.REPLAY, RefusalCode.NO_LOG
+        case Ack(of=AckOf.DELIVER, request=request, subscription=number) if request:
+            of, usual = AckOf.DELIVER, RefusalCode.NO_SUCH_ID
+        case _:
+            return None
+    return Ack(of, request, (), (refusal(number, code or usual, reason),))

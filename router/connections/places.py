@@ -30,6 +30,8 @@ CONNECTIONS_PER_LINK: Final = 2
 FILES: Final = 12
 """Descriptors: records and their folder, a file being compressed and its result, epoch, settings, tokens,
 certificate."""
+LOG_FILES: Final = 8
+"""Descriptors of a log of kept messages beside its segments: its folders, a spare segment, a checkpoint, signals."""
 CLOSING: Final = 256
 """Connections of the switch that have ended and whose end has not been handled yet."""
 _READ_BYTES: Final = 4_096
@@ -38,13 +40,14 @@ _READ_BYTES: Final = 4_096
 @dataclass(frozen=True, slots=True)
 class Places:
     """Places of each kind. `clients` are those let in, `greeting` those not let in yet; `link_greeting` are neighbours
-    not let in yet."""
+    not let in yet. `log` are the descriptors that the log of kept messages may take, one for each segment."""
 
     clients: int
     greeting: int
     links: int
     link_greeting: int
     admin: int = ADMIN_MAX
+    log: int = 0
 
     @property
     def connections(self) -> int:
@@ -57,21 +60,24 @@ def places_of(settings: RouterSettings) -> Places:
     """Return the places that the settings ask for."""
     clients, links = settings.limits.connections, len(settings.links)
     greeting = max(GREETING_MIN, min(GREETING_MAX, clients // 10))
-    return Places(clients, greeting, links, max(LINK_GREETING_MIN, 2 * links) if links else 0)
+    kept = settings.kept
+    log = LOG_FILES + kept.bytes // kept.segment_bytes if kept is not None else 0
+    return Places(clients, greeting, links, max(LINK_GREETING_MIN, 2 * links) if links else 0, log=log)
 
 
 def fitted(wanted: Places, descriptors: int) -> Places:
     """Return as many of the `wanted` places as `descriptors` are enough for; CannotStart if that leaves no client."""
     link_greeting = min(wanted.link_greeting, max(2, descriptors // 8)) if wanted.links else 0
-    kept = PER_LINK * wanted.links + link_greeting + FILES + 1
-    admin = min(ADMIN_MAX, max(ADMIN_MIN, (descriptors - kept) // 4))
-    left = descriptors - kept - admin
+    log = min(wanted.log, descriptors // 4)
+    taken = PER_LINK * wanted.links + link_greeting + log + FILES + 1
+    admin = min(ADMIN_MAX, max(ADMIN_MIN, (descriptors - taken) // 4))
+    left = descriptors - taken - admin
     greeting = min(wanted.greeting, max(2, left // 4))
     clients = min(wanted.clients, left - greeting)
     if clients < 1:
-        least = kept + ADMIN_MIN + 3
+        least = taken + ADMIN_MIN + 3
         raise CannotStart(f"the system allows {descriptors} more open files, and this router needs {least} at least")
-    return Places(clients, greeting, wanted.links, link_greeting, admin)
+    return Places(clients, greeting, wanted.links, link_greeting, admin, log)
 
 
 def open_descriptors() -> int:

@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +43,7 @@ from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, CannotStartNow, keep_unmatched_of, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.daemon.start import Credentials, credentials
+from tamis.router.kept.begin import begin_keeping
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
 
@@ -118,11 +119,12 @@ class Daemon:
         if self._settings.records is not None:
             self._record(self._settings.records)
         network = self._running.network = self._join(clients, epoch) if self._settings.links else None
-        if self._settings.kept is not None:
-            self._running.kept = self._keep(clients, network)
+        keeping = begin_keeping(clients, self._keeps)
+        if keeping is not None:
+            self._closers.append(keeping.close_log)  # after the switch, which appends to it
         self._closers.append(connections.close)
-        if self._running.kept is not None:
-            self._closers.append(self._running.kept.close_replays)
+        if keeping is not None:
+            self._closers.append(keeping.close_replays)
         for address in self._settings.clients:
             await self._listen_for_clients(address)
         if network is not None:
@@ -161,16 +163,12 @@ class Daemon:
         connections.switch.record(recorder.messages)
         recorder.start()
 
-    def _keep(self, clients: Clients, network: Network | None) -> KeptService:
-        """Open the log and recover the keeps, which reads the disk: nobody is served yet. The network is there,
-        as it is told what they want."""
-        from tamis.router.kept.service import KeptService
-
-        kept = KeptService(clients)
-        self._closers.append(kept.close_log)  # after the switch, which appends to it
-        if network is not None:
-            kept.begin_in_network(network.noticed_within_ms)
-        return kept
+    def _keeps(self, service: KeptService) -> None:
+        """Take in the service that keeps, at the start or when a client asks for it. The network is there by then, as
+        it is told what keeps want."""
+        self._running.kept = service
+        if self._running.network is not None:
+            service.begin_in_network(self._running.network.noticed_within_ms)
 
     async def _listen_for_clients(self, address: Address) -> None:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
@@ -290,6 +288,7 @@ class Daemon:
     def _take(self, new: RouterSettings, held: Credentials) -> None:
         take_spaces = self._planned_spaces(new)
         keys = self._running.need_a_restart = restart_keys(self._started_with, new)
+        new = replace(new, kept=self._started_with.kept)
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
         connections, clients = self._running.connections, self._running.clients

@@ -75,9 +75,13 @@ class KeepHost:
         self._terms = SharedTerms()
         self._members = KeepMembers()
         self._letters = DeadLetters(self.keeps, self.by_name)
-        found = read_book(book_records(log))
-        self.missed = found.missed
-        self._recover(found)
+        try:
+            found = read_book(book_records(log))
+            self.missed = found.missed
+            self._recover(found)
+        except BaseException:
+            self.keeps.close()
+            raise
         log.release()
         self._writer = BookWriter(self.keeps, found.taken, found.taken_in)
         connections.on_committed = self._writer.committed

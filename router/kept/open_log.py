@@ -1,4 +1,4 @@
-"""The log of a router, opened before it serves.
+"""The log of a router, opened before it serves, or where it keeps by default when a client first asks for a keep.
 
 Law: a log that cannot be opened keeps the router from starting, with a sentence that names the folder and what to do;
 one that is damaged is served, and says what is missing.
@@ -7,20 +7,33 @@ one that is damaged is served, and says what is missing.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tamis.configs.sections.kept import KeptSettings
+from tamis.configs.sections.kept import SHARE_OF_FREE, KeptSettings
 from tamis.native.log import Log, LogFailed, LogFull
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStartNow
+from tamis.router.kept.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes
 from tamis.router.kept.log_watch import ranges_shown
 
 RING_BYTES_MIN: Final = 4 << 20
 """A ring holds four of the longest frames."""
-
 _log = logging.getLogger(__name__)
+
+
+class NoRoom(CannotStartNow):
+    """Raised when the disk has too little room for a log that would be made by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLog:
+    """A log, which is the holder's to close, and its bounds."""
+
+    log: Log
+    bounds: LogBounds
 
 
 def ring_bytes(settings: KeptSettings) -> int:
@@ -28,20 +41,21 @@ def ring_bytes(settings: KeptSettings) -> int:
     return max(RING_BYTES_MIN, 1 << (settings.memory_bytes.bit_length() - 1))
 
 
-def segment_bytes(settings: KeptSettings) -> int:
-    """Return the size of a segment, whole sectors."""
-    return settings.segment_bytes // 512 * 512
-
-
-def open_log(settings: KeptSettings) -> Log:
+def open_log(settings: KeptSettings) -> OpenedLog:
     """Return the log of a router, held until its keeps are filled; CannotStartNow where there is none to be had."""
     folder = Path(settings.folder or "")
     try:
+        bounds = bounds_of(settings)
+        if bounds.bytes_max == 0:
+            raise NoRoom(
+                f"the disk of {folder} has {free_bytes(folder):,} bytes free, and a log is made from "
+                f"{LOG_BYTES_MIN * SHARE_OF_FREE:,} on: free some, or set `kept.folder`"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         log = Log(
             folder,
-            bytes_max=settings.bytes,
-            segment_bytes=segment_bytes(settings),
+            bytes_max=bounds.bytes_max,
+            segment_bytes=bounds.segment_bytes,
             ring_bytes=ring_bytes(settings),
             is_held=True,
         )
@@ -61,13 +75,16 @@ def open_log(settings: KeptSettings) -> Log:
         ) from None
     except ValueError as error:
         raise CannotStartNow(f"kept: {error}") from None
-    _tell(log, folder)
-    return log
+    _tell(log, folder, bounds)
+    return OpenedLog(log, bounds)
 
 
-def _tell(log: Log, folder: Path) -> None:
+def _tell(log: Log, folder: Path, bounds: LogBounds) -> None:
     found, state = log.recovery(), log.state()
-    _log.info("the log of kept messages is open", extra=fields(folder=str(folder), **found))
+    _log.info(
+        "the log of kept messages is open",
+        extra=fields(folder=str(folder), bytes_max=bounds.bytes_max, segment_bytes=bounds.segment_bytes, **found),
+    )
     if state["damaged"] or found["missing"] or found["lost_copies"]:
         counts = {name: found[name] for name in ("damages", "missing", "lost_copies")}
         _log.error(

@@ -1,7 +1,6 @@
 """Kept subscriptions of one router, put together: log, keeps, requests, replays, and what is watched of them.
 
-Law: it is made before anybody is served and after the switch; replays end before the switch is closed, the log after
-it.
+Law: it is made after the switch; replays end before the switch is closed, the log after it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from tamis.router.kept.elsewhere import Elsewhere
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.log_watch import LogWatch
-from tamis.router.kept.open_log import open_log, segment_bytes
+from tamis.router.kept.open_log import OpenedLog
 from tamis.router.kept.replays import Replays
 from tamis.router.kept.requests import KeepRequests
 from tamis.router.kept.rights import Rights
@@ -25,19 +24,19 @@ from tamis.router.kept.waiting import Look, look
 class KeptService:
     """The part of a router that keeps."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Clients, opened: OpenedLog) -> None:
+        """Serve `clients` from a log, which is the service's from here on."""
         connections = clients.connections
         assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
-        settings = connections.settings.kept
-        self.log = open_log(settings)
-        self._segment_bytes = segment_bytes(settings)
+        settings = self._kept = connections.settings.kept
+        self.log, self.bounds = opened.log, opened.bounds
         try:
             rights = Rights(lambda: clients.tokens)
             self.keeper = KeepHost(connections, self.log, clients.new_wishes(), rights)
         except BaseException:
             self.log.close()
             raise
-        self._clients, self._kept = clients, connections.settings.kept
+        self._clients = clients
         self._share()
         self.replays = Replays(connections, self.log)
         self._elsewhere = Elsewhere(self.keeper, self.keeper.missed)
@@ -45,7 +44,7 @@ class KeptService:
         self._starts = Starts(connections, self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
         self._watch = LogWatch(
-            *(self.log, settings.folder or "", self._segment_bytes, connections.health),
+            *(self.log, settings.folder or "", self.bounds.segment_bytes, connections.health),
             refused=lambda: self.keeper.all_figures().refused,
         )
         self._watch.look()
@@ -64,7 +63,7 @@ class KeptService:
         """Return what the keeps of one owner may hold of the log while it is tight; 0: shares do not bind, as anybody
         can take any name."""
         tokens = self._clients.tokens
-        return int(self._kept.share * self._kept.bytes) if tokens and not tokens.has_token_of_anybody else 0
+        return int(self._kept.share * self.bounds.bytes_max) if tokens and not tokens.has_token_of_anybody else 0
 
     def _share(self) -> None:
         self.keeper.keeps.share(self.share_bytes)
@@ -72,7 +71,7 @@ class KeptService:
     def used_bytes(self) -> int:
         """Return the bytes of the log's segments; files that are ready for later ones are not among them."""
         state = self.log.state()
-        return state["disk_bytes"] - state["spare"] * self._segment_bytes
+        return state["disk_bytes"] - state["spare"] * self.bounds.segment_bytes
 
     async def look(self, held: HeldKeep, after: int, limit: int, dead_of: HeldKeep | None) -> Look:
         """Return what waits in a keep behind position `after`; `dead_of`: of dead letters, those of that keep."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from tamis.cli.kept_check import kept_meaning
 from tamis.cli.startable import unstartable
 from tamis.cli.strategy_lines import of_file
 from tamis.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tamis.configs.sections.kept import KeptSettings
 
 _EXAMPLE = """\b
 Example:
@@ -33,7 +37,7 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     --machine says which is this one; without it, only FILE itself is looked at.
 
     Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
-    that keep messages where, within which bounds, and what happens at each.
+    that keep messages where, within which bounds, and what happens at each; of others, why they keep nothing.
     """
     try:
         from tamis.configs import load_topology
@@ -53,13 +57,20 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         return 1
     summary, kept = topology.summary(), topology.kept_by_router()
     if as_json:
-        forms = {router: settings.model_dump(mode="json") for router, settings in kept.items()}
+        forms = {router: settings.model_dump(mode="json") | _of_free(settings) for router, settings in kept.items()}
         click.echo(json.dumps({"file": file, "sound": True} | summary | ({"kept": forms} if forms else {})))
         return 0
     click.echo(f"{file}: {_in_words(summary)}")
-    for line in kept_meaning(kept):
+    for line in kept_meaning(topology):
         click.echo(line)
     return 0
+
+
+def _of_free(settings: KeptSettings) -> dict[str, float]:
+    """Return, of a log that is kept by default, which part of the free space it has, `bytes` at most."""
+    from tamis.configs.sections.kept import SHARE_OF_FREE
+
+    return {"share_of_free": 1 / SHARE_OF_FREE} if settings.is_by_default else {}
 
 
 def _in_words(summary: dict[str, object]) -> str:

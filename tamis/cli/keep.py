@@ -167,9 +167,10 @@ def command(
     """Have the router keep on its disk, under NAME, what satisfies PREDICATE: from now on and, with --start, of what
     its log has already.
 
-    The router keeps messages if its topology file says `kept`. `tamis sub --kept NAME` gets them, `tamis kept rm NAME`
-    ends it. A keep of this name with these terms may be there already; one with others is an error. Where routers ask
-    for tokens it belongs to the client of this --name, which alone may end it. An ADDRESS is as for `tamis pub`.
+    A router keeps wherever it has a data folder and `kept` is not false. `tamis sub --kept NAME` gets the messages,
+    `tamis kept rm NAME` ends it. A keep of this name with these terms may be there already; one with others is an
+    error. Where routers ask for tokens it belongs to the client of this --name, which alone may end it. An ADDRESS is
+    as for `tamis pub`.
     """
     from tamis.protocol.language import parse
 

@@ -1,6 +1,7 @@
-"""What `tamis check` says of routers that keep messages: where, within which bounds, and what happens at each.
+"""What `tamis check` says of what routers keep: where, within which bounds, what happens at each; who keeps nothing.
 
-Law: routers that keep within the same bounds are told of together.
+Law: routers that keep within the same bounds are told of together. Those that keep by default have one line: their
+bounds are the defaults, but for the log's, which depends on their disk.
 """
 
 from __future__ import annotations
@@ -11,25 +12,50 @@ from typing import TYPE_CHECKING
 from tamis.cli.tables import byte_count, so_many
 
 if TYPE_CHECKING:
+    from tamis.configs import Topology
     from tamis.configs.sections.kept import KeptSettings
 
 _NAMED = 3
 
 
-def kept_meaning(kept: dict[str, KeptSettings]) -> Iterator[str]:
-    """Give the lines on what the routers of `kept`, by id, keep."""
+def kept_meaning(topology: Topology) -> Iterator[str]:
+    """Give the lines on what the routers of `topology` keep."""
+    kept = topology.kept_by_router()
     alike: dict[str, list[str]] = {}
     for router, settings in kept.items():
-        alike.setdefault(settings.model_copy(update={"folder": None}).model_dump_json(), []).append(router)
+        if not settings.is_by_default:
+            alike.setdefault(settings.model_copy(update={"folder": None}).model_dump_json(), []).append(router)
     for routers in alike.values():
         yield from _meaning(routers, kept[routers[0]])
+    by_default = [router for router, settings in kept.items() if settings.is_by_default]
+    if by_default:
+        settings = kept[by_default[0]]
+        yield (
+            f"{_who(by_default, 'keeps', 'keep')} messages on disk once asked to; {_whose(by_default)} in "
+            f"{settings.folder}, with a quarter of what is free there, {byte_count(settings.bytes)} at most"
+        )
+    without = [router for router in topology.routers if router not in kept]
+    for routers, why in (
+        ([router for router in without if topology.router(router).data is None], "no `data` for a log"),
+        ([router for router in without if topology.router(router).data is not None], "`kept: false`"),
+    ):
+        if routers:
+            yield f"{_who(routers, 'keeps', 'keep')} nothing: {why}"
+
+
+def _who(routers: list[str], one: str, several: str) -> str:
+    """Return the first few of `routers` with the verb that fits."""
+    more = len(routers) - _NAMED
+    named = ", ".join(routers[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{named} {one if len(routers) == 1 else several}"
+
+
+def _whose(routers: list[str]) -> str:
+    return "its log is" if len(routers) == 1 else f"the log of {routers[0]} is"
 
 
 def _meaning(routers: list[str], settings: KeptSettings) -> Iterator[str]:
-    more = len(routers) - _NAMED
-    who = ", ".join(routers[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    verb, whose = ("keeps", "its log is") if len(routers) == 1 else ("keep", f"the log of {routers[0]} is")
-    yield f"{who} {verb} messages on disk; {whose} in {settings.folder}"
+    yield f"{_who(routers, 'keeps', 'keep')} messages on disk; {_whose(routers)} in {settings.folder}"
     bounds = (
         (f"{byte_count(settings.bytes)} of log", "what is to be kept is refused (LOG_FULL); acknowledgements go on"),
         (

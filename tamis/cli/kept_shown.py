@@ -174,7 +174,7 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
         except NoAnswer as error:
             click.echo(str(error), err=True)
     there = f"; there is {', '.join(map(repr, others[:_KEEPS_NAMED]))}" if others else ""
-    none = f"; {', '.join(keeps_nothing)} keeps no messages: its topology file has no `kept`" if keeps_nothing else ""
+    none = f"; {', '.join(keeps_nothing)} keeps nothing: no `data`, or `kept: false`" if keeps_nothing else ""
     raise click.ClickException(shown(f"there is no keep {keep!r}{there}{none}"))
 
 

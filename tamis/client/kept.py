@@ -261,7 +261,7 @@ class KeptCore:
             self._asked[number] = asked
         elif not self._is_known:
             self._asked.pop(number, None)
-            error = KeepRefused(Refusal(0, RefusalCode.LOG_FAILED, NOT_KEPT))
+            error = KeepRefused(Refusal(0, RefusalCode.NO_LOG, NOT_KEPT))
             if asked.attached is None:
                 settle(asked.waiter, error)
             else:

@@ -217,7 +217,7 @@ class Outbox:
                 settle(message.waiter, self._too_long(len(message.frame)))
                 continue
             if not self._has_keeps and message.is_durable:
-                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.LOG_FAILED, NOT_KEPT)))
+                settle(message.waiter, PublishRefused(Refusal(0, RefusalCode.NO_LOG, NOT_KEPT)))
                 continue
             self.output += message.frame
             self._frames_left -= 1

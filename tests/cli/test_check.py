@@ -17,7 +17,10 @@ LINE3 = str(Path(__file__).parents[2] / "configs" / "topologies" / "line3.yaml")
 
 def test_a_sound_file(capsys) -> None:
     assert main(["check", LINE3]) == 0
-    assert capsys.readouterr() == (f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\n", "")
+    assert capsys.readouterr() == (
+        f"{LINE3}: 3 routers, 2 links, strategy advertise, engine tamis\na, b, c keep nothing: no `data` for a log\n",
+        "",
+    )
 
 
 def test_a_sound_file_as_json(capsys) -> None:
@@ -33,7 +36,8 @@ def test_the_strategy_of_a_file_with_its_reuse_and_its_roots(tmp_path: Path, cap
     path.write_text(f"{routers}{said}\n")
     assert main(["check", "--text-only", str(path)]) == 0
     roots = "root of class orders: b else a, class rest: by hash, messages of no class: a"
-    assert capsys.readouterr().out == f"{path}: 2 routers, 1 link, strategy rendezvous ({roots}), engine tamis\n"
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == f"{path}: 2 routers, 1 link, strategy rendezvous ({roots}), engine tamis"
     assert main(["check", "--text-only", "--json", str(path)]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["roots"] == [["orders", ["b", "a"]], ["rest", []], [None, ["a"]]]
@@ -94,6 +98,24 @@ def test_a_section_kept_is_told_in_words(tmp_path: Path, capsys) -> None:
     assert main(["check", str(path), "--text-only", "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["kept"]
     assert (kept["a"]["folder"], kept["b"]["keeps"]) == (f"{tmp_path}/run/kept/a", 5)
+
+
+def test_what_is_kept_by_default_and_who_keeps_nothing_is_told(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "network.yaml"
+    path.write_text("routers: {a: {data: run/a}, b: {neighbours: 'unix:b'}, c: {data: run/c, kept: false}}\n")
+    with path.open("a") as file:
+        file.write("links: [[a, b], [b, c]]\n")
+    assert main(["check", str(path), "--text-only"]) == 0
+    log = f"its log is in {tmp_path}/run/a/log, with a quarter of what is free there, 10.0 GiB at most"
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"a keeps messages on disk once asked to; {log}",
+        "b keeps nothing: no `data` for a log",
+        "c keeps nothing: `kept: false`",
+    ]
+    assert main(["check", str(path), "--text-only", "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)["kept"]
+    assert kept.keys() == {"a"}
+    assert (kept["a"]["bytes"], kept["a"]["share_of_free"]) == (10 * 2**30, 0.25)
 
 
 def test_every_bound_of_a_section_kept_is_told(tmp_path: Path, capsys) -> None:

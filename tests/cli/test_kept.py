@@ -171,10 +171,10 @@ def test_a_replay_is_what_the_log_holds(capsys: pytest.CaptureFixture[str]) -> N
 def test_what_is_not_there_is_said(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keep", "jobs", "n > 0"]) == 0
     (tmp_path / "other").mkdir()
-    with started(tmp_path / "other", keys="") as other:
+    with started(tmp_path / "other", keys="kept: false") as other:
         for which, says in (
             (file, "; there is 'jobs'"),
-            (str(other.file), "; a keeps no messages: its topology file has"),
+            (str(other.file), "; a keeps nothing: no `data`, or `kept: false`"),
         ):
             for argv in (["info", which, "none"], ["peek", which, "none"], ["dead", which, "none"]):
                 assert main(["kept", *argv]) == 1

@@ -487,7 +487,7 @@ def test_a_message_that_is_to_be_kept_says_so_and_a_router_of_before_does_not_ge
     assert sent.flags == CONFIRM | DURABLE
     older, refused = Hand().open(capabilities=()), Future[None]()
     older.core.outbox.publish({"n": 1}, b"", 0, refused, confirm=True, retry=False, durable=True)
-    with pytest.raises(PublishRefused, match=r"LOG_FAILED.*earlier version"):
+    with pytest.raises(PublishRefused, match=r"NO_LOG.*earlier version"):
         refused.result()
     assert older.sent() == []
 

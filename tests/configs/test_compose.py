@@ -71,7 +71,16 @@ def test_one_router_may_keep_and_others_not(kept: str):
     files = compose_files(parse_topology(text), "x.yaml", Path("out.yml"))
     routers = parse_topology(files.topology)
     assert routers.router("a").kept.folder == "/var/spool/tamis/a"
-    assert routers.router("b").kept is None
+    assert routers.router("b").kept.is_by_default
+    assert routers.router("b").kept.folder == "/var/lib/tamis/b/log"
+
+
+@pytest.mark.parametrize(("keys", "a"), [("", "{data: data}"), ("kept: false", "{}"), ("", "{kept: false}")])
+def test_what_is_kept_by_default_or_not_at_all_has_no_volume(keys: str, a: str):
+    files = compose_files(parse_topology(f"{keys}\nrouters: {{a: {a}}}"), "x.yaml", Path("out.yml"))
+    assert "kept" not in yaml.safe_load(files.compose)["volumes"]
+    kept = parse_topology(files.topology).router("a").kept
+    assert kept is None if "kept" in keys + a else kept.is_by_default
 
 
 def test_every_container_is_confined():

@@ -23,6 +23,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.live_frames import client_seeds, link_seeds, mutated
+from tests.fuzz.live_kept import Given, kept_seeds
 from tests.stranger import frames
 from tests.stranger.chance import Chance
 from tests.stranger.client import Ended, Stranger
@@ -33,8 +34,19 @@ from tests.trees import sanitized
 
 BATCH = 24
 """Frames sent in one go; the router ends the session at the first that is fatal."""
-SHARES = {"client": 0.55, "link": 0.25, "before": 0.15, "before, link": 0.05}
+SHARES = {"client": 0.4, "kept": 0.25, "link": 0.2, "before": 0.11, "before, link": 0.04}
+MUTATED = 0.35
+MUTATED_BEGIN = 0.02
+"""Parts of the frames that are mutated, and of those that a session about keeps begins with."""
+KEPT = {"bytes": 1 << 28, "segment_bytes": 1 << 20, "memory_bytes": 1 << 20}
+"""A log of small segments, so that they are sealed, copied forward and dropped all the while."""
 HONEST_S = 0.02
+KEPT_S = 2
+"""A session about keeps waits so long for an answer: a frame whose length is wrong has none."""
+IN_A_ROW = 20
+"""Sessions about keeps, one after the other: what they publish waits once until the link to a neighbour that came and
+went before them is given up."""
+KEPT_FIGURES = ("keeps", "kept", "confirmed", "delivered", "redelivered", "acked", "dropped", "expired", "dead")
 REPORT = ("ERROR: AddressSanitizer", "runtime error:", "UndefinedBehaviorSanitizer")
 
 
@@ -63,6 +75,7 @@ class Hostile:
         with contextlib.suppress(Ended, OSError, TimeoutError):
             {
                 "client": self._client,
+                "kept": self._kept,
                 "link": self._link,
                 "before": lambda: self._before(self.router.clients, frames.CLIENT),
                 "before, link": lambda: self._before(self.router.neighbours, frames.ROUTER),
@@ -72,6 +85,23 @@ class Hostile:
     def _client(self) -> None:
         with Stranger(*self.router.clients, f"hostile-{self.chance.randrange(40)}", patience_s=5) as client:
             self._send("client", client_seeds(self.chance, client.number), client.send)
+            client.send(frame(frames.PING, [2]))
+            client.expect(frames.PONG)
+
+    def _kept(self) -> None:
+        """Ask for keeps, read what comes, and say something of it."""
+        with Stranger(*self.router.clients, f"hostile-{self.chance.randrange(40)}", patience_s=KEPT_S) as client:
+            given: list[Given] = []
+            seeds = kept_seeds(self.chance, client.number, given)
+            self._send("kept", seeds, client.send, MUTATED_BEGIN)
+            client.send(frame(frames.PING, [2]))
+            client.expect(frames.PONG)
+            for message in (
+                frames.message_of(each) for each in client.waiting if frames.kind_of(each) == frames.DELIVER
+            ):
+                position = int.from_bytes(message.extensions.get(frames.LOG_POSITION, b""), "little")
+                given += [(id_, position) for id_ in message.satisfied]
+            self._send("kept", seeds, client.send)
             client.send(frame(frames.PING, [2]))
             client.expect(frames.PONG)
 
@@ -104,12 +134,14 @@ class Hostile:
             with contextlib.suppress(TimeoutError):
                 client.read_frame()
 
-    def _send(self, way: str, seeds: Iterator[bytes], send: Callable[[bytes], None]) -> None:
+    def _send(
+        self, way: str, seeds: Iterator[bytes], send: Callable[[bytes], None], mutated_share: float = MUTATED
+    ) -> None:
         batch = []
         for _ in range(BATCH):
             data = next(seeds)
             self.others = [*self.others[-30:], data]
-            batch.append(mutated(self.chance, data, self.others) if self.chance.random() < 0.35 else data)
+            batch.append(mutated(self.chance, data, self.others) if self.chance.random() < mutated_share else data)
             self._count(way, batch[-1])
         send(b"".join(batch))
 
@@ -154,21 +186,25 @@ class Pair:
 def run(count: int, seed: int, folder: Path, build: Path | None, progress: Callable[[str], None]) -> dict[str, object]:
     """`build`: the tree with the sanitized extension; None: the one that is installed."""
     counts, began_s, told_s = Counts(), time.monotonic(), time.monotonic()
-    net = Network(folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}}})
+    net = Network(folder, "ac", ["ac", "ab"], elsewhere="b", of={"a": {"limits": {"greeting_ms": 5_000}, "kept": KEPT}})
     if build is not None:
         net["a"].environment = environment(build)
     with net:
         until(lambda: net["a"].links_up == {"c"}, 60)
         pair, hostile, random = Pair(net, counts), Hostile(net["a"], seed, counts), Random(seed)
         ways = list(SHARES)
-        weights = [weight / (BATCH if way in ("client", "link") else 1.5) for way, weight in SHARES.items()]
+        in_a_row = dict.fromkeys(ways, 1) | {"kept": max(1, min(IN_A_ROW, count // 5_000))}
+        weights = [SHARES[way] / in_a_row[way] / (1.5 if way.startswith("before") else BATCH) for way in ways]
         while counts.frames < count and net["a"].is_alive and not pair.missing:
-            hostile.session(random.choices(ways, weights)[0])
+            [way] = random.choices(ways, weights)
+            for _ in range(in_a_row[way]):
+                hostile.session(way)
             if time.monotonic() > told_s + 20:
                 told_s = time.monotonic()
                 progress(f"{counts.frames} of {count} frames, {counts.sessions} sessions, {told_s - began_s:.0f} s")
         pair.close()
         is_alive, is_ready = net["a"].is_alive, net["a"].is_alive and net["a"].is_ready
+        kept = net["a"].page("/status")["kept"] if is_alive else {}
         rss = net["a"].metric("process_resident_memory_bytes") if is_alive else 0
         loaded = Path(f"/proc/{net['a'].process.pid}/maps").read_text() if is_alive else ""
         log = net["a"].log
@@ -185,6 +221,7 @@ def run(count: int, seed: int, folder: Path, build: Path | None, progress: Calla
         "tracebacks": tracebacks,
         "honest": [counts.honest_heard, counts.honest_sent],
         "missing": pair.missing,
+        "kept": {key: kept.get(key, 0) for key in KEPT_FIGURES},
         "alive": is_alive,
         "ready": is_ready,
         "resident_mb": round(rss / 1e6),

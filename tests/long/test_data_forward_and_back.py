@@ -1,7 +1,8 @@
 """A router's folders of data and records go to a later version and back: its epoch rises at each start, whoever starts
 it, and each version reads the records that the other has written.
 
-The older version is commit da1168e; docs/how-to/upgrade.md says what is promised.
+The older version is commit da1168e, and for what is kept 020733f2, which kept only where its file said so;
+docs/how-to/upgrade.md says what is promised.
 """
 
 from __future__ import annotations
@@ -20,6 +21,13 @@ from tamis.testing import blocking
 from tests.trees import is_in_history, tree_of
 
 OLD = "da1168e"
+OLD_KEPT = "020733f2"
+KEPT = """\
+{kept}
+data: data
+routers: {{a: {{clients: "127.0.0.1:0"}}}}
+"""
+PATIENCE_S = 30
 GROUPS = {"old": "logs", "new": "records"}
 """What each version calls the commands that show records."""
 FILE = """\
@@ -87,3 +95,37 @@ def test_data_and_records_go_forward_and_back(tmp_path, environments, is_killed)
             attributes = [json.dumps(each["attributes"]) for each in found if each["kind"] == "message"]
             assert len(attributes) == len(versions), version
             assert all(f"{life}" in said for life, said in enumerate(attributes)), version
+
+
+@pytest.mark.skipif(not is_in_history(OLD_KEPT), reason=f"commit {OLD_KEPT} is not in this clone's history")
+@pytest.mark.parametrize("first", ["old", "new"])
+def test_what_is_kept_goes_forward_and_back(tmp_path: Path, tmp_path_factory, first: str) -> None:
+    """The older version with `kept` in its file, this one by default: both have the log in the folder of data. Each
+    life takes the oldest message, and leaves two of its own."""
+    folder = tmp_path_factory.getbasetemp() / "old-kept"
+    if not folder.exists():
+        folder.mkdir()
+        tree_of(OLD_KEPT, folder)
+    environments = {"old": {"PYTHONPATH": str(folder / "tree")}, "new": {}}
+    file, waiting = tmp_path / "network.yaml", []
+    second = "new" if first == "old" else "old"
+    for life, version in enumerate((first, second, first, second)):
+        file.write_text(KEPT.format(kept="kept: {}" if version == "old" else ""))
+        with blocking.started(file, "a", environment=environments[version]) as router:
+            with tamis.blocking.connect(router.address, name="press-1") as client:
+                client.keep("lives", "exists life")
+                for n in range(3):
+                    client.publish({"life": life, "n": n}, confirm="kept")
+                    waiting.append((life, n))
+                with client.attach("lives", credit=1) as work:
+                    message = work.receive(PATIENCE_S)
+                    assert (message["life"], message["n"]) == waiting.pop(0)
+                    message.ack(confirm=True)
+            router.kill()
+    file.write_text(KEPT.format(kept=""))
+    with blocking.started(file, "a") as router, tamis.blocking.connect(router.address, name="press-1") as client:
+        with client.attach("lives") as work:
+            for expected in waiting:
+                message = work.receive(PATIENCE_S)
+                assert (message["life"], message["n"]) == expected
+                message.ack()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 from pathlib import Path
 
 import pytest
 
+from tamis.protocol import limits
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire import (
     client_bodies,
@@ -23,7 +25,7 @@ from tamis.protocol.wire import (
 )
 from tamis.protocol.wire.frames import BODY_OF
 from tamis.protocol.wire.kinds import SKIPPABLE
-from tamis.protocol.wire.register import EXTENSIONS, FLAGS, KINDS, REGISTERS, Register
+from tamis.protocol.wire.register import CAPABILITIES, EXTENSIONS, FLAGS, KINDS, LOSSES, REFUSALS, REGISTERS, Register
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "numbers.md"
@@ -88,14 +90,40 @@ def test_a_reserved_number_is_not_in_use() -> None:
         assert extensions.shown(row.number) == f"0x{row.number:04x}"
 
 
+PROMISED = (
+    (KINDS, {"DIRECTED": 0x04, "CUSTODY_ACK": 0x50, "CUSTODY_ASK": 0x51, "GAP": 0x52, "KEEPS": 0x90}),
+    (KINDS, {"KEEPS_HELD": 0x91}),
+    (EXTENSIONS, {"DESTINATIONS": 7, "CUSTODY": 8, "REPLY": 9, "GROUP_CHOICE": 10, "DELIVERIES": 11}),
+    (EXTENSIONS, {"ROUTE": 0x8007, "TENANT": 0x8008}),
+    (REFUSALS, {"NUMBER_REUSED": 24, "NO_LOG": 25}),
+    (LOSSES, {"CUSTODY_FULL": 10, "ENTRY_LOST": 11, "NOT_ALLOWED": 12}),
+)
+"""Numbers that designs, notes and clients elsewhere already name: they may come into use, and never move."""
+
+
 def test_what_later_parts_count_on_is_promised() -> None:
-    """Numbers that designs, notes and clients elsewhere already name: they may come into use, and never move."""
-    names = {row.name: row.number for row in EXTENSIONS.reserved} | {m.name: m.value for m in EXTENSIONS.in_use}
-    promised = {"DESTINATIONS": 7, "CUSTODY": 8, "REPLY": 9, "GROUP_CHOICE": 10, "DELIVERIES": 11, "ROUTE": 0x8007}
-    assert promised.items() <= names.items()
+    for register, promised in PROMISED:
+        names = {row.name: row.number for row in register.reserved} | {m.name: m.value for m in register.in_use}
+        assert promised.items() <= names.items()
+
+
+def test_each_capability_is_given_out_once_and_those_that_are_promised_are_not_said() -> None:
+    words = [row.word for row in CAPABILITIES]
+    assert len(words) == len(set(words))
+    assert {row.word for row in CAPABILITIES if row.is_reserved} == {"access:", "residual"}
+    assert not any(word.startswith("access:") for word in words if word != "access:")
+    assert all(row.text and 1 <= len(row.word) <= limits.CAPABILITY_BYTES_MAX for row in CAPABILITIES)
+
+
+def test_every_capability_that_a_part_says_is_registered() -> None:
+    found = set()
+    for module in (session_bodies, client_bodies):
+        source = inspect.getsource(module)
+        found |= set(re.findall(r'^[A-Z_]+: Final = "([a-z:-]+)"$', source, re.MULTILINE))
+    assert found == {row.word for row in CAPABILITIES if not row.is_reserved}
 
 
 def test_what_is_flooded_later_can_be_skipped_by_routers_of_today() -> None:
     numbers = {row.name: row.number for row in KINDS.reserved} | {kind.name: kind.value for kind in KINDS.in_use}
-    for name in ("KEEPS", "EA", "EH", "ER", "PLAN", "SPACE"):
+    for name in ("KEEPS", "KEEPS_HELD", "EA", "EH", "ER", "PLAN", "SPACE"):
         assert numbers[name] & SKIPPABLE

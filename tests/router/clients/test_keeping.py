@@ -11,25 +11,21 @@ from tamis.protocol.wire.frames import Frame, encode, kind_of
 from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, KeepTerms, Replay
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.session_bodies import Error, Ping, Pong
-from tamis.router.clients.keeping import NO_LOG
+from tamis.router.clients.keeping import NO_FOLDER
 
 FILTERS = tuple(encode_filter(filter_) for filter_ in parse("x = 1").filters)
 ASKED: dict[bodies.AckOf, tuple[Frame, int, RefusalCode]] = {
-    bodies.AckOf.KEEP: (Keep(5, "orders", KeepTerms(FILTERS)), 0, RefusalCode.LOG_FAILED),
+    bodies.AckOf.KEEP: (Keep(5, "orders", KeepTerms(FILTERS)), 0, RefusalCode.NO_LOG),
     bodies.AckOf.ATTACH: (Attach(5, 7, "orders", 10), 7, RefusalCode.NO_SUCH_KEEP),
     bodies.AckOf.DETACH: (Detach(5, 7), 7, RefusalCode.NO_SUCH_ID),
     bodies.AckOf.FORGET: (ForgetKeep(5, "orders"), 0, RefusalCode.NO_SUCH_KEEP),
-    bodies.AckOf.REPLAY: (Replay(5, 7, FILTERS, 0, 1, 10), 7, RefusalCode.LOG_FAILED),
+    bodies.AckOf.REPLAY: (Replay(5, 7, FILTERS, 0, 1, 10), 7, RefusalCode.NO_LOG),
 }
 
 
 def refused(of: bodies.AckOf) -> bodies.Ack:
     _, number, code = ASKED[of]
-    return bodies.Ack(of, 5, (), (bodies.Refusal(number, code, NO_LOG),))
-
-
-def test_the_sentence() -> None:
-    assert NO_LOG == "this router keeps no messages: it has no log"
+    return bodies.Ack(of, 5, (), (bodies.Refusal(number, code, NO_FOLDER),))
 
 
 @pytest.mark.parametrize("of", ASKED, ids=lambda of: of.name)
@@ -58,7 +54,7 @@ async def test_an_acknowledgement_that_asks_for_an_answer_gets_one_and_credit_is
     bob = await inside().client("bob", version_high=2)
     await bob.send(bodies.Credit(10, 0, 7), bodies.Ack(bodies.AckOf.DELIVER, 0, (bodies.Range(1, 3),), subscription=7))
     await bob.send(bodies.Ack(bodies.AckOf.DELIVER, 5, (bodies.Range(1, 3),), subscription=7))
-    refusal = bodies.Refusal(7, RefusalCode.NO_SUCH_ID, NO_LOG)
+    refusal = bodies.Refusal(7, RefusalCode.NO_SUCH_ID, NO_FOLDER)
     assert await bob.next(bodies.Ack) == bodies.Ack(bodies.AckOf.DELIVER, 5, (), (refusal,))
     await bob.subscribe(1, "x = 1")
 

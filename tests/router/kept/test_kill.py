@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis import Gap, KeepRefused, PublishRefused
+from tamis import Gap, KeepRefused
 from tamis.blocking import connect
 from tamis.client.blocking import Client
 from tamis.client.blocking_attachment import Attachment, KeptMessage
@@ -190,14 +190,6 @@ def test_what_is_not_supported_is_refused_in_a_sentence(tmp_path: Path) -> None:
         consumer.keep("numbers", "n >= 0")
         with pytest.raises(KeepRefused, match="differs in count"):
             consumer.keep("numbers", "n >= 0", count=7)
-
-
-def test_a_router_without_a_log_refuses(tmp_path: Path) -> None:
-    with router(tmp_path, keys="") as one, client(one, "consumer") as consumer:
-        with pytest.raises(KeepRefused):
-            consumer.keep("numbers", "n >= 0")
-        with pytest.raises(PublishRefused):
-            consumer.publish({"n": 1}, confirm="kept")
 
 
 def test_a_keep_longer_than_a_record_of_the_log_is_refused_in_a_sentence(tmp_path: Path) -> None:
