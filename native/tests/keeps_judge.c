@@ -23,7 +23,8 @@ void judge_gone(keeps_world *w, uint32_t kind) {
 
 void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
     const seen_keep *from = &w->keeps[of];
-    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged && !keeps_by_age(kind); i++) {
+    bool is_known = from->number != 0 && !w->is_damaged && !keeps_by_age(kind);
+    for (uint32_t i = from->passed + 1; i <= w->message_count && is_known; i++) {
         seen_message *message = &w->messages[i];
         bool is_there = message->is_confirmed && message->owed[of] == from->number && !from->was_given[i];
         message->owed[kind] = is_there && keeps_wants(kind, message) ? w->keeps[kind].number : message->owed[kind];
@@ -55,6 +56,14 @@ void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint
             position->request = request;
         }
     }
+}
+
+/* The judge does not know the positions of messages that nobody was given. */
+void judge_skipped(keeps_world *w, uint32_t kind, uint64_t after) {
+    seen_keep *keep = &w->keeps[kind];
+    keep->passed = after > 0 ? w->message_count : keep->passed;
+    keep->missed = keep->missed > after ? keep->missed : 0;
+    keep->missed_owed = keep->missed_owed > after ? keep->missed_owed : 0;
 }
 
 void judge_left(keeps_world *w, const seen_member *member) {

@@ -29,6 +29,8 @@ void judge_published(const keeps_world *w, seen_message *message);
 /* A member sends an acknowledgement; `request` 0: it does not ask. */
 void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
                  uint32_t request);
+/* The owner of a keep passes over what it has up to position `after`; the doubts there are told to nobody. */
+void judge_skipped(keeps_world *w, uint32_t kind, uint64_t after);
 void judge_left(keeps_world *w, const seen_member *member);
 /* A keep may have missed messages of other routers, which the record `n` says. */
 void judge_missed(keeps_world *w, uint32_t kind, uint64_t n);

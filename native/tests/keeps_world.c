@@ -315,9 +315,7 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip
     keeps_check_result(w, result, "attach");
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
-        seen_keep *keep = &w->keeps[kind]; /* the doubts that its owner has passed over are told to nobody */
-        keep->missed = keep->missed > after ? keep->missed : 0;
-        keep->missed_owed = keep->missed_owed > after ? keep->missed_owed : 0;
+        judge_skipped(w, kind, after);
         if (!w->is_damaged) { /* else the count itself may be lost */
             memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
         }
