@@ -35,6 +35,7 @@ void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n)
     CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
     if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */
         judge_gone(w, kind);
+        w->keeps[kind].dead = UINT64_MAX; /* what it counted is known no more */
     }
     judge_made(w, kind, number, n);
 }
