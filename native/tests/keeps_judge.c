@@ -366,13 +366,16 @@ bool judge_has_member(const keeps_world *w, uint32_t kind) {
     return false;
 }
 
-bool judge_is_at_rest(const keeps_world *w, uint32_t kind) {
+bool judge_is_at_rest(keeps_world *w, uint32_t kind) {
     tm_keep_stats stats;
     CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
                                 stats.undeliverable + stats.damaged + stats.skipped,
           "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
-    return stats.open == 0;
+    const tm_keep *keep = keep_at(w->sw, keep_slot(w->sw, w->keeps[kind].number));
+    bool was_at_rest = w->keeps[kind].was_at_rest;
+    w->keeps[kind].was_at_rest = stats.open == 0 && keep->loss_count == 0 && keep->unstored == 0;
+    return was_at_rest && w->keeps[kind].was_at_rest;
 }
 
 static bool was_replaced(const keeps_world *w, uint32_t kind, uint32_t message) {

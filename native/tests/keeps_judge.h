@@ -47,7 +47,8 @@ void judge_output(keeps_world *w);
 /* ---- the end ---- */
 
 bool judge_has_member(const keeps_world *w, uint32_t kind);
-bool judge_is_at_rest(const keeps_world *w, uint32_t kind);
+/* Has it nothing left, and had it nothing at the last look? A loss that a full log does not take yet is not told. */
+bool judge_is_at_rest(keeps_world *w, uint32_t kind);
 /* Nothing that a keep owes is missing; the keep is asked no more. */
 void judge_end(keeps_world *w, uint32_t kind);
 bool judge_all_ended(const keeps_world *w);

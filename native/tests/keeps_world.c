@@ -572,5 +572,5 @@ void keeps_settle(keeps_world *w) {
             }
         }
     }
-    CHECK(judge_all_ended(w), "messages are stuck");
+    CHECK(judge_all_ended(w), "messages are stuck, or what a log that is full does not take");
 }
