@@ -23,7 +23,8 @@ void judge_gone(keeps_world *w, uint32_t kind) {
 
 void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
     const seen_keep *from = &w->keeps[of];
-    for (uint32_t i = 1; i <= w->message_count && from->number != 0 && !w->is_damaged && !keeps_by_age(kind); i++) {
+    bool is_known = from->number != 0 && !w->is_damaged && !keeps_by_age(kind);
+    for (uint32_t i = from->passed + 1; i <= w->message_count && is_known; i++) {
         seen_message *message = &w->messages[i];
         bool is_there = message->is_confirmed && message->owed[of] == from->number && !from->was_given[i];
         message->owed[kind] = is_there && keeps_wants(kind, message) ? w->keeps[kind].number : message->owed[kind];
@@ -34,6 +35,7 @@ void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n)
     CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
     if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */
         judge_gone(w, kind);
+        w->keeps[kind].dead = UINT64_MAX; /* what it counted is known no more */
     }
     judge_made(w, kind, number, n);
 }
@@ -55,6 +57,14 @@ void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint
             position->request = request;
         }
     }
+}
+
+/* The judge does not know the positions of messages that nobody was given. */
+void judge_skipped(keeps_world *w, uint32_t kind, uint64_t after) {
+    seen_keep *keep = &w->keeps[kind];
+    keep->passed = after > 0 ? w->message_count : keep->passed;
+    keep->missed = keep->missed > after ? keep->missed : 0;
+    keep->missed_owed = keep->missed_owed > after ? keep->missed_owed : 0;
 }
 
 void judge_left(keeps_world *w, const seen_member *member) {
@@ -356,13 +366,16 @@ bool judge_has_member(const keeps_world *w, uint32_t kind) {
     return false;
 }
 
-bool judge_is_at_rest(const keeps_world *w, uint32_t kind) {
+bool judge_is_at_rest(keeps_world *w, uint32_t kind) {
     tm_keep_stats stats;
     CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
                                 stats.undeliverable + stats.damaged + stats.skipped,
           "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
-    return stats.open == 0;
+    const tm_keep *keep = keep_at(w->sw, keep_slot(w->sw, w->keeps[kind].number));
+    bool was_at_rest = w->keeps[kind].was_at_rest;
+    w->keeps[kind].was_at_rest = stats.open == 0 && keep->loss_count == 0 && keep->unstored == 0;
+    return was_at_rest && w->keeps[kind].was_at_rest;
 }
 
 static bool was_replaced(const keeps_world *w, uint32_t kind, uint32_t message) {

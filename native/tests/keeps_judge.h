@@ -29,6 +29,8 @@ void judge_published(const keeps_world *w, seen_message *message);
 /* A member sends an acknowledgement; `request` 0: it does not ask. */
 void judge_acked(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
                  uint32_t request);
+/* The owner of a keep passes over what it has up to position `after`; the doubts there are told to nobody. */
+void judge_skipped(keeps_world *w, uint32_t kind, uint64_t after);
 void judge_left(keeps_world *w, const seen_member *member);
 /* A keep may have missed messages of other routers, which the record `n` says. */
 void judge_missed(keeps_world *w, uint32_t kind, uint64_t n);
@@ -45,7 +47,8 @@ void judge_output(keeps_world *w);
 /* ---- the end ---- */
 
 bool judge_has_member(const keeps_world *w, uint32_t kind);
-bool judge_is_at_rest(const keeps_world *w, uint32_t kind);
+/* Has it nothing left, and had it nothing at the last look? A loss that a full log does not take yet is not told. */
+bool judge_is_at_rest(keeps_world *w, uint32_t kind);
 /* Nothing that a keep owes is missing; the keep is asked no more. */
 void judge_end(keeps_world *w, uint32_t kind);
 bool judge_all_ended(const keeps_world *w);

@@ -313,11 +313,9 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip
                      ? tm_keep_attach(w->sw, w->keeps[kind].number, connection, id, credit, after, is_latest)
                      : TM_NO_MEMORY;
     keeps_check_result(w, result, "attach");
+    judge_skipped(w, kind, after); /* for want of memory an attach may fail behind that, too */
     if (result == TM_OK) {
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
-        seen_keep *keep = &w->keeps[kind]; /* the doubts that its owner has passed over are told to nobody */
-        keep->missed = keep->missed > after ? keep->missed : 0;
-        keep->missed_owed = keep->missed_owed > after ? keep->missed_owed : 0;
         if (!w->is_damaged) { /* else the count itself may be lost */
             memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
         }
@@ -574,5 +572,5 @@ void keeps_settle(keeps_world *w) {
             }
         }
     }
-    CHECK(judge_all_ended(w), "messages are stuck");
+    CHECK(judge_all_ended(w), "messages are stuck, or what a log that is full does not take");
 }

@@ -37,6 +37,8 @@ typedef struct seen_keep {
     uint64_t missed;      /* position of the newest doubt about other routers */
     uint64_t missed_owed; /* of the newest that is on disk */
     uint64_t missed_told; /* and that was told */
+    bool was_at_rest;     /* when it was looked at before: what it has lost is told once that is on disk */
+    uint32_t passed;      /* messages up to this one may have been passed over by the owner */
     uint32_t count;
     given_position positions[KEEPS_MESSAGES];
     bool was_given[KEEPS_MESSAGES];

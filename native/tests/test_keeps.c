@@ -16,6 +16,9 @@ static keeps_world w;
 
 static void live(uint64_t seed, keeps_world of) {
     bool is_hostile = of.is_hostile;
+    printf("seed %lu, starved %u%s%s%s\n", (unsigned long)seed, of.starved, is_hostile ? ", hostile" : "",
+           of.is_slow ? ", slow" : "", of.is_damaging ? ", damaging" : "");
+    fflush(stdout);
     w = of;
     w.kinds = KINDS;
     keeps_begin(&w, seed);
@@ -53,8 +56,6 @@ int main(int count, char **values) {
     uint64_t missed_told = 0;
     for (uint64_t seed = first; seed < first + lives; seed++) {
         for (starved starved = STARVED_NOBODY; starved <= STARVED_TABLE; starved++) {
-            printf("seed %lu, starved %u\n", (unsigned long)seed, starved);
-            fflush(stdout);
             live(seed, (keeps_world){.starved = starved});
             deliveries += w.deliveries;
             confirmed += w.confirmed;
