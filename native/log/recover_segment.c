@@ -246,16 +246,23 @@ static bool mend_head(const recovering *r, uint32_t i) {
 }
 
 /* Of a segment whose head is not its own: did it ever hold what was committed? Where there is the head of an earlier
- * use, not: it would have been written with the first batch. A file that is cut has lost its head, and what was there
+ * use, not: it would have been written with the first batch; nor where all of its batches are torn, as a write that is
+ * tried again after an fdatasync has failed may fail, too. A file that is cut has lost its head, and what was there
  * with it: files are whole on disk before they are segments. */
 static bool was_begun(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
     if (!c->is_torn_head) {
         return false;
     }
-    tm_scan scan = {0};
+    bool has_batch = mend_head(r, i);
+    tm_scan scan = {
+        .bytes = r->bytes, .size = c->bytes, .serial = c->serial, .seq = c->head.seq_before, .next_n = c->first_n};
     bound(r, i, &scan);
-    return mend_head(r, i) || scan.known_n >= c->first_n || c->is_cut;
+    if (scan.known_n >= c->first_n || c->is_cut || !has_batch) {
+        return scan.known_n >= c->first_n || c->is_cut;
+    }
+    tm_scan_segment(&scan);
+    return scan.records > 0 || scan.damages > 0;
 }
 
 /* Out of use by the checkpoint, or never used: its file becomes a spare one, or goes. One that is cut is set aside. */
