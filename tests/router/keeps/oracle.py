@@ -72,8 +72,9 @@ class Judge:
         self.numbers: set[int] = set()
         self.position_is: dict[tuple[str, int, int], MessageKey] = {}
         self.makings: Counter[str] = Counter()
-        self.could_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
-        """By name of a dead letter place: what was given by keeps that name it."""
+        self.could_die: defaultdict[str, dict[tuple[str, int, int], MessageKey]] = defaultdict(dict)
+        """By name of a dead letter place: what was given by keeps that name it, by name, making and position there. One
+        message can come to the place from each of them, and because the place wants it itself."""
         self.may_die: defaultdict[str, set[MessageKey]] = defaultdict(set)
         """The same: what was rejected there, or with which as many attempts failed as may."""
         self.kept_by: dict[MessageKey, set[tuple[str, int]]] = {}
@@ -144,7 +145,7 @@ class Judge:
         self._position_is_one_message(name, position, key)
         if not self._may_get(name, key):
             raise Wrong(f"D4: {name} does not want {key}")
-        if key not in self.could_die[name] if dead else not seen.wanted.wants(self.sent[key]):
+        if not self._may_have_died(name, key) if dead else not seen.wanted.wants(self.sent[key]):
             raise Wrong(f"D4: {key} of {name} says dead letter: {dead}")
         if dead and key not in self.may_die[name]:
             raise Wrong(f"D8: {key} is a dead letter, and was not rejected and had attempts left")
@@ -161,12 +162,12 @@ class Judge:
         seen.given_ids.add(key)
         if not dead:
             seen.given_directly.add(key)
-        self.could_die[seen.wanted.dead_letter].add(key)
+        self.could_die[seen.wanted.dead_letter][name, self.makings[name], position] = key
         seen.holders[position] = (member, self.now_ms + seen.wanted.ack_wait_ms)
         seen.last_holder[position] = member
 
     def _may_get(self, name: str, key: MessageKey) -> bool:
-        return self.keeps[name].wanted.wants(self.sent[key]) or key in self.could_die[name]
+        return self.keeps[name].wanted.wants(self.sent[key]) or self._may_have_died(name, key)
 
     def _position_is_one_message(self, name: str, position: int, key: MessageKey) -> None:
         first = self.position_is.setdefault((name, self.makings[name], position), key)
@@ -181,9 +182,8 @@ class Judge:
         if deliveries == 1 and key in seen.given_directly and not may_be_second:
             raise Wrong(f"D2: {key} comes twice, and does not say so")
 
-    def _may_have_died(self, seen: Seen, key: MessageKey) -> bool:
-        [name] = [name for name, other in self.keeps.items() if other is seen]
-        return key in self.could_die[name]
+    def _may_have_died(self, name: str, key: MessageKey) -> bool:
+        return key in self.could_die[name].values()
 
     def _one_at_a_time(self, seen: Seen, position: int, member: int) -> None:
         holder, until = seen.holders.get(position, (member, 0))
@@ -208,7 +208,8 @@ class Judge:
         later = [k for p, k in seen.given.items() if k[0] == key[0] and k[1] > key[1]]
         if name:
             later = [k for k in later if self.sent[k].get(name) == value and value is not None]
-        if any(self.attempts[k] == 1 for k in later) and self.attempts[key] == 1 and not self._may_have_died(seen, key):
+        is_late = any(self.attempts[k] == 1 for k in later) and self.attempts[key] == 1
+        if is_late and not self._may_have_died(self.members[member], key):
             raise Wrong(f"D3: {key} comes first behind {later}")
 
     # ---- acknowledgements ----
@@ -302,7 +303,7 @@ class Judge:
         missing = {key for key in seen.owed - seen.given_ids if not self._was_replaced(seen, key)}
         if len(missing) > lost:
             raise Wrong(f"D1: {name} misses {sorted(missing)}, and told of {lost} lost")
-        if lost > len(seen.offered | self.could_die[name]):
+        if lost > len(seen.offered) + len(self.could_die[name]):
             raise Wrong(f"D6: {name} told of {lost} lost, and {len(seen.offered)} were sent")
         if lost != recorded:
             raise Wrong(f"D6: {name} told of {lost} lost, and its records of {recorded}")

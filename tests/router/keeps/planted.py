@@ -194,6 +194,13 @@ class SeedsWithEverything(Keeps):
         return tuple(self.ledger.messages()) if super()._taken(keep) else ()
 
 
+class SeedsDeadLettersTwice(Ledger):
+    """A keep that starts with what is in the log takes a dead letter by each number that it has."""
+
+    def messages(self) -> dict[int, MessageKept]:
+        return dict(sorted(item for keep in self.keeps.values() for item in (keep.past | keep.open).items()))
+
+
 class GivesToSeveral(Dispatch):
     def _holder(self, position: int) -> int | None:
         tried = self.tries.get(position)
@@ -227,7 +234,7 @@ PLANTED: dict[str, Callable[[], type[Keeps]]] = {
     },
     **{
         broken.__name__: lambda broken=broken: folding(broken)
-        for broken in (DeadLettersKeepTheirPosition, ForgetsWhoHasIt)
+        for broken in (DeadLettersKeepTheirPosition, ForgetsWhoHasIt, SeedsDeadLettersTwice)
     },
     **{
         broken.__name__: lambda broken=broken: broken

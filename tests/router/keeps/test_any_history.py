@@ -111,12 +111,6 @@ def test_random_walks_break_no_rule(first: int) -> None:
         walk(World(), seed)
 
 
-@pytest.mark.parametrize("seed", [1356, 1919])
-def test_walks_that_once_broke_a_rule(seed: int) -> None:
-    """A keep that starts with what is in the log got a dead letter twice, or behind newer ones of its publisher."""
-    walk(World(), seed)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found(name: str) -> None:

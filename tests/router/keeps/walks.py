@@ -28,7 +28,8 @@ def step(world: World, chance: Random) -> None:
                 and world.attach(name, chance.randrange(9), latest=chance.random() < 0.3, after=skipped(world))
             ),
         ),
-        (3, lambda: world.detach(member, is_lost=member % 4 == 0)),
+        (3, lambda: world.detach(member, is_lost=chance.random() < 0.3)),
+        (3, lambda: len(members) < 6 and lose_consumers(world, chance)),
         (8, lambda: world.add_credit(member, chance.randrange(1, 5))),
         (12, lambda: pass_time(world, chance)),
         (2, world.crash),
@@ -39,15 +40,22 @@ def step(world: World, chance: Random) -> None:
 
 
 def skipped(world: World) -> int:
-    """Return behind what an attachment begins: mostly nothing, or something that was given, or all. It draws no number,
-    so that the walks of a seed stay what they are."""
+    """Return behind what an attachment begins: mostly nothing, or something that was given, or all."""
     given = sorted(position for got in world.got.values() for position in got)
     sent = len(world.judge.sent)
     return (given[len(given) // 2] if given and sent % 2 else LAST) if sent % 7 == 3 else 0
 
 
+def lose_consumers(world: World, chance: Random) -> None:
+    """Let consumers of a keep that bounds attempts go away, one after the other, with what they have. Each is an
+    attempt that failed with the first of it."""
+    name, credit = chance.choice(("plain", "small")), chance.randrange(1, 4)
+    for _ in range(chance.randrange(1, 5)):
+        world.detach(world.attach(name, credit), is_lost=True)
+
+
 def pass_time(world: World, chance: Random) -> None:
-    steady = chance.choice((0, 500, 9_999, 20_000, 20_000, 31_000))
+    steady = chance.choice((0, 500, 9_999, 20_000, 20_000, 29_999, 31_000))
     world.pass_time(steady, chance.choice((steady, steady, 3_600_000, -3_600_000)))
 
 
@@ -60,7 +68,7 @@ def acknowledge(world: World, chance: Random, member: int) -> None:
     """Acknowledge on time, late, twice, up to a number, or what another one has."""
     others = sorted(position for got in world.got.values() for position in got)
     mine = sorted(world.got[member])
-    verdict = chance.choices(list(AckVerdict), weights=(4, 3, 3, 1))[0]
+    verdict = chance.choices(list(AckVerdict), weights=(4, 3, 3, 3))[0]
     if not mine or chance.random() < 0.1:
         position = chance.choice(others) if others else 1
         world.ack(member, [position], verdict)

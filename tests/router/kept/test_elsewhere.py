@@ -39,7 +39,7 @@ async def keep_at(network: RouterNetwork, name: str, keep: str = "numbers") -> N
 async def publish_at(network: RouterNetwork, name: str, *numbers: int) -> None:
     async with tamis.connect(network[name].address, name=f"publisher at {name}", patience_s=PATIENCE_S) as client:
         for n in numbers:
-            await client.publish({"n": n}, confirm=True)
+            await client.publish({"n": n}, confirm="kept")
 
 
 async def attached(network: RouterNetwork, name: str, count: int, *, acknowledged: bool = True) -> list[object]:
@@ -86,6 +86,7 @@ async def test_what_was_missed_during_a_restart_is_a_doubt_in_its_place(tmp_path
     async with network_of(tmp_path, "a", "b") as network:
         await keep_at(network, "b")
         await publish_at(network, "a", 1, 2)
+        assert await attached(network, "b", 2, acknowledged=False) == [1, 2], "b has them on its disk"
         await network["b"].kill()
         await publish_at(network, "a", 3)
         await network["b"].start()
@@ -104,6 +105,7 @@ async def test_a_doubt_is_told_until_a_message_behind_it_is_acknowledged(tmp_pat
     async with network_of(tmp_path, "a", "b", "c") as network:
         await keep_at(network, "c")
         await publish_at(network, "a", 1)
+        assert await attached(network, "c", 1, acknowledged=False) == [1]
         await network["b"].kill()
         await asyncio.sleep(HOLD_S)
         assert kinds(await attached(network, "c", 1)) == [1, GapReason.WAY_CHANGED]
