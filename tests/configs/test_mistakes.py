@@ -102,8 +102,8 @@ VALUES = [
         f'2:22: keepalive.hold_ms: must be a whole number of {TIMES}, got "3 weeks"',
     ),
     (
-        ONE + "keepalive: {hold_ms: 1s, ping_ms: 1s}",
-        "2:12: keepalive: needs a ping_ms below hold_ms, got ping_ms 1000 and hold_ms 1000",
+        ONE + "keepalive: {hold_ms: 1s, ping_ms: 2s}",
+        "2:12: keepalive: needs a ping_ms of at most hold_ms, got ping_ms 2000 and hold_ms 1000",
     ),
     (
         "routers: {a: {neighbours: h:1}, b: {}}\nlinks: [[a, b, 7]]",
