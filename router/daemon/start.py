@@ -55,6 +55,7 @@ def start_problems(settings: RouterSettings, is_insecure: bool) -> list[StartPro
         (("tls",), lambda: settings.tls and server_context(settings.tls)),
         (("tokens",), lambda: settings.tokens and TokenFile(settings.tokens)),
         (("admin_token",), lambda: _admin_token(settings)),
+        (("records", "folder"), lambda: _check_records(settings)),
         *(((key, "certificate"), partial(_check_dates, key, each.certificate)) for key, each in certificates(settings)),
     ]
     return [*([] if is_insecure else exposure_problems(settings)), *_failing(checks)]
@@ -73,6 +74,12 @@ def certificates(settings: RouterSettings) -> Iterator[tuple[str, Tls | Neighbou
         yield "tls", settings.tls
     if settings.neighbour_tls is not None:
         yield "neighbour_tls", settings.neighbour_tls
+
+
+def _check_records(settings: RouterSettings) -> None:
+    """CannotStart where nothing can be recorded. The router itself starts, and says so."""
+    if settings.records is not None:
+        check_folder("records.folder", settings.records.folder)
 
 
 def _check_dates(key: str, file: str) -> None:
@@ -103,8 +110,6 @@ def _checks(settings: RouterSettings) -> Iterator[Check]:
     yield ("engine",), lambda: check_engine(settings)
     if settings.data is not None:
         yield ("data",), partial(check_folder, "data", settings.data)
-    if settings.records is not None:
-        yield ("records", "folder"), partial(check_folder, "records.folder", settings.records.folder)
     if settings.links:
         from tamis.router.links.secret import read_secret
         from tamis.router.links.tls import accepting_context

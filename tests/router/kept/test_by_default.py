@@ -188,7 +188,8 @@ async def test_a_message_that_asks_for_the_disk_is_confirmed_at_once_and_so_is_i
         for counter, flags in ((1, DURABLE), (2, DURABLE), (1, DURABLE | Flags.RETRY)):
             bob._counter = counter - 1
             await bob.publish({"x": 1}, b"", flags)
-            assert await next_ack(bob) == bodies.Ack(bodies.AckOf.PUBLISH, 0, (bodies.Range(counter, counter),))
+            it = (bodies.Range(counter, counter),)
+            assert await next_ack(bob) == bodies.Ack(bodies.AckOf.PUBLISH, 0, it, unstored=it)
 
 
 async def test_requests_that_come_while_the_log_is_opened_are_answered_in_order(inside: Any, tmp_path: Path) -> None:
