@@ -161,8 +161,8 @@ async def test_each_job_of_the_queue_is_done_though_its_router_and_its_worker_ar
             assert await second.line() == "ready"
             while len(set(done)) < JOBS:
                 done.append(await second.line())
-        async with tamis.connect(rome.address) as client, client.attach("squares-dead") as dead:
-            letter = await dead.receive(PATIENCE_S)
+            async with tamis.connect(rome.address) as client, client.attach("squares-dead") as dead:
+                letter = await dead.receive(PATIENCE_S)
     assert set(done) == {f"{number}: {number * number}" for number in range(JOBS)}
     assert isinstance(letter, tamis.KeptMessage)
     assert (letter["number"], letter.dead_letter) == (-1, True)
