@@ -24,7 +24,8 @@ class _Times(ConfigSection):
     @model_validator(mode="after")
     def _check_ping(self) -> Self:
         if {"hold_ms", "ping_ms"} <= self.model_fields_set and self.ping_ms > self.hold_ms:
-            raise ValueError(f"needs a ping_ms of at most hold_ms, got ping_ms {self.ping_ms} and hold_ms {self.hold_ms}")
+            got = f"got ping_ms {self.ping_ms} and hold_ms {self.hold_ms}"
+            raise ValueError(f"needs a ping_ms of at most hold_ms, {got}")
         return self
 
 

@@ -33,7 +33,8 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     }
     tm_kept_keys keys;
     tm_kept row = keep_row(sw, keep, 0, body.at_ms, body.frame, body.size, &keys);
-    row.maybe_duplicate = is_copy; /* it may have been taken where it stood before it was copied */
+    /* A copy may have been taken where it stood before; of a second try, the first has a record where some had room. */
+    row.maybe_duplicate = is_copy || (body.frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
     if (is_over(sw, keep, &row, &keys)) {
         return TM_OK;
     }
