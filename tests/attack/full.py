@@ -6,27 +6,29 @@ import contextlib
 import time
 from pathlib import Path
 
-import tamis.blocking
 from tests.attack.figure import Figure
+from tests.attack.kept import DROP_OLDEST, EVERYTHING, REFUSE, keep
 from tests.stranger import frames
 from tests.stranger.client import Refused, Stranger
 from tests.stranger.routers import Network, Router
 
 LOG_FULL = 23
+LOG_BYTES = 268_435_456
 KEPT = frames.CONFIRM | frames.DURABLE
 PLAIN, CONFIRMED = 20, 10
 MIB = 1 << 20
+GIB = 1 << 30
 
 
 def refusing_keep(folder: Path, _scale: float) -> list[Figure]:
     """A client keeps everything, one message at most, and refuses the rest; then others publish, also after a start."""
     figures = []
-    with Network(folder, "r", keys="kept: {bytes: 268435456, segment_bytes: 1048576}") as net:
+    with Network(folder, "r", keys=f"kept: {{bytes: {LOG_BYTES}, segment_bytes: {MIB}}}") as net:
         router = net["r"]
-        with tamis.blocking.connect(_address(router), name="hostile") as hostile:
-            hostile.keep("everything", "true", count=1, overflow="refuse", idle=None)
-            hostile.keep("other", "true")
-            hostile.publish({"n": -1}, confirm="kept")
+        with Stranger(*router.clients, "hostile") as hostile:
+            keep(hostile, "everything", EVERYTHING, GIB, REFUSE, count=1)
+            keep(hostile, "other", EVERYTHING, GIB, DROP_OLDEST)
+            hostile.confirmation(hostile.publish({"n": -1}, flags=KEPT))
         for when in ("while it is full", "after a start"):
             if when == "after a start":
                 router.kill()
@@ -87,13 +89,13 @@ def _code(writer: Stranger, n: int, counter: int, flags: int) -> int:
 
 def full_log(folder: Path, _scale: float) -> list[Figure]:
     """The log of a router is filled; others publish."""
-    with Network(folder, "r", keys="kept: {bytes: 268435456, segment_bytes: 67108864}") as net:
+    with Network(folder, "r", keys=f"kept: {{bytes: {LOG_BYTES}, segment_bytes: {64 * MIB}}}") as net:
         router = net["r"]
-        with tamis.blocking.connect(_address(router), name="hostile") as hostile:
-            hostile.keep("everything", "true", bytes="10 GiB", idle=None)
-            with contextlib.suppress(tamis.PublishRefused):
-                while True:
-                    hostile.publish_many([({"m": 1}, bytes(MIB - 1_024))] * 16, confirm="kept")
+        with Stranger(*router.clients, "hostile") as hostile:
+            keep(hostile, "everything", EVERYTHING, 10 * GIB, DROP_OLDEST)
+            with contextlib.suppress(Refused):
+                for _ in range(2 * LOG_BYTES // MIB):
+                    hostile.confirmation(hostile.publish({"m": 1}, bytes(MIB - 1_024), flags=KEPT))
         (plain, durable), confirmed, wrong, twice = _tried(router)
     shape = "a full log"
     return [
@@ -103,11 +105,6 @@ def full_log(folder: Path, _scale: float) -> list[Figure]:
         Figure(shape, "of those, answers that are not LOG_FULL, of three each", "-", wrong, 0),
         Figure(shape, "of those, delivered more than once", "-", twice, 0),
     ]
-
-
-def _address(router: Router) -> str:
-    host, port = router.clients
-    return f"tamis://{host}:{port}"
 
 
 def _keeps(router: Router) -> list[dict[str, object]]:

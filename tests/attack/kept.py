@@ -24,10 +24,10 @@ EVERYTHING = [packed([])]
 DROP_OLDEST, REFUSE = 0, 1
 
 
-def keep(client: Stranger, name: str, filters: list[bytes], size: int, overflow: int) -> None:
-    """Make a keep of at most `size` bytes."""
+def keep(client: Stranger, name: str, filters: list[bytes], size: int, overflow: int, count: int = 0) -> None:
+    """Make a keep of at most `size` bytes and `count` messages; 0: of any number."""
     request = client.request()
-    terms = [filters, 0, size, 0, overflow]
+    terms = [filters, 0, size, count, overflow]
     client.send(frame(KEEP, [request, name, terms]))
     assert client.answered(OF_KEEP, request, [0]) == {}, name
 
