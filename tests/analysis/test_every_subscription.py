@@ -33,6 +33,7 @@ pytestmark = pytest.mark.slow
 Record = dict[str, Any]
 KINDS = ("plain", "group", "space", "respond", "traced")
 REST_S = 1.5
+PATIENCE_S = 20.0
 SETTLE_US = 600_000
 NOTICE_US = 100_000
 STRANGER = 999
@@ -61,6 +62,7 @@ async def happen(folder: Path) -> None:
             at = {name: router.address for name, router in network.routers.items()}
             publisher = await stack.enter_async_context(tamis.connect(at["a"], name="publisher", spaces=SPACES))
             await publisher.keep("jobs", 'kind = "keep"')
+            await network.until_at_rest(REST_S, PATIENCE_S)  # what comes next is new while no way changes
             for name, predicate, more in (
                 ("plain", 'kind = "plain"', {}),
                 ("one", 'kind = "group" or kind = "both"', {"group": "workers"}),
