@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis import Gap, KeepRefused, MessageId
+from tamis import Gap, KeepRefused, MessageId, PublishRefused
 from tamis.client.terms import Start
 from tamis.testing.blocking import BlockingRouter
 from tests.router.kept.test_kill import PATIENCE_S, client, publish, received, router
@@ -167,3 +167,20 @@ def test_a_router_that_stops_in_between_ends_in_order(tmp_path: Path) -> None:
         asking.join(PATIENCE_S)
         with client(one, "consumer") as consumer, consumer.attach("earliest") as work:
             assert [received(work)["n"] for _ in range(500)] == list(range(500))
+
+
+def test_what_came_by_two_tries_is_taken_twice_and_marked(tmp_path: Path) -> None:
+    """A full keep lacked it at first, so the log has it twice: once for each keep."""
+    with router(tmp_path) as one, client(one, "owner") as owner:
+        owner.keep("full", "n >= 0", count=1, overflow="refuse")
+        owner.keep("other", "n >= 0")
+        owner.publish({"n": 1}, confirm="kept")
+        with pytest.raises(PublishRefused, match="stored in 1 of 2") as caught:
+            owner.publish({"n": 2}, confirm="kept")
+        with owner.attach("full") as work:
+            received(work).ack(confirm=True)
+        assert owner.publish_again(caught.value).is_stored
+        owner.keep("third", "n >= 0", start="earliest")
+        with owner.attach("third", dedup=0) as work:
+            taken = [received(work) for _ in range(3)]
+    assert [(message["n"], message.maybe_duplicate) for message in taken] == [(1, False), (2, False), (2, True)]
