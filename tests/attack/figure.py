@@ -27,6 +27,8 @@ class Figure:
     bound: float
     is_least: bool = False
     """The bound is the least it may be, not the most."""
+    is_time: bool = False
+    """It is a time of the clock, which a busy machine makes longer: the command judges it, tests do not."""
 
     @property
     def holds(self) -> bool:
@@ -60,9 +62,11 @@ class Meter:
 
 
 def holds(figures: Iterable[Figure]) -> None:
-    """For tests: all of them, or an AssertionError that lists those that do not."""
+    """For tests: all of them but times, or an AssertionError that lists those that do not."""
     told = list(figures)
     for each in told:
         print(f"{each.shape}: {each.what}: {each.now:.4g} (bound {each.bound:g}; at da1168e {each.before})")
-    broken = [f"{each.what}: {each.now:.4g}, bound {each.bound:g}" for each in told if not each.holds]
+    broken = [
+        f"{each.what}: {each.now:.4g}, bound {each.bound:g}" for each in told if not each.holds and not each.is_time
+    ]
     assert not broken, "; ".join(broken)

@@ -117,7 +117,10 @@ def _fill(router: Router, word: str, overflow: int, count: int) -> list[Figure]:
     return [
         Figure(shape, f"of {asked} kept messages of another client refused", "all", refused, 0),
         Figure(shape, "of these and those before, lost", "-", 2 * asked - depth, 0),
-        Figure(shape, f"p50 of another client, in multiples of its own {own_ms:.2f} ms", "never", ms / own_ms, 2.0),
+        Figure(
+            *(shape, f"p50 of another client, in multiples of its own {own_ms:.2f} ms", "never", ms / own_ms, 2.0),
+            is_time=True,
+        ),
     ]
 
 
