@@ -154,12 +154,13 @@ class Replays:
         async with self.pool.step():
             if not self._goes_on(running):
                 return
-            for number, frame in enumerate(running.frames(await self.aside(lambda: running.read(self._buffer))), 1):
+            found = await self.aside(lambda: running.read(self._buffer))
+            for number, frame in enumerate(running.frames(found), 1):
+                if not self._goes_on(running):
+                    return
                 running.send(frame)
                 if number % FRAMES_A_TURN == 0:
                     await asyncio.sleep(0)
-                if not self._goes_on(running):
-                    return
 
     async def _queue_is_short(self, running: _RunningReplay) -> None:
         """Wait until little waits for the connection."""
