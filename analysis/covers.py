@@ -14,11 +14,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from tamis.analysis import parts
-from tamis.protocol.covering import CoverIndex, covers_normal
+from tamis.native.covering import FilterCovers
+from tamis.protocol.covering import covers_normal
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.normal import normalize
+from tamis.protocol.wire.packed_filters import encode_filter
 
 _SCHEMA: Final = pa.schema(
     [("filter", pa.int32()), ("form", pa.string()), ("covered_by", pa.int32()), ("covered_by_form", pa.string())]
@@ -34,15 +36,14 @@ def covered(spark: SparkSession, forms: Sequence[str]) -> DataFrame:
 def pairs(forms: Sequence[str]) -> list[tuple[int, int]]:
     """Return pairs of a filter and the first one that covers it; of two that mean the same, the later is covered."""
     filters = _readable(forms)
-    index: CoverIndex[int] = CoverIndex()
-    for number, filter_ in filters.items():
-        index.add(number, filter_)
     found = []
-    for number, filter_ in filters.items():
-        others = (other for other in index.covering(filter_) if other != number)
-        wider = [other for other in others if other < number or not covers_normal(filter_, filters[other])]
-        if wider:
-            found.append((number, min(wider)))
+    with FilterCovers() as index:
+        numbers = {index.add(encode_filter(filter_)): number for number, filter_ in filters.items()}
+        for number, filter_ in filters.items():
+            others = (numbers[id_] for id_ in index.covering(encode_filter(filter_)))
+            wider = [other for other in others if other < number or not covers_normal(filter_, filters[other])]
+            if wider:
+                found.append((number, min(wider)))
     return found
 
 

@@ -29,13 +29,13 @@ from tamis.protocol.wire.routing_bodies import (
     SenderRequest,
     UpdateReply,
 )
-from tamis.router.core.ways.forwarder import TransitId
 from tamis.simulate import control, view
 from tamis.simulate.clock import Clock
 from tamis.simulate.faults import DAY_MS
 from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import DATA_BYTES, Node
 from tamis.simulate.recorder import RunRecorder
+from tamis.simulate.twin.forwarder import TransitId
 from tamis.simulate.workload import CONTENTS, Wish
 
 TOP: Final = 2**64 - 1

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tamis.protocol.wire.extensions import RouterSet
-from tamis.router.core.ways.forwarder import TransitId
-from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
+from tamis.simulate.twin.forwarder import TransitId
+from tamis.simulate.twin.group_choice import NO_CHOICES, Choices
 
 
 class Try(NamedTuple):

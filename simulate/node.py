@@ -42,11 +42,8 @@ from tamis.router.core.events import (
     Unwanted,
 )
 from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.ways.forwarder import Forwarder, TransitId
-from tamis.router.core.ways.group_choice import Choices
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Trees
-from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows
 from tamis.simulate import control
 from tamis.simulate.clock import Clock
 from tamis.simulate.link import SimulatedLink
@@ -56,6 +53,9 @@ from tamis.simulate.run_parts import AnyCore, RunParts
 from tamis.simulate.schemas import NAMING
 from tamis.simulate.sharing import Sharing, Unshared
 from tamis.simulate.table import Matches, PureTable
+from tamis.simulate.twin.forwarder import Forwarder, TransitId
+from tamis.simulate.twin.group_choice import Choices
+from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
 from tamis.simulate.workload import CONTENTS
 
 DATA_BYTES: Final = 200

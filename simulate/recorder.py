@@ -21,8 +21,6 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
-from tamis.router.core.ways.forwarder import TransitId
-from tamis.router.core.ways.group_choice import NO_CHOICES, Choices
 from tamis.router.core.ways.trees import Trees
 from tamis.simulate import control
 from tamis.simulate.account.account import Account
@@ -42,6 +40,8 @@ from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
 from tamis.simulate.sharing import Unshared
 from tamis.simulate.trace import Transcript
+from tamis.simulate.twin.forwarder import TransitId
+from tamis.simulate.twin.group_choice import NO_CHOICES, Choices
 
 Edges = list[tuple[int, int, int]]
 """(router, router, cost) of each edge."""

@@ -7,7 +7,7 @@ The product's code has no switches for experiments.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from tamis.protocol.strategies import DEFAULT, StrategyFacts
@@ -16,14 +16,16 @@ from tamis.router.core.commands import Command
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.reuse import HeldTables
-from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.classes import NO_CLASSES, RunClasses
 from tamis.simulate.direction import Direction
 from tamis.simulate.oracle.asked import ASKED_BY, AskedBy
 from tamis.simulate.table import PureTable
+from tamis.simulate.twin.filter_index import PureIndex
+from tamis.simulate.twin.forwarder import Forwarder
+from tamis.simulate.twin.policies import POLICIES
+from tamis.simulate.twin.windows import PublisherWindows
 
 
 class AnyCore(Protocol):
@@ -52,12 +54,13 @@ Wall = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class RunParts:
-    """The classes and settings that routers and links of a run are built from. `forwarder` None: the strategy's."""
+    """The classes and settings that routers and links of a run are built from. `parts` are put in
+    place of the usual ones; the index of covering is the twin's, whichever they are."""
 
     strategy: str = DEFAULT.name
     settings: CoreSettings = field(default_factory=CoreSettings)
     parts: CoreParts = field(default_factory=CoreParts)
-    forwarder: type[Forwarder] | None = None
+    forwarder: type[Forwarder] = Forwarder
     windows: type[PublisherWindows] = PublisherWindows
     direction: type[Direction] = Direction
     table: type[PureTable] = PureTable
@@ -75,8 +78,8 @@ class RunParts:
         return ASKED_BY[self.facts.asks]
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, self.parts, unix_ms)
+        parts = replace(self.parts, index=PureIndex)
+        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, parts, unix_ms)
 
     def make_forwarder(self, me: int, epoch: int) -> Forwarder:
-        kind = self.forwarder or STRATEGIES[self.strategy].forwarder
-        return kind(me, epoch, self.settings.times, STRATEGIES[self.strategy].policy)
+        return self.forwarder(me, epoch, self.settings.times, POLICIES[STRATEGIES[self.strategy].policy])

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from tamis.router.core.ways.forwarder import Forwarder, TransitId
-from tamis.router.core.ways.group_choice import Choices, Weights, turn_of
-from tamis.router.core.ways.windows import PublisherWindows
 from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.table import PureTable
+from tamis.simulate.twin.forwarder import Forwarder, TransitId
+from tamis.simulate.twin.group_choice import Choices, Weights, turn_of
+from tamis.simulate.twin.windows import PublisherWindows
 
 
 class Unshared(Enum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from tamis.router.core.ways.forwarder import TransitId
 from tamis.simulate.message import Packet, SimulatedMessage
 from tamis.simulate.node import DATA_BYTES, Passing
 from tamis.simulate.oracle.truth import Want
+from tamis.simulate.twin.forwarder import TransitId
 from tamis.simulate.wall import Wall
 
 Count = Counter[str]
