@@ -118,7 +118,7 @@ def test_every_wanted_filter_is_asked_for_or_covered_by_one_that_is_whatever_cli
     @checks
     @given(STEPS)
     def hold(steps):
-        walk = Walk(make())
+        walk = Walk(Cover(make()))
         for name, argument in steps:
             getattr(walk, name)(argument)
             walk.check()
