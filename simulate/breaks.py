@@ -39,8 +39,8 @@ from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.roots import Roots
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
-from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.nodes.direction import Direction, Frame
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.twin.forwarder import Forwarder, TransitId
 from tamis.simulate.twin.group_choice import Choices, Weights
 from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows, Run

@@ -122,6 +122,20 @@ def test_rooms_of_the_router_know_only_those_below_them() -> None:
                 assert _room(name) in {room, *ROOMS.get(room, ())}, f"{path} of {room} imports {name} of {_room(name)}"
 
 
+# room of simulate/ -> the rooms below it. Files of the folder itself may import all of them.
+SIMULATED = {"twin": set(), "faults": set(), "oracle": {"faults"}, "nodes": {"twin", "faults", "oracle"}}
+SIMULATED["account"] = {*SIMULATED}
+SIMULATED["world"] = {*SIMULATED}
+
+
+@pytest.mark.parametrize("room", SIMULATED)
+def test_rooms_of_the_simulator_know_only_those_below_them(room: str) -> None:
+    for path in _sources(f"simulate/{room}"):
+        for name in _imported(path):
+            if name.startswith("tamis.simulate."):
+                assert name.split(".")[2] in {room, *SIMULATED[room]}, f"{path} imports {name}"
+
+
 def _name(path: Path) -> str:
     """The name by which the module at `path` is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from tamis.analysis.style import LIGHT, SERIES
+from tamis.analysis.page.style import LIGHT, SERIES
 from tamis.papers.reproduce.figure import PlotSpec, ResultRow, ResultRows
 from tamis.papers.reproduce.judging import number
 from tamis.protocol.errors import TamisError

@@ -13,8 +13,8 @@ from tamis.bench.networks.strategies.fleet import Fleet
 from tamis.bench.networks.strategies.wants import Wants
 from tamis.protocol.strategies import BY_NAME
 from tamis.router.core.ways.roots import RootChoice
-from tamis.simulate.node import Node
-from tamis.simulate.topologies import NetworkPlan
+from tamis.simulate.faults.topologies import NetworkPlan
+from tamis.simulate.nodes.node import Node
 
 BUDGET_S: Final = 600.0
 

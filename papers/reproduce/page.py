@@ -1,7 +1,7 @@
 """Pages: for each figure what the paper shows beside what came of it here, and a verdict with its reason.
 
 Law: a page is one file that asks for nothing from anywhere, and says so to the browser (`Content-Security-Policy`).
-What its drawings say, its tables say, too. Colours are those of reports (`analysis/style.py`), light and dark; a
+What its drawings say, its tables say, too. Colours are those of reports (`analysis/page/style.py`), light and dark; a
 printed page is the light one.
 """
 
@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.analysis.style import SHEET
+from tamis.analysis.page.style import SHEET
 from tamis.papers.reproduce.drawing import inline
 from tamis.papers.reproduce.figure import Ruling
 

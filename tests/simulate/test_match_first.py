@@ -8,8 +8,8 @@ import pytest
 
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.simulate import run as runs
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import RunParts
 from tamis.simulate.twin.forwarder import Forwarder
 from tamis.simulate.twin.policies import POLICIES
 from tests.simulate.test_mixed import MixedParts, assert_mixed_ring_is_clean

@@ -27,15 +27,15 @@ from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.roots import REST, RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.covering import NativeIndex
-from tamis.simulate import topologies
-from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Line
-from tamis.simulate.link import SimulatedLink, Watcher
-from tamis.simulate.node import Node, Observer
-from tamis.simulate.paths import SharedPaths
-from tamis.simulate.run_parts import RunParts
-from tamis.simulate.table import Matches, PureTable
-from tamis.simulate.topologies import NetworkPlan
+from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults.topologies import NetworkPlan
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.direction import Line
+from tamis.simulate.nodes.link import SimulatedLink, Watcher
+from tamis.simulate.nodes.node import Node, Observer
+from tamis.simulate.nodes.paths import SharedPaths
+from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.twin.table import Matches, PureTable
 
 MS: Final = 1_000
 S: Final = 1_000_000

@@ -32,7 +32,7 @@ from tamis.router.core.ways.roots import RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.classes import classify
 from tamis.router.links.routes import towards
-from tamis.simulate.node import Node
+from tamis.simulate.nodes.node import Node
 from tamis.simulate.twin.policies import POLICIES
 
 ENTRY: Final = "entry"

@@ -12,7 +12,7 @@ from tamis.bench.networks.strategies.control import layout
 from tamis.bench.networks.strategies.wants import make_wants
 from tamis.papers.reproduce.figure import FigureRun, ResultRow
 from tamis.papers.reproduce.live import LivePoint, compared, live_figure
-from tamis.simulate.topologies import NetworkPlan
+from tamis.simulate.faults.topologies import NetworkPlan
 
 _REGION: Final = "a"
 _SUBSCRIPTIONS: Final = 130

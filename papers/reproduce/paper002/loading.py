@@ -49,7 +49,7 @@ from tamis.papers.reproduce.paper002.network import (
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.strategies import BY_NAME
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.simulate.served import Visit, bound_per_s, saturation_per_s
+from tamis.simulate.nodes.served import Visit, bound_per_s, saturation_per_s
 
 SPACE: Final = GryphonSpace(values=5, decay=0.85, factored=2)
 LINK_MATCHING: Final = "link matching"

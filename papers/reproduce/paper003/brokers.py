@@ -27,8 +27,8 @@ from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.ways.roots import REST, RootChoice
-from tamis.simulate.node import Node
-from tamis.simulate.topologies import NetworkPlan
+from tamis.simulate.faults.topologies import NetworkPlan
+from tamis.simulate.nodes.node import Node
 
 STRATEGIES: Final = {"EF": "flood-everywhere", "PF": "profile", "RN": "rendezvous", "advertise": "advertise"}
 """Strategies by the paper's names; the last one, whose filters go to all routers, is ours and stands beside them."""

@@ -19,11 +19,12 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.roots import REST, RootChoice
-from tamis.simulate import topologies, view
-from tamis.simulate.classes import NO_CLASSES, RunClasses
-from tamis.simulate.run_parts import RunParts
-from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import World
+from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes import view
+from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
+from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.world.world import World
 from tests.papers.models.test_das import setting
 
 TOPOLOGIES = Path(__file__).parents[3] / "configs" / "topologies"

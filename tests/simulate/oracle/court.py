@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.simulate.message import SimulatedMessage, Try
+from tamis.simulate.nodes.message import SimulatedMessage, Try
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.groups import Groups
