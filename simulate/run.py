@@ -16,7 +16,8 @@ from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import breaks, drills
 from tamis.simulate.account.log_files import LogFiles
-from tamis.simulate.faults.faults import Operation, faults, schemas, topologies
+from tamis.simulate.faults import faults, schemas, topologies
+from tamis.simulate.faults.faults import Operation
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.classes import NO_CLASSES, classes_of_run
 from tamis.simulate.nodes.run_parts import RunParts

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
-from tamis.simulate.faults.faults import schemas
+from tamis.simulate.faults import schemas
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.faults.workload import CONTENTS
 

@@ -21,7 +21,8 @@ from tamis.simulate.account.account import Account
 from tamis.simulate.account.log_files import LogLines
 from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.account.wall import Wall
-from tamis.simulate.faults.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say, schemas
+from tamis.simulate.faults import schemas
+from tamis.simulate.faults.faults import MS, PUBLISHERS, WISHES, Args, Operation, Say
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.faults.workload import CONTENTS, wishes
 from tamis.simulate.nodes import view

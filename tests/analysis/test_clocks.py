@@ -11,7 +11,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis.questions import clocks
-from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults import topologies
 from tamis.simulate.oracle.paths import costs_from
 
 pytestmark = pytest.mark.long

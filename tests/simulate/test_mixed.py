@@ -15,7 +15,8 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import run as runs
-from tamis.simulate.faults.faults import MIXES, topologies
+from tamis.simulate.faults import topologies
+from tamis.simulate.faults.faults import MIXES
 from tamis.simulate.nodes.classes import classes_of_run
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.oracle.asked import AskedBy, each_by_its_own

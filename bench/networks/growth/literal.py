@@ -25,7 +25,8 @@ from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.paths import PathCache
-from tamis.simulate.faults.faults import MS, WISHES, topologies
+from tamis.simulate.faults import topologies
+from tamis.simulate.faults.faults import MS, WISHES
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.world.clients import SimulatedClient

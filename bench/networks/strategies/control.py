@@ -27,7 +27,7 @@ from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.roots import REST, RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.covering import NativeIndex
-from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults import topologies
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.direction import Line

@@ -22,7 +22,7 @@ from tamis.papers.reproduce.figure import (
     Scale,
 )
 from tamis.papers.reproduce.judging import chosen, number, ruled
-from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults import topologies
 
 _THRESHOLDS: Final = (60, 240)
 

@@ -23,10 +23,10 @@ from tamis.papers.reproduce.figure import (
     Settings,
 )
 from tamis.papers.reproduce.judging import chosen, is_falling, is_rising, listed, number, points, ruled
-from tamis.papers.reproduce.measuring import BENCH
+from tamis.papers.reproduce.measuring import ROOT
 from tamis.papers.reproduce.paper001 import costs
 
-TOPOLOGY: Final = BENCH.parent / "configs" / "topologies" / "tree100.yaml"
+TOPOLOGY: Final = ROOT / "configs" / "topologies" / "tree100.yaml"
 THRESHOLDS: Final = (40, 60, 80, 120, 160, 240)
 NEVER: Final = "never"
 ALWAYS: Final = "always"

@@ -19,7 +19,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.roots import REST, RootChoice
-from tamis.simulate.faults.faults import topologies
+from tamis.simulate.faults import topologies
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import view
 from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
