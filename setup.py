@@ -36,12 +36,13 @@ class BuildExtension(build_ext):
 
 
 class EditableWheel(editable_wheel):
-    """An editable install of a checkout. It has the benchmarks, too, which are no part of a wheel."""
+    """An editable install of a checkout. It has the benchmarks and the papers, too, which are no part of a wheel."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        self.distribution.packages.append("tamis.bench")  # with all that is in the folder
-        self.distribution.package_dir["tamis.bench"] = "bench"
+        for folder in ("bench", "papers"):  # each with all that is in it
+            self.distribution.packages.append(f"tamis.{folder}")
+            self.distribution.package_dir[f"tamis.{folder}"] = folder
 
 
 setup(cffi_modules=["native/build.py:ffi"], cmdclass={"build_ext": BuildExtension, "editable_wheel": EditableWheel})

@@ -15,8 +15,9 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from tamis.analysis import content, control_plane, covers, delivery, health, latency, parts, traffic
-from tamis.analysis.kept import figures
+from tamis.analysis.durable import figures
+from tamis.analysis.questions import content, control_plane, covers, delivery, health, latency, traffic
+from tamis.analysis.records import parts
 from tamis.analysis.study import Findings
 
 Answer = Callable[[Findings], DataFrame]

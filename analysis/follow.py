@@ -14,8 +14,8 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tamis.analysis import logs
 from tamis.analysis.job import Job, Told, answer
+from tamis.analysis.records import logs
 
 STORE: Final = ".followed"
 """Folder beside the answers that keeps what was read, and how far."""

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import answers, logs, report
+from tamis.analysis import answers
 from tamis.analysis.advice.job import AdviceRequest, advise
 from tamis.analysis.advice.say import Advice
-from tamis.analysis.logs import Logs
+from tamis.analysis.page import report
+from tamis.analysis.records import logs
+from tamis.analysis.records.logs import Logs
 from tamis.analysis.study import NOTICE_US, SETTLE_US, Findings
 
 REPORT: Final = "report.html"

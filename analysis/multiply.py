@@ -18,7 +18,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis.files import log_files
+from tamis.analysis.records.files import log_files
 
 SECOND_US: Final = 1_000_000
 MOVED: Final[tuple[str, ...]] = ("n", "number", "transit", "t_us", "published_us")

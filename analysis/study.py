@@ -14,12 +14,12 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from tamis.analysis import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
-from tamis.analysis.kept import audit, book, figures
-from tamis.analysis.kept.book import KeepBook
-from tamis.analysis.logs import Logs
-from tamis.analysis.parts import are_few, gathered
-from tamis.analysis.standing import ID
+from tamis.analysis.durable import audit, book, figures
+from tamis.analysis.durable.book import KeepBook
+from tamis.analysis.questions import clocks, delivery, health, latency, matches, subscriptions, unrest, ways
+from tamis.analysis.questions.standing import ID
+from tamis.analysis.records.logs import Logs
+from tamis.analysis.records.parts import are_few, gathered
 
 SETTLE_US: Final = 5_000_000
 """Time within which routers have told each other of a change and delivered what was under way."""

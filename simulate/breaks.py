@@ -36,14 +36,14 @@ from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS
 from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.forwarder import Forwarder, TransitId
-from tamis.router.core.ways.group_choice import Choices, Weights
 from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
 from tamis.router.core.ways.roots import Roots
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
-from tamis.router.core.ways.windows import EntryVerdict, PublisherWindows, Run
-from tamis.simulate.direction import Direction, Frame
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.nodes.direction import Direction, Frame
+from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.twin.forwarder import Forwarder, TransitId
+from tamis.simulate.twin.group_choice import Choices, Weights
+from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows, Run
 
 SLOW_US: Final = 3_000 * MS
 """How long an edge takes that is slow to say the whole: longer than trees are in force beside the next ones (R5b)."""

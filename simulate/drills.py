@@ -10,11 +10,11 @@ from random import Random
 from typing import Final
 
 from tamis.router.core.events import Audit
-from tamis.simulate.clients import SimulatedClient
-from tamis.simulate.faults import MS, WISHES
+from tamis.simulate.faults.faults import MS, WISHES
 from tamis.simulate.oracle import costs
 from tamis.simulate.settle import Rest
-from tamis.simulate.world import World
+from tamis.simulate.world.clients import SimulatedClient
+from tamis.simulate.world.world import World
 
 SOON_US: Final = 1_000 * MS
 """How long to wait after a change: every router has heard of it well before, and the damping of a storm is over."""

@@ -23,10 +23,10 @@ import click
 
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.ways.trees import Broadcast
-from tamis.simulate.faults import MIXES
+from tamis.simulate.faults.faults import MIXES
+from tamis.simulate.faults.topologies import KINDS
 from tamis.simulate.report import for_programs
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.topologies import KINDS
 
 LEDGER = Path(__file__).parents[1] / "bench" / "results" / "simulation.jsonl"
 ACCIDENTS_UNTIL = 5_040

@@ -14,15 +14,16 @@ from typing import Any, Final, cast
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.ways.trees import Broadcast
-from tamis.simulate import breaks, drills, faults, schemas, topologies
-from tamis.simulate.classes import NO_CLASSES, classes_of_run
-from tamis.simulate.faults import Operation
-from tamis.simulate.log_files import LogFiles
+from tamis.simulate import breaks, drills
+from tamis.simulate.account.log_files import LogFiles
+from tamis.simulate.faults import faults, schemas, topologies
+from tamis.simulate.faults.faults import Operation
+from tamis.simulate.faults.topologies import NetworkPlan
+from tamis.simulate.nodes.classes import NO_CLASSES, classes_of_run
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.oracle.violation import Violation
-from tamis.simulate.run_parts import RunParts
 from tamis.simulate.settle import Rest
-from tamis.simulate.topologies import NetworkPlan
-from tamis.simulate.world import World
+from tamis.simulate.world.world import World
 
 JOINING: Final = frozenset({"return", "merge", "restore", "add"})
 """Operations that bring routers together which may have been apart for long."""

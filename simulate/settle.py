@@ -13,18 +13,18 @@ from typing import Final
 
 from tamis.protocol.strategies import Asks
 from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement, SpaceStatement, UpdateReply
-from tamis.simulate import view
-from tamis.simulate.faults import DAY_MS, MS
-from tamis.simulate.link import HOLD_US
-from tamis.simulate.node import Node
+from tamis.simulate.faults.faults import DAY_MS, MS
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes import view
+from tamis.simulate.nodes.link import HOLD_US
+from tamis.simulate.nodes.node import Node
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.asked import what_clients_want
 from tamis.simulate.oracle.edges import OfRoot, compare_edges
 from tamis.simulate.oracle.paths import graph_of
 from tamis.simulate.oracle.stated import compare_stated
 from tamis.simulate.oracle.tables import LAYERS, LayerPromise, Tables, TreePlace, sources_of
-from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import World
+from tamis.simulate.world.world import World
 
 CLIENTS_US: Final = 5_000 * MS
 """How late after the last operation a client may still come back."""

@@ -45,6 +45,9 @@ ARROWS = {
     "bench": {"bench", "testing", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }
+ARROWS["papers"] = {*ARROWS["bench"], "papers"}
+ARROWS["tamis"] |= {"papers"}  # `tamis reproduce`
+CHECKOUT = ("bench", "papers")  # not in a wheel
 
 
 # room of router/ -> the rooms that it may import besides itself. A file stands in the room with the longest name that
@@ -119,6 +122,20 @@ def test_rooms_of_the_router_know_only_those_below_them() -> None:
                 assert _room(name) in {room, *ROOMS.get(room, ())}, f"{path} of {room} imports {name} of {_room(name)}"
 
 
+# room of simulate/ -> the rooms below it. Files of the folder itself may import all of them.
+SIMULATED = {"twin": set(), "faults": set(), "oracle": {"faults"}, "nodes": {"twin", "faults", "oracle"}}
+SIMULATED["account"] = {*SIMULATED}
+SIMULATED["world"] = {*SIMULATED}
+
+
+@pytest.mark.parametrize("room", SIMULATED)
+def test_rooms_of_the_simulator_know_only_those_below_them(room: str) -> None:
+    for path in _sources(f"simulate/{room}"):
+        for name in _imported(path):
+            if name.startswith("tamis.simulate."):
+                assert name.split(".")[2] in {room, *SIMULATED[room]}, f"{path} imports {name}"
+
+
 def _name(path: Path) -> str:
     """The name by which the module at `path` is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -148,11 +165,10 @@ def test_every_python_folder_has_its_arrow() -> None:
     assert folders - {"tests"} == set(ARROWS)
 
 
-def test_every_package_but_the_benchmarks_is_in_the_wheel() -> None:
+def test_every_package_but_benchmarks_and_papers_is_in_the_wheel() -> None:
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    folders = {
-        file.parent.relative_to(ROOT) for part in {*ARROWS} - {"bench"} for file in (ROOT / part).rglob("__init__.py")
-    }
+    parts = {*ARROWS}.difference(CHECKOUT)
+    folders = {file.parent.relative_to(ROOT) for part in parts for file in (ROOT / part).rglob("__init__.py")}
     names = {".".join(folder.parts if folder.parts[0] == "tamis" else ("tamis", *folder.parts)) for folder in folders}
     assert listed == names
 

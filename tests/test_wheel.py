@@ -1,4 +1,4 @@
-"""What a wheel has: everything that programs import, and no benchmarks. An editable install has those, too."""
+"""What a wheel has: everything that programs import, neither benchmarks nor papers. An editable install has both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
-def test_a_wheel_has_the_client_and_testing_and_no_benchmarks(tmp_path) -> None:
+def test_a_wheel_has_the_client_and_testing_and_neither_benchmarks_nor_papers(tmp_path) -> None:
     """The part of `pip wheel` that copies Python files, without the C build."""
     source, built = tmp_path / "source", tmp_path / "built"
     leave_out = shutil.ignore_patterns(".*", "build", "dist", "*.so", "__pycache__", "tests", "results", "*.egg-info")
@@ -26,7 +26,7 @@ def test_a_wheel_has_the_client_and_testing_and_no_benchmarks(tmp_path) -> None:
     subprocess.run(command, cwd=source, check=True, capture_output=True)  # noqa: S603 - our own
     folders = {path.name for path in (built / "tamis").iterdir() if path.is_dir()}
     assert {"client", "cli", "protocol", "native", "router", "testing"} <= folders
-    assert "bench" not in folders
+    assert not folders & {"bench", "papers"}
     assert (built / "tamis" / "testing" / "proxy.py").exists()
     assert (built / "tamis" / "cli" / "loads.py").exists()
 

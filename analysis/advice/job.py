@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from tamis.analysis import content
 from tamis.analysis.advice import evidence, say, trials
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
 from tamis.analysis.advice.say import NOT_YET, Advice, Evidence
-from tamis.analysis.files import log_files
+from tamis.analysis.questions import content
+from tamis.analysis.records.files import log_files
 from tamis.analysis.study import Findings
 from tamis.configs import Topology, load_topology, parse_topology
 from tamis.configs.edit import edited

@@ -255,8 +255,8 @@ async def _receive(address: str, predicates: Sequence[str]) -> None:
 
 def _advice(spark: SparkSession, network: Network, logs: str, out: str) -> list[dict[str, object]]:
     """As `tamis analyze --advise` gives it, without the other answers."""
-    from tamis.analysis import logs as reading
     from tamis.analysis.advice.job import advise, wanted
+    from tamis.analysis.records import logs as reading
     from tamis.analysis.study import Findings
 
     folder = network.file.parent
@@ -326,7 +326,7 @@ def main(only: str, into: Path, receive: str | None) -> None:
     if receive is not None:
         asyncio.run(_receive(receive, json.loads(sys.stdin.readline())))
         return
-    from tamis.analysis import session
+    from tamis.analysis.records import session
 
     for name in only.split(","):
         if name not in SHAPES:

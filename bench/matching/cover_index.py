@@ -25,11 +25,11 @@ import time
 from collections.abc import Callable
 
 from tamis.native.covering import FilterCovers
-from tamis.protocol.covering import CoverIndex
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
+from tamis.simulate.twin.cover_index import CoverIndex
 
 TABLE_FILTERS = 10_000
 BATCH_FILTERS = 100

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from tamis.analysis.svg import Axis, PlotLine, plot
+from tamis.analysis.page.svg import Axis, PlotLine, plot
 from tamis.bench.matching.contenders import Contender, Setup, contenders
 from tamis.bench.matching.match import Result
 from tamis.bench.matching.report import label

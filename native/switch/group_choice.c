@@ -3,7 +3,7 @@
  * Law: for each group one of the routers in reach with members that want the message is chosen, in proportion to them,
  * by a keyed hash of the message and the group; this router counts among them with its own members. The choices stand
  * in the frame that leaves, and no other router chooses anew. A chosen router without a member sends the message on to
- * one other router with members, once. The pure twin is router/core/ways/group_choice.py.
+ * one other router with members, once. The pure twin is simulate/twin/group_choice.py.
  */
 #include <stdlib.h>
 

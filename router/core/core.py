@@ -43,7 +43,7 @@ from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
 from tamis.router.core.statements.core_state import CoreState
-from tamis.router.core.statements.cover import Cover
+from tamis.router.core.statements.cover import Cover, FilterIndex, NoIndex
 from tamis.router.core.statements.edges.edges import Edges
 from tamis.router.core.statements.exchange import Exchange
 from tamis.router.core.statements.flood import Flood
@@ -85,6 +85,7 @@ class CoreParts:
     topology: type[KnownLinks] = KnownLinks
     rib: type[Rib] = Rib
     cover: type[Cover] = Cover
+    index: Callable[[], FilterIndex] = NoIndex
     own: type[OwnPredicate] = OwnPredicate
     exchange: type[Exchange] = Exchange
     flood: type[Flood] = Flood
@@ -129,8 +130,9 @@ class Core:
         core_state = CoreState(
             identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
         )
+        core_state.make_index = parts.index
         self.core_state = core_state
-        own = parts.own(times.narrow_hold_us, parts.cover())
+        own = parts.own(times.narrow_hold_us, parts.cover(parts.index()))
         core_state.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(core_state.rib, core_state.topology)
         self._exchange.is_plausible = core_state.is_plausible

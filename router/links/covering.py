@@ -10,7 +10,6 @@ from typing import Final
 
 from tamis.native.covering import LOOKED_AT_MAX, FilterCovers
 from tamis.native.results import OutOfMemory
-from tamis.router.core.statements.cover import Cover
 
 FILTERS_MAX: Final = 200_000
 """Filters in the index; one of four constraints takes some 500 bytes."""
@@ -56,10 +55,3 @@ class NativeIndex:
 
     def covered(self, packed: bytes) -> tuple[bytes, ...]:
         return tuple(self._filters[id_] for id_ in self._covers.covered(packed))
-
-
-class NativeCover(Cover):
-    """A cover with the index in C."""
-
-    def __init__(self) -> None:
-        super().__init__(NativeIndex())

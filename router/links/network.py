@@ -65,7 +65,6 @@ from tamis.router.core.events import (
     Unwanted,
 )
 from tamis.router.core.statements.broken_ways import HOLDS_MAX
-from tamis.router.core.statements.cover import Cover
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.roots import RootChoice
@@ -74,7 +73,7 @@ from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.happenings import TopologyChanged
 from tamis.router.daemon.settings import CannotStart, new_tables_of_others
 from tamis.router.links.classes import classes_of, classify
-from tamis.router.links.covering import NativeCover
+from tamis.router.links.covering import NativeIndex
 from tamis.router.links.dialler import Dialler
 from tamis.router.links.holding import SwitchTables
 from tamis.router.links.installing import Installer
@@ -116,13 +115,13 @@ class Network:
         tables = new_tables_of_others(settings)
         self.table = tables[0]
         policy = STRATEGIES[settings.strategy.facts.name].policy
-        connections.join(self, tables, SOURCES_MAX, policy.name, settings.strategy.destinations_max)
+        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy.destinations_max)
         connections.tables += filter(None, [classify(connections.switch, classes)])
         self._ticked_us = _now_us()
         self._bound_epochs()
         self.neighbours = Neighbours(connections, settings, self)
         self.installer = Installer(connections.switch, connections.work, connections.settle)
-        self._holding = SwitchTables(connections.switch, self.installer) if policy.reuses else None
+        self._holding = SwitchTables(connections.switch, self.installer) if policy == "destinations" else None
         self.losses = LinkLosses(
             connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
         )
@@ -444,5 +443,4 @@ def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...])
     times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
     routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes)
     followed = STRATEGIES[strategy.facts.name]
-    instead = CoreParts(cover=NativeCover) if followed.parts.cover is Cover else None
-    return followed.core(settings.id, epoch, routing, instead=instead, unix_ms=unix_ms)
+    return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)

@@ -15,10 +15,8 @@ from typing import Final, NamedTuple
 from tamis.native import Switch
 from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
 from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees
 
-GENERATIONS_MAX: Final = 4
-"""Generations of trees kept, as many as the switch keeps."""
 _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
 EXPIRED_WITHIN_S: Final = 0.3

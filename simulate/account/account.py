@@ -15,10 +15,10 @@ from tamis.simulate.account.changes import Changes
 from tamis.simulate.account.control import Control
 from tamis.simulate.account.interfaces import InterfaceCounts
 from tamis.simulate.account.messages import InForce, Messages
+from tamis.simulate.account.wall import Wall
 from tamis.simulate.account.wants import Wants
-from tamis.simulate.message import Packet, SimulatedMessage
-from tamis.simulate.node import Passing
-from tamis.simulate.wall import Wall
+from tamis.simulate.nodes.message import Packet, SimulatedMessage
+from tamis.simulate.nodes.node import Passing
 
 
 class Account:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tamis.simulate.wall import SECOND_US, Wall
+from tamis.simulate.account.wall import SECOND_US, Wall
 
 
 @dataclass(slots=True)

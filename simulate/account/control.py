@@ -14,7 +14,7 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.simulate.wall import Wall
+from tamis.simulate.account.wall import Wall
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from tamis.simulate.message import Packet
-from tamis.simulate.node import DATA_BYTES, Passing
-from tamis.simulate.wall import Wall
+from tamis.simulate.account.wall import Wall
+from tamis.simulate.nodes.message import Packet
+from tamis.simulate.nodes.node import DATA_BYTES, Passing
 
 NO_ROOM = "dropped:no session, or no room"
 

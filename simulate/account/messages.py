@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from tamis.router.core.ways.forwarder import TransitId
-from tamis.simulate.message import Packet, SimulatedMessage
-from tamis.simulate.node import DATA_BYTES, Passing
+from tamis.simulate.account.wall import Wall
+from tamis.simulate.nodes.message import Packet, SimulatedMessage
+from tamis.simulate.nodes.node import DATA_BYTES, Passing
 from tamis.simulate.oracle.truth import Want
-from tamis.simulate.wall import Wall
+from tamis.simulate.twin.forwarder import TransitId
 
 Count = Counter[str]
 InForce = Mapping[int, Mapping[int, Want]]

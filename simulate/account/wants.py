@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from tamis.simulate.wall import Wall
+from tamis.simulate.account.wall import Wall
 
 
 @dataclass(slots=True)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tamis.protocol.wire.routing_bodies import SpaceStatement
+from tamis.simulate.faults.schemas import DECLARED, SHAPE_OF, fits, space_of
 from tamis.simulate.oracle.paths import Graph, component
-from tamis.simulate.schemas import DECLARED, SHAPE_OF, fits, space_of
 
 Report = Callable[[int, str], None]
 Held = Mapping[str, SpaceStatement]

@@ -116,12 +116,12 @@ def command(
     With --fail-on the exit code is 1 where deliveries have one of these verdicts, for tests that run by themselves.
     """
     with analysis_extra():
-        from tamis.analysis import session
         from tamis.analysis.advice.job import wanted
-        from tamis.analysis.failure import SparkFailed, explained
-        from tamis.analysis.files import are_few
-        from tamis.analysis.java import NoJava
         from tamis.analysis.job import Job
+        from tamis.analysis.records import session
+        from tamis.analysis.records.failure import SparkFailed, explained
+        from tamis.analysis.records.files import are_few
+        from tamis.analysis.records.java import NoJava
     _check_options(only, fail_on, follow, advise, planned, as_json)
     network = logs.resolve().stem
     logs = _folder(logs, follow)
@@ -219,7 +219,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
     """Return the exit code, and say which faults there were of those that are not to be."""
-    from tamis.analysis.verdict_counts import kept_counts, verdict_counts
+    from tamis.analysis.questions.verdict_counts import kept_counts, verdict_counts
 
     kept = kept_counts(job.out)
     counts = (verdict_counts(job.out) or {}) | ({} if kept is None else {"kept": sum(kept["faults"].values())})
@@ -233,7 +233,7 @@ def _failed(job: Job, fail_on: tuple[str, ...]) -> int:
 def _tell(job: Job, found: Sequence[Advice], as_json: bool) -> None:
     from tamis.analysis.advice.job import ADVISED, PATCH
     from tamis.analysis.job import REPORT
-    from tamis.analysis.verdict_counts import kept_counts, verdict_counts
+    from tamis.analysis.questions.verdict_counts import kept_counts, verdict_counts
 
     files = {"report": job.out / REPORT}
     if job.advise is not None:

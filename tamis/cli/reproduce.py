@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from tamis.bench.reproduce.figure import PaperFigure, Reproduced
+    from tamis.papers.reproduce.figure import PaperFigure, Reproduced
 
 _NOT_HERE = (
     "papers are reproduced in a checkout: an installed package has no benchmarks. Clone the repository, "
@@ -65,11 +65,11 @@ def command(
     disagree.
     """
     try:
-        from tamis.bench.reproduce import drawing, running
-        from tamis.bench.reproduce.figure import Disagreement, Scale
-        from tamis.bench.reproduce.papers import figures_of
+        from tamis.papers.reproduce import drawing, running
+        from tamis.papers.reproduce.figure import Disagreement, Scale
+        from tamis.papers.reproduce.papers import figures_of
     except ModuleNotFoundError as error:
-        if error.name not in ("tamis.bench", "tamis.bench.reproduce"):
+        if error.name not in ("tamis.bench", "tamis.papers.reproduce"):
             raise
         raise click.ClickException(_NOT_HERE) from None
     from tamis.bench.matching.contenders import EnginesDisagree

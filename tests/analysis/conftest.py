@@ -14,8 +14,9 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import report, session
 from tamis.analysis.job import Job, analyze
+from tamis.analysis.page import report
+from tamis.analysis.records import session
 from tamis.simulate.run import TRUTH, Outcome, Scenario, run
 
 NOTICE_US = 1_000_000

@@ -12,8 +12,8 @@ from itertools import product
 from typing import Final
 
 from tamis.protocol.values import Value
+from tamis.simulate.faults.workload import LEVELS, Plain
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import LEVELS, Plain
 
 TEXTS_MAX: Final = 4
 """Any pattern of a wish, with another letter before or behind it."""

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.report import page
+from tamis.analysis.page.report import page
 from tests.analysis.page_outline import PageElement, outline
 from tests.analysis.sample_tables import ALL, LOGS
 

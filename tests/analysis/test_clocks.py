@@ -10,8 +10,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import clocks
-from tamis.simulate import topologies
+from tamis.analysis.questions import clocks
+from tamis.simulate.faults import topologies
 from tamis.simulate.oracle.paths import costs_from
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow as pa
 
-from tamis.analysis.content import _Held
+from tamis.analysis.questions.content import _Held
 
 
 @pytest.mark.slow

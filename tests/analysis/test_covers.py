@@ -7,12 +7,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.covers import pairs
-from tamis.analysis.meaning import MessageBatch
+from tamis.analysis.questions.covers import pairs
+from tamis.analysis.questions.meaning import MessageBatch
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.simulate.faults import WISHES
-from tamis.simulate.workload import CONTENTS, Wish, wishes
+from tamis.simulate.faults.faults import WISHES
+from tamis.simulate.faults.workload import CONTENTS, Wish, wishes
 from tests.analysis.containment import covered
 
 

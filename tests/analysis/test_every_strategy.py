@@ -16,7 +16,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import Row, SparkSession
 
-from tamis.analysis import answers, logs
+from tamis.analysis import answers
+from tamis.analysis.records import logs
 from tamis.analysis.study import Findings
 from tamis.protocol.strategies import STRATEGIES, StrategyFacts
 from tamis.simulate.run import TRUTH, run

@@ -23,10 +23,10 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 import tamis
-from tamis.analysis import logs
-from tamis.analysis.standing import OTHERWISE, REASONS, SUBSCRIPTION
+from tamis.analysis.questions.standing import OTHERWISE, REASONS, SUBSCRIPTION
+from tamis.analysis.questions.verdict_counts import VERDICTS
+from tamis.analysis.records import logs
 from tamis.analysis.study import Findings
-from tamis.analysis.verdict_counts import VERDICTS
 from tamis.testing import NetworkPlan, running
 
 pytestmark = pytest.mark.slow

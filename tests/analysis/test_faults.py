@@ -16,12 +16,14 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import Row, SparkSession
 
-from tamis.analysis import answers, logs, report
-from tamis.analysis.health import BEGINNING_US, END_US
+from tamis.analysis import answers
 from tamis.analysis.job import Job, analyze
+from tamis.analysis.page import report
+from tamis.analysis.questions.health import BEGINNING_US, END_US
+from tamis.analysis.records import logs
 from tamis.analysis.study import SETTLE_US, Findings
+from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.settle import PROBE_PUBLISHER
-from tamis.simulate.workload import CONTENTS
 from tests.analysis.accounts.told import Said, got, reference_ahead_us, said
 from tests.analysis.conftest import NOTICE_US, Simulated
 

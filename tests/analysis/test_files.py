@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.analysis.files import FEW_BYTES, TIMES, are_few, held, log_files
+from tamis.analysis.records.files import FEW_BYTES, TIMES, are_few, held, log_files
 
 
 def test_each_file_is_read_once_and_none_that_is_being_made(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import report
 from tamis.analysis.follow import follow
 from tamis.analysis.job import Job
+from tamis.analysis.page import report
 from tests.analysis.conftest import Simulated
 
 pytestmark = pytest.mark.long

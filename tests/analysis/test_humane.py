@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis import humane
+from tamis.analysis.page import humane
 
 START_US = 1_700_000_000_000_000
 

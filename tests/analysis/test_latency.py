@@ -11,8 +11,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import latency
-from tamis.analysis.schemas import of_kind
+from tamis.analysis.questions import latency
+from tamis.analysis.records.schemas import of_kind
 
 pytestmark = pytest.mark.long
 SECOND_US = 1_000_000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("numpy")
 
-from tamis.analysis.meaning import MessageBatch, match_lists
+from tamis.analysis.questions.meaning import MessageBatch, match_lists
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Filter
 from tamis.protocol.json_form import decode_filter, decode_message, encode_filter

@@ -11,8 +11,10 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import logs, multiply, report
+from tamis.analysis import multiply
 from tamis.analysis.job import Job, analyze
+from tamis.analysis.page import report
+from tamis.analysis.records import logs
 from tamis.simulate.run import TRUTH, Scenario, run
 
 pytestmark = pytest.mark.long

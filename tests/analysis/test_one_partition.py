@@ -11,8 +11,9 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import parts, report
 from tamis.analysis.job import Job, analyze
+from tamis.analysis.page import report
+from tamis.analysis.records import parts
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq
 
-from tamis.analysis import reading
+from tamis.analysis.records import reading
 
 HEAD: dict[str, Any] = {"v": 1, "t_us": 5, "router": "a", "epoch": 7}
 HALF = '{"v":1,"kind":"message","t_us":9,"router":"a","epo'

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis import report
+from tamis.analysis.page import report
 from tamis.router.daemon.fault_injection import SENTENCE
 from tamis.testing import RouterNetwork
 from tests.analysis import ring

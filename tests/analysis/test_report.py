@@ -14,10 +14,10 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tamis.analysis.remarks import remarks, undelivered
-from tamis.analysis.report import page, read
-from tamis.analysis.svg import Axis
-from tamis.analysis.table_view import OPEN_ROWS_MAX, heading, shown
+from tamis.analysis.page.remarks import remarks, undelivered
+from tamis.analysis.page.report import page, read
+from tamis.analysis.page.svg import Axis
+from tamis.analysis.page.table_view import OPEN_ROWS_MAX, heading, shown
 from tests.analysis.page_outline import PageElement, outline
 from tests.analysis.sample_tables import ALL, DELIVERY, LOGS, ODD, START_US, TRAFFIC, Rows, life, lines
 

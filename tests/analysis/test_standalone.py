@@ -19,8 +19,8 @@ pytest.importorskip("pyspark")
 
 import pyspark
 
-from tamis.analysis import report
-from tamis.analysis.java import java_home
+from tamis.analysis.page import report
+from tamis.analysis.records.java import java_home
 from tamis.testing import free_port
 from tests.analysis.conftest import NOTICE_US, Simulated
 

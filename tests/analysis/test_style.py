@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis import style
+from tamis.analysis.page import style
 
 LEAST_TEXT, LEAST_DRAWN = 4.5, 3.0
 PALETTES = {"light": style.LIGHT, "dark": style.DARK}

@@ -12,8 +12,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import traffic
-from tamis.analysis.schemas import of_kind
+from tamis.analysis.questions import traffic
+from tamis.analysis.records.schemas import of_kind
 
 pytestmark = pytest.mark.long
 BUCKET_US = 10_000_000

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.ways import NetworkChange, Past, RestlessSpan, RouterPicture, spans
+from tamis.analysis.questions.ways import NetworkChange, Past, RestlessSpan, RouterPicture, spans
 
 RING = "a b 1\na c 1\na e 1\nb c 1\nc d 1\nd e 1"
 WITHOUT_D = "a b 1\na c 1\na e 1\nb c 1"

@@ -212,7 +212,7 @@ def test_the_network_of_ones_own_and_its_report(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     from pyarrow import parquet as pq
 
-    from tamis.analysis.verdict_counts import FAULTS, verdict_counts
+    from tamis.analysis.questions.verdict_counts import FAULTS, verdict_counts
 
     [(analyze, shown)] = [each for each in network_commands() if each[0].startswith("tamis analyze")]
     sandbox = run_network(tmp_path, [each for each in network_commands() if each[0] != analyze], READER_S)

@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis import answers, report
+from tamis.analysis import answers
 from tamis.analysis.job import REPORT
+from tamis.analysis.page import report
 from tests.long.conftest import Ring, built_wheels, until
 
 pytestmark = pytest.mark.long

@@ -14,7 +14,8 @@ from collections import Counter
 
 import pytest
 
-from tamis.protocol.covering import covers, merge
+from tamis.papers.merging import merge
+from tamis.protocol.covering import covers
 from tamis.protocol.errors import NeverMatches
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import PATTERN_OPS, Constraint, Filter, Op

@@ -1,4 +1,4 @@
-"""Counters of publishers in the C switch: beside their twin (router/core/ways/windows.py), as clients hear of it."""
+"""Counters of publishers in the C switch: beside their twin (simulate/twin/windows.py), as clients hear of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publi
 from tamis.protocol.wire.header import Flags, Transit
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session_bodies import Ping, Pong
-from tamis.router.core.ways.windows import PUBLISHER_WINDOW, RUN_REACH, EntryVerdict, PublisherWindows
+from tamis.simulate.twin.windows import PUBLISHER_WINDOW, RUN_REACH, EntryVerdict, PublisherWindows
 from tests.native.test_others import ALICE, CLIENT, EAST, EVERYTHING, WEST, Router
 
 HOUR = 3_600 * 10**9

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.native import InterfaceKind, Table
+from tamis.papers.models.interval import IntervalTwin, axes_of
 from tamis.protocol.covering import covers
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
-from tamis.simulate.models.interval import IntervalTwin, axes_of
 from tests.strategies import attributes, filters
 
 DENSE_FROM = {0: 0.0, 3_125: 1 / 32, 25_000: 0.25, 100_000: 1.0, 100_001: 2.0}

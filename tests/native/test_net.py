@@ -1,4 +1,4 @@
-"""Several switches in one process, frame by frame beside the twin, router/core/ways/forwarder.py, over the same trees.
+"""Several switches in one process, frame by frame beside the twin, simulate/twin/forwarder.py, over the same trees.
 
 Law: bytes are carried by hand, one frame at a time, so that each frame that a switch takes is judged alone: refused for
 the same reason as by the twin, or sent on by the same links with as many hops left, and delivered to the same clients.
@@ -40,15 +40,15 @@ from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
 from tamis.router.core.times import MS, Times
-from tamis.router.core.ways import policies
 from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.forwarder import Forwarder, TransitId, TransitRefusal
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.rooted_tree import RootedTree
 from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
-from tamis.router.core.ways.windows import PublisherWindows
 from tamis.router.links.routes import towards
+from tamis.simulate.twin import policies
+from tamis.simulate.twin.forwarder import Forwarder, TransitId, TransitRefusal
+from tamis.simulate.twin.windows import PublisherWindows
 from tests.router.core.graphs import Edge, number, random_edges
 
 HOLD_MS = 1_000_000_000  # of the switches' clocks, which run on by themselves: no test takes so long

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tamis.native import InterfaceKind, Table
+from tamis.papers.models.pst_hubs import HubTree
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
-from tamis.simulate.models.pst_hubs import HubTree
 from tests.strategies import attributes, attributes_near, filters
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

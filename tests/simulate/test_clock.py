@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tamis.simulate.clock import Clock
+from tamis.simulate.nodes.clock import Clock
 
 
 def test_what_happens_is_in_the_order_of_time_then_of_asking() -> None:

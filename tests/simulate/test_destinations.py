@@ -10,10 +10,11 @@ import pytest
 
 from tamis.protocol.wire.extensions import RouterSet
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.forwarder import Forwarder
 from tamis.simulate import run as runs
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.twin.forwarder import Forwarder
+from tamis.simulate.twin.policies import POLICIES
 from tests.simulate.test_mixed import MixedParts, assert_mixed_ring_is_clean
 
 REUSING = ("advertise-destinations", "link-matching-destinations")
@@ -69,7 +70,7 @@ def test_a_router_that_is_left_out_of_sets_is_missed(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("seed", [1, 2])
 def test_routers_that_reuse_and_routers_that_do_not_mix(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def make_forwarder(self: MixedParts, me: int, epoch: int) -> Forwarder:
-        policy = STRATEGIES[REUSING[0] if me % 2 else "advertise"].policy
+        policy = POLICIES[STRATEGIES[REUSING[0] if me % 2 else "advertise"].policy]
         return Forwarder(me, epoch, self.settings.times, policy)
 
     monkeypatch.setattr(MixedParts, "make_forwarder", make_forwarder)

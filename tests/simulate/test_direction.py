@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Direction, Frame, Line, SimulatedSession
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.direction import Direction, Frame, Line, SimulatedSession
 
 LINE = Line(delay_us=1_000, bytes_per_ms=100, data_queue_bytes=500, control_queue_bytes=1_000)  # 100 bytes take 1 ms
 

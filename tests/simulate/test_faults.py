@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from tamis.simulate.faults import CHURN, KINDS, MAKE, kinds_of, plan
-from tamis.simulate.topologies import make
-from tamis.simulate.workload import CONTENTS
+from tamis.simulate.faults.faults import CHURN, KINDS, MAKE, kinds_of, plan
+from tamis.simulate.faults.topologies import make
+from tamis.simulate.faults.workload import CONTENTS
 
 NETWORK = make("random", 9, 3)
 

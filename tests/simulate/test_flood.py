@@ -9,8 +9,8 @@ import pytest
 from tamis.router.core.core import CoreParts
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.simulate import run as runs
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Outcome, Scenario, run
-from tamis.simulate.run_parts import RunParts
 
 FLOODS = ("flood", "flood-everywhere")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tamis.router.core.core import CoreSettings
-from tamis.simulate.faults import DAY_MS, MS, Operation
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.faults.faults import DAY_MS, MS, Operation
+from tamis.simulate.faults.topologies import read
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.settle import Rest
-from tamis.simulate.topologies import read
-from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import LEAVE_US, World
+from tamis.simulate.world.world import LEAVE_US, World
 
 SEED = 7
 """One of the seeds with which both links come up early enough for the network to be calm before the router is gone."""

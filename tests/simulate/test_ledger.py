@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tamis.simulate import ledger
-from tamis.simulate.topologies import KINDS
+from tamis.simulate.faults.topologies import KINDS
 
 
 def test_seeds_spread_over_shapes_and_sizes() -> None:

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from tamis.protocol.wire.routing_bodies import Body, Held
-from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Frame, Line
-from tamis.simulate.link import DIAL_LAST_US, HEARTBEAT_US, HOLD_US, SimulatedLink
-from tamis.simulate.message import Packet
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.direction import Frame, Line
+from tamis.simulate.nodes.link import DIAL_LAST_US, HEARTBEAT_US, HOLD_US, SimulatedLink
+from tamis.simulate.nodes.message import Packet
 
 DELAY_US = 10_000
 BODY = Held(1, 1, 1, (2,))

@@ -9,8 +9,8 @@ import pytest
 from tamis.router.core.core import CoreParts
 from tamis.router.core.statements.cover import Cover
 from tamis.simulate import run as runs
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import RunParts
 from tests.simulate.test_mixed import assert_mixed_ring_is_clean
 
 STRATEGY = "link-matching"

@@ -13,8 +13,8 @@ import pytest
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.records import COMMON, KINDS, VERSION
+from tamis.simulate.account.wall import SECOND_US
 from tamis.simulate.run import TRUTH, Scenario, run
-from tamis.simulate.wall import SECOND_US
 from tests.schema_of_records import OF_KEEPS
 
 TYPES = {

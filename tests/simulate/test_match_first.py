@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.forwarder import Forwarder
 from tamis.simulate import run as runs
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.twin.forwarder import Forwarder
+from tamis.simulate.twin.policies import POLICIES
 from tests.simulate.test_mixed import MixedParts, assert_mixed_ring_is_clean
 
 STRATEGY = "match-first"
@@ -47,7 +48,7 @@ def test_a_router_that_is_left_out_of_lists_is_missed(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("seed", [1, 2])
 def test_routers_that_list_some_and_routers_that_list_none_mix(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def make_forwarder(self: MixedParts, me: int, epoch: int) -> Forwarder:
-        policy = STRATEGIES[STRATEGY if me % 2 else "advertise"].policy
+        policy = POLICIES[STRATEGIES[STRATEGY if me % 2 else "advertise"].policy]
         return Forwarder(me, epoch, self.settings.times, policy)
 
     monkeypatch.setattr(MixedParts, "make_forwarder", make_forwarder)

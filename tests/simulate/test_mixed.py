@@ -15,12 +15,12 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import run as runs
-from tamis.simulate import topologies
-from tamis.simulate.classes import classes_of_run
-from tamis.simulate.faults import MIXES
+from tamis.simulate.faults import topologies
+from tamis.simulate.faults.faults import MIXES
+from tamis.simulate.nodes.classes import classes_of_run
+from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
 from tamis.simulate.oracle.asked import AskedBy, each_by_its_own
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import AnyCore, RunParts, Wall
 
 FAULTS = ",".join(kind for kind in MIXES["all"] if kind != "add")
 """A new link may make neighbours of two routers with one layer, who then agree if they are parted from the rest."""

@@ -6,12 +6,12 @@ import pytest
 
 from tamis.router.core.core import CoreSettings
 from tamis.router.core.times import Times
-from tamis.simulate.faults import Operation
-from tamis.simulate.run_parts import RunParts
+from tamis.simulate.faults.faults import Operation
+from tamis.simulate.faults.topologies import read
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.settle import Rest
-from tamis.simulate.topologies import read
-from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import World
+from tamis.simulate.world.world import World
 
 S = 1_000_000
 SEED = 7

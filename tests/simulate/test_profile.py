@@ -9,8 +9,8 @@ import pytest
 from tamis.router.core.statements.edges import held
 from tamis.simulate import run as runs
 from tamis.simulate.breaks import BREAKS, SlowEdges
+from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.run import Scenario, run
-from tamis.simulate.run_parts import RunParts
 
 MODES = ("profile", "profile-preventive")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.simulate.served import PRECISION, Visit, bound_per_s, run, saturation_per_s
+from tamis.simulate.nodes.served import PRECISION, Visit, bound_per_s, run, saturation_per_s
 
 
 def line(*services_us: float, delay_us: float = 1_000) -> Visit:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.simulate.topologies import KINDS, NetworkPlan, make, read
+from tamis.simulate.faults.topologies import KINDS, NetworkPlan, make, read
 
 RING5 = Path(__file__).parents[2] / "configs" / "topologies" / "ring5.yaml"
 

@@ -7,11 +7,11 @@ import pytest
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import CoreSettings
-from tamis.simulate.faults import MS
-from tamis.simulate.node import Node
-from tamis.simulate.run_parts import RunParts
-from tamis.simulate.topologies import read
-from tamis.simulate.world import World
+from tamis.simulate.faults.faults import MS
+from tamis.simulate.faults.topologies import read
+from tamis.simulate.nodes.node import Node
+from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.world.world import World
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from random import Random
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.filters import Op
 from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.simulate.faults.workload import CONTENTS, wishes
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.table import Matches, PureTable
-from tamis.simulate.workload import CONTENTS, wishes
+from tamis.simulate.twin.table import Matches, PureTable
 
 
 def test_judge_and_routers_read_filters_alike() -> None:

@@ -57,7 +57,8 @@ def main(
 
 
 def _make(logs: Path, folder: Path, records: int, filters: int) -> None:
-    from tamis.analysis import multiply, session
+    from tamis.analysis import multiply
+    from tamis.analysis.records import session
 
     began_s = time.perf_counter()
     small = asyncio.run(ring.recorded(folder, filters))

@@ -42,8 +42,8 @@ def apart(job: str, master: str, logs: Path, scratch: Path) -> Figures:
 
 
 def here(job: str, master: str, logs: Path, scratch: Path) -> str:
-    from tamis.analysis import session
     from tamis.analysis.job import Job, analyze
+    from tamis.analysis.records import session
 
     spark = session.start(master)
     times: list[tuple[str, float]] = []
@@ -92,7 +92,7 @@ class PythonPeak:
 
 def _sound(out: Path) -> tuple[int, int]:
     """Records, and what was looked at; a benchmark of wrong answers is none."""
-    from tamis.analysis import report
+    from tamis.analysis.page import report
 
     tables = report.read(out)
     records = sum(row["lines"] for row in tables["logs/lines"] if row["family"] == "messages")

@@ -17,8 +17,8 @@ from typing import Final
 from tamis.bench.networks.chaos.faults import Faults, Outcome, Site
 from tamis.bench.networks.chaos.fleet import Fleet, Sent
 from tamis.bench.networks.chaos.judge import Judge
+from tamis.simulate.faults.topologies import any_shape
 from tamis.simulate.oracle.paths import Edge
-from tamis.simulate.topologies import any_shape
 from tamis.testing import NetworkPlan, link_name, running
 
 COSTS: Final = (1, 1, 2, 3)

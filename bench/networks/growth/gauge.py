@@ -21,10 +21,10 @@ from tamis.router.core.timers import Due
 from tamis.router.core.ways.paths import PathCache
 from tamis.router.core.ways.reuse import HeldTables
 from tamis.router.core.ways.trees import Trees
-from tamis.simulate.link import Watcher
-from tamis.simulate.node import Observer
-from tamis.simulate.run_parts import AnyCore, RunParts, Wall
-from tamis.simulate.table import PureTable
+from tamis.simulate.nodes.link import Watcher
+from tamis.simulate.nodes.node import Observer
+from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
+from tamis.simulate.twin.table import PureTable
 
 _KINDS: Final[dict[type, str]] = {
     LinkState: "link states",

@@ -1,7 +1,7 @@
 """Networks of more and more routers: coming up, rest, one change, a link cut.
 
 Law: a figure of a network is one of its whole life in virtual time, in this order, and of one seed. Bytes are those of
-control frames by their fields (`simulate/control.py`); heartbeats are not simulated and are the same at any size.
+control frames by their fields (`simulate/nodes/control.py`); heartbeats are not simulated and are the same at any size.
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.ways.paths import PathCache
-from tamis.simulate import topologies
-from tamis.simulate.clients import SimulatedClient
-from tamis.simulate.faults import MS, WISHES
-from tamis.simulate.run_parts import AnyCore, RunParts, Wall
-from tamis.simulate.workload import CONTENTS
-from tamis.simulate.world import World
+from tamis.simulate.faults import topologies
+from tamis.simulate.faults.faults import MS, WISHES
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall
+from tamis.simulate.world.clients import SimulatedClient
+from tamis.simulate.world.world import World
 
 S: Final = 1_000 * MS
 SIZES: Final = range(5, 21)

@@ -19,13 +19,13 @@ from tamis.router.core.core import Core
 from tamis.router.core.events import Heard, Tick
 from tamis.router.core.statements.rib import advertised
 from tamis.router.core.ways.paths import PathCache
-from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Line
-from tamis.simulate.link import SimulatedLink
-from tamis.simulate.node import Node
-from tamis.simulate.paths import SharedPaths
-from tamis.simulate.table import Matches
-from tamis.simulate.topologies import Edge, tree
+from tamis.simulate.faults.topologies import Edge, tree
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.direction import Line
+from tamis.simulate.nodes.link import SimulatedLink
+from tamis.simulate.nodes.node import Node
+from tamis.simulate.nodes.paths import SharedPaths
+from tamis.simulate.twin.table import Matches
 
 MS: Final = 1_000
 S: Final = 1_000_000

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.analysis.svg import Axis, PlotLine, plot
+from tamis.analysis.page.svg import Axis, PlotLine, plot
 from tamis.bench.tables import markdown
 
 RESULTS: Final = Path(__file__).parents[2] / "results"

@@ -22,22 +22,20 @@ from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
-from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.ways.forest import Forest
 from tamis.router.core.ways.roots import REST, RootChoice
 from tamis.router.core.ways.trees import Trees
-from tamis.router.links.covering import NativeCover
-from tamis.simulate import topologies
-from tamis.simulate.clock import Clock
-from tamis.simulate.direction import Line
-from tamis.simulate.link import SimulatedLink, Watcher
-from tamis.simulate.node import Node, Observer
-from tamis.simulate.paths import SharedPaths
-from tamis.simulate.run_parts import RunParts
-from tamis.simulate.table import Matches, PureTable
-from tamis.simulate.topologies import NetworkPlan
+from tamis.router.links.covering import NativeIndex
+from tamis.simulate.faults import topologies
+from tamis.simulate.faults.topologies import NetworkPlan
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.direction import Line
+from tamis.simulate.nodes.link import SimulatedLink, Watcher
+from tamis.simulate.nodes.node import Node, Observer
+from tamis.simulate.nodes.paths import SharedPaths
+from tamis.simulate.nodes.run_parts import RunParts
+from tamis.simulate.twin.table import Matches, PureTable
 
 MS: Final = 1_000
 S: Final = 1_000_000
@@ -162,7 +160,7 @@ class Network:
     ) -> None:
         self.clock, self._budget = Clock(), budget
         self.tally = Tally(self.clock)
-        parts = CoreParts(cover=NativeCover) if STRATEGIES[strategy].parts.cover is Cover else CoreParts()
+        parts = CoreParts(index=NativeIndex)
         settings = CoreSettings(broadcast=plan.broadcast, classes=classes_of(BY_NAME[strategy], classes))
         kit = RunParts(strategy, settings, parts, table=Kept)
         paths, matches = SharedPaths(len(plan.names)), Matches(())

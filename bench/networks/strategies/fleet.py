@@ -32,7 +32,8 @@ from tamis.router.core.ways.roots import RootChoice
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.classes import classify
 from tamis.router.links.routes import towards
-from tamis.simulate.node import Node
+from tamis.simulate.nodes.node import Node
+from tamis.simulate.twin.policies import POLICIES
 
 ENTRY: Final = "entry"
 TRANSIT: Final = "transit"
@@ -76,7 +77,7 @@ class Router:
         self, node: Node, place: int, facts: StrategyFacts, engine: str, routers: int, classes: tuple[RootChoice, ...]
     ) -> None:
         self.place = place
-        trees, policy = trees_of(node), STRATEGIES[facts.name].policy
+        trees, policy = trees_of(node), POLICIES[STRATEGIES[facts.name].policy]
         options = SwitchOptions(
             node.number, EPOCH, len(node.links) + 2, publishers_max=routers, hop_limit=trees.hop_limit(), hash_seed=SEED
         )

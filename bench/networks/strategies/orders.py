@@ -4,7 +4,7 @@
                    filters every profile most; storing covered profiles (PF5) takes more than leaving them out (PF8)
     unsubscribing  PF8 >= PF5: where covered profiles are not stored, they are said as the one that covers them goes
 
-Law: counts decide, of filters and of bytes said, and no time. `simulate/models/das.py` has the algorithms, of which the
+Law: counts decide, of filters and of bytes said, and no time. `papers/models/das.py` has the algorithms, of which the
 strategies below are those that routers follow. An order whose strategies have not all been measured is not judged.
 """
 

@@ -1,4 +1,4 @@
-/* engine.c - filters come to the engine `interval` and go, and what is said of them. Law: see engine.h. */
+/* engine.c - the engine of paper 003: filters come to sets of intervals, and go. Law: see engine.h. */
 #include "base/grow.h"
 #include "engines/interval/covered.h"
 #include "engines/interval/match.h"

@@ -2,7 +2,7 @@
  *
  * Law: a mask of the interfaces that are undecided goes down with the search. A node below which there is none of them
  * is passed over (all No); what ends at a hub is Yes at once, for all interfaces of its group, and for those of groups
- * that reach nothing else; the match ends when nothing is undecided. simulate/models/pst_hubs.py takes the same steps,
+ * that reach nothing else; the match ends when nothing is undecided. papers/models/pst_hubs.py takes the same steps,
  * one by one:
  *
  *     a test of a hub, looked for or looked at                            1

@@ -22,7 +22,7 @@ from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
 from tamis.router.core.timers import Due
 from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.forwarder import GENERATIONS_MAX as IN_FORCE_MAX
+from tamis.router.core.ways.trees import GENERATIONS_MAX as IN_FORCE_MAX
 
 if TYPE_CHECKING:
     from tamis.router.core.statements.core_state import CoreState

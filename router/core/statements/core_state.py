@@ -16,6 +16,7 @@ from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, F
 from tamis.router.core.known_spaces import KnownSpaces
 from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
 from tamis.router.core.seldom import Seldom
+from tamis.router.core.statements.cover import FilterIndex, NoIndex
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.identity import OwnFreshness
 from tamis.router.core.statements.links import RELAYED_MAX, CoreLink, Links
@@ -52,6 +53,8 @@ class CoreState:
     """The trees of roots that go with `trees`."""
     placed: Callable[[Install], Iterable[Install]] = lambda install: (install,)
     """Says under which numbers the table holds what a router states."""
+    make_index: Callable[[], FilterIndex] = NoIndex
+    """Makes an index that finds which filters others cover."""
     timers: Timers[TimerName] = field(default_factory=Timers)
     now_us: int = 0
     out: list[Command] = field(default_factory=list)

@@ -13,14 +13,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from tamis.protocol.covering.index import CoverIndex
-from tamis.protocol.errors import FrameError, NeverMatches
-from tamis.protocol.filters import EVERYTHING, Filter
-from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import group_of
 
-FILTERS_MAX: Final = 10_000
-"""Filters in the index of Python, some KiB each; when it is full, a question takes a third of a millisecond."""
 BYTES_MAX: Final = 1_024
 """The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
 for each value, and another filter seldom covers it."""
@@ -52,54 +46,32 @@ class FilterIndex(Protocol):
         """Return filters that this one covers, perhaps itself: `answers_max` of them if there are more."""
 
 
-class PureIndex:
-    """In Python."""
+class NoIndex:
+    """Keeps no filter, and so finds none covered."""
 
-    looks_per_slice = 4
-    answers_max = FILTERS_MAX
-
-    def __init__(self) -> None:
-        self._index: CoverIndex[bytes] = CoverIndex()
-        self._asked: tuple[bytes, Filter] = (b"", EVERYTHING)
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._index) >= FILTERS_MAX
+    looks_per_slice = 1
+    answers_max = 1
+    is_full = True
 
     def __contains__(self, packed: object) -> bool:
-        return packed in self._index
+        return False
 
     def add(self, packed: bytes) -> None:
-        try:
-            self._index.add(packed, self._decoded(packed))
-        except (NeverMatches, FrameError):
-            return
+        """Do nothing."""
 
     def remove(self, packed: bytes) -> None:
-        self._index.remove(packed)
+        """Do nothing: it keeps none."""
 
-    def covering(self, packed: bytes) -> bytes | None:
-        try:
-            return next(self._index.covering(self._decoded(packed)), None)
-        except (NeverMatches, FrameError):
-            return None
+    def covering(self, packed: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `FilterIndex`
+        return None
 
-    def covered(self, packed: bytes) -> tuple[bytes, ...]:
-        try:
-            return tuple(self._index.covered_by(self._decoded(packed)))
-        except (NeverMatches, FrameError):
-            return ()
-
-    def _decoded(self, packed: bytes) -> Filter:
-        """Decode a filter; a look asks about the same one three times."""
-        if self._asked[0] != packed:
-            self._asked = (packed, decode_filter(packed))
-        return self._asked[1]
+    def covered(self, packed: bytes) -> tuple[bytes, ...]:  # noqa: ARG002
+        return ()
 
 
 class Cover:
-    def __init__(self, index: FilterIndex | None = None) -> None:
-        self.index = PureIndex() if index is None else index
+    def __init__(self, index: FilterIndex) -> None:
+        self.index = index
         self._queue: deque[bytes] = deque()
         self._queued: set[bytes] = set()  # those in the queue that are still to be looked at
         self._under: dict[bytes, dict[bytes, None]] = {}

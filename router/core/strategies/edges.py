@@ -20,6 +20,7 @@ from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Await, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Unwanted
 from tamis.router.core.figures import Figures
 from tamis.router.core.plausible import no_clock
+from tamis.router.core.statements.cover import NoIndex
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says, every_class
 from tamis.router.core.statements.edges.held import HeldEdge
 from tamis.router.core.statements.edges.places import EdgePlace, EdgeTrees, TreesOfAll, everything_of
@@ -91,10 +92,10 @@ class EdgeCore(Core):
         self.core_state.placed = EverythingApart()
 
         def predicate() -> OwnPredicate:
-            cover = parts.cover()
+            cover = parts.cover(parts.index())
             return OwnPredicate(0, Marking(cover) if is_preventive else cover)
 
-        own = parts.own(hold_us, NoCover())
+        own = parts.own(hold_us, NoCover(NoIndex()))
         self.edges = parts.edges(
             self.core_state, own, predicate, self.policy, self._reached_by_edges, self._classes_of(settings)
         )

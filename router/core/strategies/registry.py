@@ -20,9 +20,7 @@ from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.strategies.rendezvous import RendezvousCore
-from tamis.router.core.ways.forwarder import Forwarder
 from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.policies import BY_ROOT, DESTINATIONS, FLOOD, MATCH_FIRST, WANTED, Policy
 from tamis.router.core.ways.trees import Broadcast
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
@@ -31,14 +29,12 @@ MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callab
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """How routers follow one strategy. `make_core` makes a core of its name, epoch, settings, cache of paths, parts and
-    wall clock; `parts` are the strategy's own; `policy` is how messages go, and `forwarder` the pure twin of the
-    switch."""
+    wall clock; `parts` are the strategy's own; `policy` is the name of how messages go, which the switch knows."""
 
     facts: StrategyFacts
     make_core: MakeCore
     parts: CoreParts = field(default_factory=CoreParts)
-    policy: Policy = WANTED
-    forwarder: type[Forwarder] = Forwarder
+    policy: str = "wanted"
 
     def core(
         self,
@@ -77,15 +73,15 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
         Strategy(BY_NAME["advertise"], Core),
         Strategy(BY_NAME["paper"], PaperCore, PAPER_PARTS),
         Strategy(BY_NAME["paper-bytes"], PaperCore, PAPER_BYTES_PARTS),
-        Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), FLOOD),
-        Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), FLOOD),
+        Strategy(BY_NAME["flood"], Core, CoreParts(own=Everything), "flood"),
+        Strategy(BY_NAME["flood-everywhere"], Core, CoreParts(own=AlwaysEverything), "flood"),
         Strategy(BY_NAME["link-matching"], Core, CoreParts(cover=NoCover)),
-        Strategy(BY_NAME["match-first"], Core, policy=MATCH_FIRST),
-        Strategy(BY_NAME["advertise-destinations"], Core, policy=DESTINATIONS),
-        Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), DESTINATIONS),
+        Strategy(BY_NAME["match-first"], Core, policy="match-first"),
+        Strategy(BY_NAME["advertise-destinations"], Core, policy="destinations"),
+        Strategy(BY_NAME["link-matching-destinations"], Core, CoreParts(cover=NoCover), "destinations"),
         Strategy(BY_NAME["profile"], EdgeCore),
         Strategy(BY_NAME["profile-preventive"], partial(EdgeCore, is_preventive=True)),
-        Strategy(BY_NAME["rendezvous"], RendezvousCore, policy=BY_ROOT),
-        Strategy(BY_NAME["rendezvous-preventive"], partial(RendezvousCore, is_preventive=True), policy=BY_ROOT),
+        Strategy(BY_NAME["rendezvous"], RendezvousCore, policy="by-root"),
+        Strategy(BY_NAME["rendezvous-preventive"], partial(RendezvousCore, is_preventive=True), policy="by-root"),
     )
 }

@@ -13,12 +13,16 @@ trees and shared tree). Trees never change; a change of topology makes new ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.reverse_path import ReversePath
 from tamis.router.core.ways.shared_tree import SharedTree
 from tamis.router.core.ways.source_trees import CoarseSourceTrees, SourceTrees
+
+GENERATIONS_MAX: Final = 4
+"""How many generations of trees are in force at once, the newest included: a topology that changes faster than that has
+no paths that stay. The switch has as many."""
 
 Broadcast = Literal["source-trees", "shared-tree", "reverse-path"]
 

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.content import TOP
+from tamis.analysis.questions.content import TOP
 from tamis.protocol.values import Value
+from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import CONTENTS
 from tests.analysis.accounts.told import DRAWN, asked, contents, matches, written
 from tests.analysis.conftest import Simulated, Tables
 from tests.analysis.containment import covered

@@ -11,7 +11,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import control_plane, logs
+from tamis.analysis.questions import control_plane
+from tamis.analysis.records import logs
 from tests.analysis.accounts.told import reference_ahead_us, unrest
 from tests.analysis.conftest import NOTICE_US, Simulated, Tables
 

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.standing import LOCAL_US, MUST, OUTSIDE, REASONS, SUBSCRIPTION, UNREACHABLE, UNREST
+from tamis.analysis.questions.standing import LOCAL_US, MUST, OUTSIDE, REASONS, SUBSCRIPTION, UNREACHABLE, UNREST
 from tamis.analysis.study import SETTLE_US
-from tamis.simulate.node import DATA_BYTES
+from tamis.simulate.nodes.node import DATA_BYTES
 from tests.analysis.accounts.told import Pair, Said, got, reference_ahead_us, wanted
 from tests.analysis.accounts.ways import unsteady
 from tests.analysis.conftest import Simulated, Tables

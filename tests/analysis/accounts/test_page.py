@@ -14,10 +14,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.chart import WIDTH
 from tamis.analysis.job import REPORT
-from tamis.analysis.remarks import BEHIND_US
-from tamis.analysis.table_view import MOMENTS, ROWS_MAX
+from tamis.analysis.page.chart import WIDTH
+from tamis.analysis.page.remarks import BEHIND_US
+from tamis.analysis.page.table_view import MOMENTS, ROWS_MAX
 from tamis.protocol.json_form import decode_filter
 from tamis.protocol.language import parse
 from tamis.protocol.message_text import parse_message_text

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from tamis.analysis.traffic import COUNTERS
+from tamis.analysis.questions.traffic import COUNTERS
 from tests.analysis.accounts.told import Counted, bucket_s, counted
 from tests.analysis.conftest import Simulated, Tables
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+from tamis.analysis.questions.unrest import TICK_US
 from tamis.analysis.study import SETTLE_US
-from tamis.analysis.unrest import TICK_US
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.simulate.faults import WISHES
+from tamis.simulate.faults.faults import WISHES
+from tamis.simulate.faults.workload import CONTENTS, Plain, Wish, wishes
 from tamis.simulate.oracle.meaning import contents_of
-from tamis.simulate.workload import CONTENTS, Plain, Wish, wishes
 from tests.analysis.conftest import NOTICE_US, SCENARIO, Simulated, Tables
 
 DRAWN: tuple[Wish, ...] = wishes(WISHES, Random(f"{SCENARIO.seed}/wishes"))

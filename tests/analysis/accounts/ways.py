@@ -1,6 +1,6 @@
 """When the ways between routers were unsteady, looked at moment by moment: which network each router saw then.
 
-Law: that of `analysis/ways.py`, said as plainly as can be and by the judge's own shortest paths.
+Law: that of `analysis/questions/ways.py`, said as plainly as can be and by the judge's own shortest paths.
 """
 
 from __future__ import annotations

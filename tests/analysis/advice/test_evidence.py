@@ -11,8 +11,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tamis.analysis import schemas
 from tamis.analysis.advice import evidence
+from tamis.analysis.records import schemas
 
 pytestmark = pytest.mark.slow
 Record = Mapping[str, Any]

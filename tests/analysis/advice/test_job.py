@@ -14,10 +14,10 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession
 
-from tamis.analysis import report
 from tamis.analysis.advice import job
 from tamis.analysis.advice.say import Advice
 from tamis.analysis.job import REPORT, Job, analyze
+from tamis.analysis.page import report
 from tamis.configs import load_topology
 from tamis.protocol.errors import ConfigError
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from tamis.analysis.svg import Axis, PlotLine, plot
+from tamis.analysis.page.svg import Axis, PlotLine, plot
 from tamis.bench.matching import figures, libraries, sections
 from tamis.bench.matching.__main__ import main
 from tamis.bench.matching.contenders import contenders

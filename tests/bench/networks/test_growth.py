@@ -12,7 +12,7 @@ from tamis.bench.networks.growth.__main__ import main
 from tamis.bench.networks.growth.growth import CUTS, INTERVALS, grown
 from tamis.bench.networks.growth.network import S, Simulated, random_edges, small_filters
 from tamis.bench.networks.growth.state import state_of
-from tamis.simulate import topologies
+from tamis.simulate.faults import topologies
 
 
 def test_a_network_has_four_links_a_router_and_is_the_same_each_time():

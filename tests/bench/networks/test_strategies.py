@@ -22,8 +22,8 @@ from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.strategies import BY_NAME, STRATEGIES
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.ways.paths import PathCache
+from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.oracle.paths import edges_between, graph_of
-from tamis.simulate.topologies import NetworkPlan
 
 SOUND = [facts for facts in STRATEGIES if facts.loses_nothing]
 COUNTED = (

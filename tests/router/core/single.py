@@ -14,6 +14,7 @@ from tamis.router.core.events import Event, Heard, LinkDown, LinkUp, Tick
 from tamis.router.core.timers import Due
 from tamis.router.core.times import S
 from tests.router.core.bodies import digest_of, state
+from tests.router.core.world import USUAL
 
 Of = TypeVar("Of")
 NOW = 1_700_000_000_000
@@ -24,7 +25,11 @@ class Single:
     """The router "me"."""
 
     def __init__(
-        self, epoch: int = 1, core: Callable[..., Core] = Core, started_us: int = 0, **settings: object
+        self,
+        epoch: int = 1,
+        core: Callable[..., Core] = USUAL,
+        started_us: int = 0,
+        **settings: object,
     ) -> None:
         self.core = core("me", epoch, CoreSettings(**settings))  # type: ignore[arg-type]
         self.now_us = started_us

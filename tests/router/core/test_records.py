@@ -11,10 +11,10 @@ from tamis.protocol.limits import STATEMENT_BYTES_MAX
 from tamis.router.core.commands import ANY_EPOCH, Command
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
-from tamis.router.core.statements.cover import FILTERS_MAX
 from tamis.router.core.statements.rib import PENDING_MAX
 from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US
 from tamis.router.core.times import Times
+from tamis.router.links.covering import FILTERS_MAX
 
 SECOND_US = 1_000_000
 
@@ -45,7 +45,7 @@ def test_the_delays_of_the_paper_are_of_the_order_of_those():
 
 
 def test_the_bounds_are_those_that_the_documentation_names():
-    assert (FILTERS_MAX, STATEMENT_BYTES_MAX, PENDING_MAX) == (10_000, 2**20, 1_024)
+    assert (FILTERS_MAX, STATEMENT_BYTES_MAX, PENDING_MAX) == (200_000, 2**20, 1_024)
 
 
 def test_the_epoch_that_bounds_nothing_is_the_highest_that_64_bits_hold():

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from heapq import heappop, heappush
 
 from tamis.protocol.wire.numbers import predicate_digest
 from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
-from tamis.router.core.core import Core, CoreSettings
+from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import Await, Event, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import MS
+from tamis.simulate.twin.filter_index import PureIndex
 
 DELAY_US = 10 * MS
+COVERING = CoreParts(index=PureIndex)
+USUAL = partial(Core, parts=COVERING)
+"""A core that finds filters which others cover."""
 
 
 class World:
@@ -41,7 +46,7 @@ class World:
 
     # --- what happens
 
-    def start(self, name: str, epoch: int = 1, id_: str | None = None, core: type[Core] = Core) -> None:
+    def start(self, name: str, epoch: int = 1, id_: str | None = None, core: Callable[..., Core] = USUAL) -> None:
         """`id_`: what the router calls itself, if that is not its name here."""
         self.cores[name] = core(id_ or name, epoch, self.settings)
         self.installed[name] = {}

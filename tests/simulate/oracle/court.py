@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tamis.router.core.ways.forwarder import TransitId
-from tamis.simulate.message import SimulatedMessage, Try
+from tamis.simulate.nodes.message import SimulatedMessage, Try
 from tamis.simulate.oracle.deliveries import Deliveries, Patience
 from tamis.simulate.oracle.gaps import Gaps
 from tamis.simulate.oracle.groups import Groups
 from tamis.simulate.oracle.truth import Truth
 from tamis.simulate.oracle.violation import Violation
+from tamis.simulate.twin.forwarder import TransitId
 
 S = 1_000_000
 PATIENCE = Patience(known_us=S, asked_us=S, hold_us=2 * S, changes_max=3, wait_us=S // 4)

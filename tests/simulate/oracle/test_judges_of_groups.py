@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.router.core.ways.forwarder import TransitId
-from tamis.simulate.message import Chosen, SimulatedMessage
+from tamis.simulate.nodes.message import Chosen, SimulatedMessage
+from tamis.simulate.twin.forwarder import TransitId
 from tests.simulate.oracle.court import ENTRY, GROUP, A, B, C, Court, S, cut
 
 # 15.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.simulate.message import Chosen, SimulatedMessage
+from tamis.simulate.nodes.message import Chosen, SimulatedMessage
 from tamis.simulate.oracle import costs
 from tamis.simulate.oracle.tables import LAYERS, Holding, Tables, TreePlace
 from tamis.simulate.oracle.violation import INVARIANTS

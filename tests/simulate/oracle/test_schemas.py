@@ -7,9 +7,9 @@ from collections.abc import Collection
 import pytest
 
 from tamis.protocol.wire.routing_bodies import SpaceStatement
+from tamis.simulate.faults.schemas import DECLARED, NAMES, SHAPES, fits, space_of, statement
+from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.oracle.schemas import Held, Schemas
-from tamis.simulate.schemas import DECLARED, NAMES, SHAPES, fits, space_of, statement
-from tamis.simulate.workload import CONTENTS
 
 A, B, C = 10, 20, 30
 LINE = {A: {B: 1}, B: {A: 1, C: 1}, C: {B: 1}}

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tamis.native.covering import LOOKED_AT_MAX
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.statements import cover as pure
-from tamis.router.core.statements.cover import UNCOVERED_PER_SLICE, Cover
+from tamis.router.core.statements.cover import UNCOVERED_PER_SLICE, Cover, FilterIndex
 from tamis.router.links import covering as native
-from tamis.router.links.covering import NativeCover
+from tamis.router.links.covering import NativeIndex
+from tamis.simulate.twin import filter_index
+from tamis.simulate.twin.filter_index import PureIndex
 from tests.router.core.bodies import less
 
 NEVER = encode_filter(Filter((Constraint("x", Op.LT, (1,)), Constraint("x", Op.GT, (2,)))))
 
 
-@pytest.fixture(params=[Cover, NativeCover])
+@pytest.fixture(params=[PureIndex, NativeIndex])
 def make(request):
-    """Either kind of cover."""
+    """Either kind of index."""
     return request.param
 
 
-def looked(make: type[Cover], *filters: bytes) -> Cover:
-    cover = make()
+def looked(make: Callable[[], FilterIndex], *filters: bytes) -> Cover:
+    cover = Cover(make())
     for packed in filters:
         cover.add(packed)
         cover.look()
@@ -83,14 +87,14 @@ def test_what_is_dropped_covers_nothing_any_more(make):
 
 
 def test_what_is_dropped_before_it_was_looked_at_is_never_looked_at(make):
-    cover = make()
+    cover = Cover(make())
     cover.add(less(3))
     cover.drop(less(3))
     assert not cover.has_work
 
 
 def test_they_are_looked_at_in_their_order(make):
-    cover = make()
+    cover = Cover(make())
     for bound in (5, 3, 7):
         cover.add(less(bound))
     assert [cover.look(), cover.look(), cover.look()] == [(), (less(3),), (less(5),)]
@@ -104,7 +108,7 @@ def test_a_filter_that_never_matches_is_left_as_it_is(make):
 
 
 def at_most(filters: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (pure, native):
+    for module in (filter_index, native):
         monkeypatch.setattr(module, "FILTERS_MAX", filters)
 
 
@@ -129,7 +133,7 @@ def test_past_the_bound_nothing_more_is_queued(monkeypatch: pytest.MonkeyPatch, 
 
 def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
     count = 2 * LOOKED_AT_MAX + 10
-    cover = looked(NativeCover, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
+    cover = looked(NativeIndex, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
     cover.add(less(count))
     found: list[bytes] = []
     while cover.has_work:
@@ -147,7 +151,7 @@ def test_one_that_covers_more_than_is_told_at_once_is_looked_at_again():
 def test_without_memory_a_filter_is_not_compared(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native, "MEMORY_BYTES", 2_000_000)
     count = 20_000
-    cover = looked(NativeCover, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
+    cover = looked(NativeIndex, *(encode_filter(Filter((Constraint("x", Op.EQ, (bound,)),))) for bound in range(count)))
     assert len(cover) == 0
     cover.add(less(count))
     while cover.has_work:

@@ -15,6 +15,7 @@ from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.flood import EVERYTHING as ALL
 from tamis.router.core.strategies.flood import Everything
+from tamis.simulate.twin.filter_index import PureIndex
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 
@@ -27,7 +28,7 @@ WISHES = [
 
 
 def own() -> OwnPredicate:
-    return OwnPredicate(HOLD_US, Cover())
+    return OwnPredicate(HOLD_US, Cover(PureIndex()))
 
 
 def stated(asked: OwnPredicate) -> list[bytes]:
@@ -119,7 +120,7 @@ def test_a_member_that_is_none_cannot_leave():
 
 
 def test_who_floods_states_filters_of_groups_beside_everything():
-    asked = Everything(HOLD_US, Cover())
+    asked = Everything(HOLD_US, Cover(PureIndex()))
     asked.want(of_group(less(1), "workers"))
     assert shared(asked) == [(less(1), "workers", 1)]
     asked.want(less(2))

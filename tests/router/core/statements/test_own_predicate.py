@@ -13,9 +13,10 @@ from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.router.core.statements import cover as cover_
-from tamis.router.core.statements.cover import Cover, PureIndex
+from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
-from tamis.router.links.covering import NativeCover
+from tamis.router.links.covering import NativeIndex
+from tamis.simulate.twin.filter_index import PureIndex
 from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 from tests.router.core.statements.test_cover import NEVER
@@ -32,7 +33,7 @@ STEPS = st.lists(
 
 
 def own() -> OwnPredicate:
-    return OwnPredicate(HOLD_US, Cover())
+    return OwnPredicate(HOLD_US, Cover(PureIndex()))
 
 
 def advertiser(*filters: bytes) -> OwnPredicate:
@@ -109,7 +110,7 @@ def own_after_issue(asked: OwnPredicate) -> list[bytes]:
     return [packed for id_, packed in {**asked.issued, **asked._fresh}.items() if id_ not in gone]
 
 
-@pytest.mark.parametrize("make", [Cover, NativeCover])
+@pytest.mark.parametrize("make", [PureIndex, NativeIndex])
 @pytest.mark.parametrize("slice_", [1, cover_.UNCOVERED_PER_SLICE])
 def test_every_wanted_filter_is_asked_for_or_covered_by_one_that_is_whatever_clients_do(monkeypatch, slice_, make):
     monkeypatch.setattr(cover_, "UNCOVERED_PER_SLICE", slice_)
@@ -117,7 +118,7 @@ def test_every_wanted_filter_is_asked_for_or_covered_by_one_that_is_whatever_cli
     @checks
     @given(STEPS)
     def hold(steps):
-        walk = Walk(make())
+        walk = Walk(Cover(make()))
         for name, argument in steps:
             getattr(walk, name)(argument)
             walk.check()

@@ -9,11 +9,12 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import S
 from tests.router.core.bodies import less
 from tests.router.core.single import Single
+from tests.router.core.world import COVERING
 
 
 def stating(name: str) -> Single:
     def make(me: str, epoch: int, settings: CoreSettings) -> Core:
-        return STRATEGIES[name].core(me, epoch, settings)
+        return STRATEGIES[name].core(me, epoch, settings, instead=COVERING)
 
     single = Single(core=make)  # type: ignore[arg-type]
     single.joins("a", "b")

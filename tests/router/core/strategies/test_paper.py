@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
@@ -12,6 +15,7 @@ from tamis.router.core.statements.audit import REQUEST_BASE
 from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US, WARNING, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.times import MS, S
+from tamis.simulate.twin.filter_index import PureIndex
 from tests.router.core.bodies import change, entry, less, state, whole
 from tests.router.core.single import Single
 from tests.router.core.world import World
@@ -309,7 +313,8 @@ def test_changes_follow_one_another_no_faster_than_in_the_other_modes():
 
 def test_an_advertisement_stops_where_the_predicate_means_the_same():
     """The predicate of b's interface is `x < 10` already: what x < 5 matches, that matches."""
-    single = Single(core=lambda name, epoch, settings: PaperCore(name, epoch, settings, None, PAPER_PARTS))  # type: ignore[arg-type]
+    parts = replace(PAPER_PARTS, index=PureIndex)
+    single = Single(core=partial(PaperCore, parts=parts))
     single.joins("a", "b")
     single.hears("b", state("b", 5, "me", "x"), state("x", 5, "b"))
     single.waits(5 * S)

@@ -17,8 +17,7 @@ from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.paper import PaperCore
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways import policies
-from tamis.router.core.ways.policies import Policy
+from tamis.simulate.twin.policies import POLICIES
 
 ROOT = Path(__file__).parents[4]
 FOLDERS = ("protocol", "configs", "router", "simulate", "analysis", "tamis", "testing")
@@ -33,9 +32,7 @@ def test_every_strategy_has_its_core() -> None:
 
 
 def test_the_switch_has_every_policy() -> None:
-    known = {policy.name for policy in vars(policies).values() if isinstance(policy, Policy)}
-    assert known == set(FORWARDINGS)
-    assert {strategy.policy.name for strategy in STRATEGIES.values()} <= known
+    assert set(POLICIES) == set(FORWARDINGS) == {strategy.policy for strategy in STRATEGIES.values()}
 
 
 def test_a_topology_file_and_records_choose_the_same_strategy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +26,7 @@ from tamis.router.core.times import MS, S
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.shared_tree import SharedTree
 from tests.router.core.bodies import less
-from tests.router.core.world import World
+from tests.router.core.world import COVERING, World
 
 A, B, C, D = map(stable_number, "abcd")
 
@@ -37,7 +38,7 @@ def is_(value: int) -> bytes:
 def world_of(names: str, *links: str, until_us: int = 2 * S) -> World:
     world = World(broadcast="shared-tree")
     for name in names:
-        world.start(name, core=EdgeCore)
+        world.start(name, core=partial(EdgeCore, parts=COVERING))
     for one, other in links:
         world.connect(one, other)
     world.run(until_us)

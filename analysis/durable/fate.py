@@ -1,0 +1,215 @@
+"""What became of one message in one keep, and what is wrong with that.
+
+    kept ──> given, again ... ──> acked | expired | dropped | replaced | dead | undeliverable | damaged | skipped
+                              └── waiting, unless its keep is forgotten
+
+Law: its records are read in the order in which they were written. A message that has left is never given again, unless
+a crash came before that was on disk. Nothing is a fault that a missing record would explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tamis.analysis.durable.book import TURN_US, KeepBook, KnownKeep
+
+LEAVING: Final = ("acked", "expired", "dropped", "replaced", "dead", "undeliverable", "damaged", "skipped")
+FATES: Final = (*LEAVING, "waiting", "forgotten", "unknown")
+"""`forgotten`: with its keep, while it waited; `unknown`: it was not on disk, or not in the records, at a crash."""
+KEPT_FAULTS: Final = {
+    "missing": "it entered at the keep's router, satisfies its predicate, and the keep has not got it",
+    "passed over": "later messages of the keep were handed out, and this one neither was nor has left",
+    "stray": "it does not satisfy the keep's predicate, or the keep has never got it",
+    "stranger": "it was handed to, or acknowledged by, somebody who did not have it to be",
+    "uncounted": "it was handed out again as if it were the first time",
+    "late": "it was handed out after it had left",
+    "left twice": "it left the keep more than once",
+    "twice": "the keep got it under two positions",
+    "against terms": "it left in a way, or at a time, that the keep's terms do not allow",
+    "order": "it came behind what came after it",
+    "untold": "messages were lost, and no member was told so, though there were members",
+    "vanished": "the keep was not there after a start, and nobody had forgotten it",
+}
+
+
+class KeptEvent(NamedTuple):
+    """A record of kind `kept` that names a position, with the fields that are judged."""
+
+    epoch: int
+    n: int
+    t_us: int
+    what: str
+    origin: str | None
+    number: int | None
+    maybe_duplicate: bool | None
+    source: str | None
+    expires_us: int | None
+    connection: int | None
+    deliveries: int | None
+
+
+@dataclass(slots=True)
+class KeptFate:
+    """`faults`: with the time of each."""
+
+    fate: str = "waiting"
+    faults: list[tuple[str, int]] = field(default_factory=list)
+    kept: KeptEvent | None = None
+    left: KeptEvent | None = None
+    given: list[KeptEvent] = field(default_factory=list)
+    undone: set[int] = field(default_factory=set)
+    """Lives in which it had left, which a crash has taken back."""
+
+
+class Case(NamedTuple):
+    """A keep of a router, and what is known of both."""
+
+    book: KeepBook
+    router: str
+    number: int
+    keep: KnownKeep
+
+    def is_dark_before(self, at_us: int) -> bool:
+        """Return whether a record from before that time may be missing."""
+        return self.book.is_dark(self.router, 0, at_us)
+
+    def is_undone(self, left: KeptEvent, later: KeptEvent) -> bool:
+        """Return whether a crash between the two may have taken back that it left."""
+        return later.epoch > left.epoch and self.book.may_be_undone(self.router, left.epoch, left.t_us)
+
+    def is_member(self, event: KeptEvent) -> bool:
+        """Return whether who is named was attached then, or may have been."""
+        settle_us, place = self.book.settle_us, (self.router, event.epoch, self.number)
+        if event.connection is not None and self.book.was_member(*place, event.connection, event.t_us):
+            return True
+        return self.book.is_dark(self.router, event.t_us - settle_us, event.t_us + settle_us)
+
+
+def judged(
+    book: KeepBook, router: str, number: int, position: int, events: Sequence[KeptEvent], filters: Sequence[int] | None
+) -> KeptFate:
+    """Judge the message at `position` of a keep by its records, in order. `filters`: those that it satisfies; None: not
+    known."""
+    case = Case(book, router, number, book.keeps.get((router, number)) or KnownKeep())
+    found, wanted = KeptFate(), case.keep.filters
+    for event in events:
+        step = _STEPS.get(event.what)
+        if step is not None:
+            found.faults += [(fault, event.t_us) for fault in step(case, found, event)]
+    if found.kept is not None and found.kept.source != "letter" and wanted and filters is not None:
+        found.faults += [] if wanted & set(filters) else [("stray", found.kept.t_us)]
+    found.fate = _fate(case, found, events[-1])
+    if found.fate == "waiting":
+        _look_whether_passed(case, position, found, events[-1])
+    return found
+
+
+Faults = Iterator[str]
+
+
+def _kept(_: Case, found: KeptFate, event: KeptEvent) -> Faults:
+    if found.kept is not None:
+        yield "twice"
+    else:
+        found.kept = event
+
+
+def _given(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
+    before = found.given[-1] if found.given else None
+    if found.kept is None and before is None and not case.is_dark_before(event.t_us):
+        yield "stray"
+    if found.left is not None:
+        if case.is_undone(found.left, event):
+            found.undone.add(found.left.epoch)
+            found.left = None
+        else:
+            yield "late"
+    tries = event.deliveries or 0
+    if before is None:
+        is_counted = tries <= 1 or case.is_dark_before(event.t_us)
+    else:
+        is_counted = tries > (before.deliveries or 0) if before.epoch == event.epoch else bool(event.maybe_duplicate)
+    if not is_counted:
+        yield "uncounted"
+    found.given.append(event)
+    if not case.is_member(event):
+        yield "stranger"
+
+
+def _replayed(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
+    if not case.keep.keeps_past or (found.left is None and not case.is_dark_before(event.t_us)):
+        yield "late"
+    if not case.is_member(event):
+        yield "stranger"
+
+
+def _left(case: Case, found: KeptFate, event: KeptEvent) -> Faults:
+    if found.left is not None and not case.is_undone(found.left, event):
+        yield "left twice"
+    found.left = event
+    if event.what == "acked" and event.connection is not None:
+        had = {(each.epoch, each.connection) for each in found.given}
+        if (event.epoch, event.connection) not in had and not case.is_dark_before(event.t_us):
+            yield "stranger"
+    elif case.keep.terms and not _is_allowed(case.keep, found, event):
+        yield "against terms"
+
+
+Step = Callable[[Case, KeptFate, KeptEvent], Faults]
+_STEPS: Final[dict[str, Step]] = {
+    "kept": _kept,
+    "given": _given,
+    "replayed": _replayed,
+    **dict.fromkeys(LEAVING, _left),
+}
+
+
+def _is_allowed(keep: KnownKeep, found: KeptFate, event: KeptEvent) -> bool:
+    """Return whether the terms let it leave so."""
+    kept = found.kept
+    match event.what:
+        case "expired":
+            ends = [kept.expires_us] if kept and kept.expires_us else []
+            ends += [kept.t_us + keep.for_us] if kept and keep.for_us else []
+            return kept is None or (bool(ends) and event.t_us >= min(ends) - TURN_US)
+        case "dropped":
+            return keep.overflow == "drop-oldest"
+        case "replaced":
+            return bool(keep.latest_by)
+        case "dead":
+            return bool(keep.dead_letter)
+        case _:
+            return True
+
+
+def _fate(case: Case, found: KeptFate, last: KeptEvent) -> str:
+    """Return what became of it in the end."""
+    if found.left is not None:
+        return found.left.what
+    keep, book, first = case.keep, case.book, found.kept or last
+    if keep.forgotten_us is not None and keep.forgotten_us >= last.t_us - TURN_US:
+        return "forgotten"
+    later = list(book.later_lives(case.router, first.epoch))
+    may_be_gone = not found.given and last.epoch == first.epoch and len(later) > 1  # what is given out is on disk
+    is_unsure = may_be_gone and book.may_be_undone(case.router, first.epoch, first.t_us)
+    return "unknown" if is_unsure or keep.has_doubts else "waiting"
+
+
+def _look_whether_passed(case: Case, position: int, found: KeptFate, last: KeptEvent) -> None:
+    """Find whether later messages were handed out in a life in which this one was not: unknown, if it may have left
+    before."""
+    book, router = case.book, case.router
+    had_in = {each.epoch for each in found.given} | found.undone
+    may_have_left = False  # and the record that says so was lost in a crash
+    for epoch in book.later_lives(router, (found.kept or last).epoch) if not case.keep.order_by else ():
+        life = book.lives[router, epoch]
+        may_have_left &= epoch not in had_in
+        if epoch not in had_in and book.given_to.get((router, epoch, case.number), 0) > position:
+            if may_have_left or book.has_hole(router, life.first_us, life.last_us):
+                found.fate = "unknown"
+            else:
+                found.faults.append(("passed over", last.t_us))
+            return
+        may_have_left |= life.is_broken

@@ -1,0 +1,83 @@
+"""How keeps fared, as tables: what became of their messages, how long that took, and how deep they were.
+
+Law: figures of messages are those of the recorded ones; depths and counts are the router's own, whatever is sampled.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis.durable.audit import PLACE
+from tamis.analysis.durable.book import KeepBook
+from tamis.analysis.records import parts
+
+PERCENTS: Final = (50, 90, 99)
+ACCURACY: Final = 100_000
+NAMES: Final = pa.schema([("router", pa.string()), ("keep", pa.int64()), ("name", pa.string())])
+ORDERED: Final = pa.schema([("router", pa.string()), ("keep", pa.int64())])
+
+
+def names(spark: SparkSession, book: KeepBook) -> DataFrame:
+    return parts.of_rows(spark, ((*place, keep.name) for place, keep in sorted(book.keeps.items())), NAMES)
+
+
+def in_order(spark: SparkSession, book: KeepBook) -> DataFrame:
+    """Return the keeps that hand out what they got first before what they got later."""
+    rows = (place for place, keep in sorted(book.keeps.items()) if keep.lives and not keep.order_by)
+    return parts.of_rows(spark, rows, ORDERED)
+
+
+def fates(found: DataFrame, named: DataFrame) -> DataFrame:
+    """Return how many messages of each keep came to which end."""
+    counted = found.groupBy(*PLACE, "fate").agg(F.count("*").alias("messages"))
+    joined = counted.join(parts.sent(named), list(PLACE), "left")
+    return joined.select("router", "name", "keep", "fate", "messages").orderBy("router", "keep", "fate")
+
+
+def keeps(found: DataFrame, depth: DataFrame, named: DataFrame) -> DataFrame:
+    """Return a row for each keep: how long its messages took to be acknowledged, how often they were handed out, and
+    how deep it was and is."""
+    lag = F.when(F.col("fate") == "acked", F.col("left_us") - F.col("kept_us"))
+    percentiles = F.percentile_approx(lag, F.array(*(F.lit(each / 100) for each in PERCENTS)), F.lit(ACCURACY))
+    of_messages = found.groupBy(*PLACE).agg(
+        F.count("*").alias("recorded"),
+        F.sum("tries").alias("given"),
+        F.sum(F.greatest(F.col("tries") - 1, F.lit(0))).alias("again"),
+        percentiles.alias("lags"),
+    )
+    of_depth = depth.groupBy(*PLACE).agg(
+        F.max("open").alias("depth_max"),
+        F.max("oldest_us").alias("oldest_us_max"),
+        F.max("members").alias("members_max"),
+        *(F.max_by(name, F.struct("epoch", "n")).alias(name) for name in ("open", "acked", "refused")),
+    )
+    rows = named.join(of_messages, list(PLACE), "left").join(of_depth, list(PLACE), "left")
+    lags = (F.col("lags")[place].alias(f"lag_p{percent}_us") for place, percent in enumerate(PERCENTS))
+    columns = ("recorded", "given", "again", "depth_max", "oldest_us_max", "open", "acked", "refused", "members_max")
+    return rows.select("router", "name", "keep", *columns, *lags).orderBy("router", "keep")
+
+
+def over_time(depth: DataFrame, named: DataFrame, bucket_us: int) -> DataFrame:
+    """Return rows (router, name, keep, from_us, to_us): how deep the keep was at most in each span, how old its oldest,
+    and what it handed out again until then."""
+    spans = depth.withColumn("from_us", F.floor(F.col("t_us") / bucket_us) * bucket_us)
+    counted = spans.groupBy(*PLACE, "from_us").agg(
+        F.max("open").alias("depth"),
+        F.max("oldest_us").alias("oldest_us"),
+        F.max_by("redelivered", F.struct("epoch", "n")).alias("again"),
+    )
+    joined = counted.withColumn("to_us", F.col("from_us") + bucket_us).join(parts.sent(named), list(PLACE), "left")
+    columns = ("router", "name", "keep", "from_us", "to_us", "depth", "oldest_us", "again")
+    return joined.select(*columns).orderBy("from_us", "router", "keep")
+
+
+def faults(found: DataFrame, named: DataFrame, published: DataFrame) -> DataFrame:
+    """Return each fault with the name of its keep and what the message says."""
+    said = published.select("origin", "number", "attributes")
+    joined = found.join(parts.sent(named), list(PLACE), "left").join(said, ["origin", "number"], "left")
+    columns = ("fault", "at_us", "name", "router", "attributes", "messages", "keep", "position", "origin", "number")
+    return joined.select(*columns).orderBy("at_us", "router", "keep", "position", "fault")

@@ -1,0 +1,153 @@
+"""The sentences at the top of a report: what is wrong with the network, and what with its logs.
+
+Law: each sentence is true of the tables it was made from and gives a number; nothing is said about questions that were
+not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tamis.analysis.durable.fate import KEPT_FAULTS
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+WHYS_MAX: Final = 6
+"""Reasons, places or clients that one sentence names."""
+_WRONG: Final = {
+    "missing": "are missing",
+    "dropped": "were dropped, and counted as such by a router on the way",
+    "duplicate": "came more than once",
+    "stray": "went to clients that had not asked",
+    "undecided": "cannot be decided",
+}
+_FATES: Final = {
+    "acked": "acknowledged",
+    "dead": "moved to dead letters",
+    "replaced": "replaced by later values",
+    "forgotten": "forgotten with their keep",
+}
+BEHIND_US: Final = 60_000_000
+"""If a log ends so long before the others, its router never came back."""
+
+
+def remarks(tables: Tables) -> list[str]:
+    return [*_deliveries(tables), *_kept(tables), *_changes(tables), *_logs(tables)]
+
+
+def _deliveries(tables: Tables) -> Iterator[str]:
+    if "delivery/counts" not in tables:
+        return
+    counts: dict[str, int] = {}
+    for row in tables["delivery/counts"]:
+        counts[row["verdict"]] = counts.get(row["verdict"], 0) + row["deliveries"]
+    faults = {each: counts.get(each, 0) for each in ("missing", "duplicate", "stray")}
+    told = ", ".join(f"{count:,} {each}" for each, count in faults.items())
+    right, total = counts.get("delivered", 0), sum(counts.values())
+    yield f"Of {total:,} deliveries that the subscriptions speak of, {right:,} are right; {told}."
+    frames = sum(row["frames"] for row in tables["delivery/in_vain"])
+    vain = sum(row["in_vain"] for row in tables["delivery/in_vain"])
+    if frames:
+        yield f"{vain:,} of {frames:,} frames between routers ({vain / frames:.1%}) came where nobody wanted them."
+
+
+def _kept(tables: Tables) -> Iterator[str]:
+    if "kept/fates" not in tables:
+        return
+    counts: dict[str, int] = {}
+    for row in tables["kept/fates"]:
+        counts[row["fate"]] = counts.get(row["fate"], 0) + row["messages"]
+    keeps = len(tables["kept/keeps"])
+    fates = ", ".join(f"{count:,} {_FATES.get(fate, fate)}" for fate, count in sorted(counts.items()))
+    yield f"{sum(counts.values()):,} messages of {keeps:,} {'keep' if keeps == 1 else 'keeps'} were recorded: {fates}."
+    wrong: dict[str, int] = {}
+    for row in tables["kept/faults"]:
+        wrong[row["fault"]] = wrong.get(row["fault"], 0) + (row["messages"] or 1)
+    for fault, count in sorted(wrong.items()):
+        yield f"{fault} ({count:,}): {KEPT_FAULTS[fault]}."
+
+
+def undelivered(tables: Tables) -> Iterator[str]:
+    """Yield, for each verdict but `delivered`, how many deliveries have it, and why or to whom."""
+    for verdict, words in _WRONG.items():
+        rows = [row for row in tables["delivery/counts"] if row["verdict"] == verdict]
+        count = sum(row["deliveries"] for row in rows)
+        if not count:
+            continue
+        if verdict == "undecided":
+            why = _largest({row["reason"] or "no reason": row["deliveries"] for row in rows})
+        elif verdict == "dropped":
+            why = _largest(_drops(tables)) or "the routers' counters say no more"
+        else:
+            clients = tables.get("delivery/by_client", ())
+            why = _largest({_receiver(row): row[verdict] for row in clients})
+        yield f"{count:,} {words}{f': {why}' if why else ''}."
+
+
+def _receiver(row: Mapping[str, Any]) -> str:
+    group = row.get("group")  # earlier answers have none
+    return f"{row['client'] or 'unknown'} at {row['router']}" if group is None else f"worker group {group}"
+
+
+def _drops(tables: Tables) -> dict[str, int]:
+    """Return how many messages were dropped, by reason and place: one message may have been meant for many."""
+    found: dict[str, int] = {}
+    for row in tables.get("traffic/drops", ()):
+        if row["what"] == "dropped":
+            place = f"{row['reason']} at {row['router']} towards {row['neighbour'] or row['client'] or 'nobody'}"
+            found[place] = found.get(place, 0) + row["messages"]
+    return found
+
+
+def _largest(counts: Mapping[str, int]) -> str:
+    """Return the largest few of `counts` in words."""
+    found = sorted(((count, words) for words, count in counts.items() if count), key=lambda each: (-each[0], each[1]))
+    more = [f"{len(found) - WHYS_MAX:,} more"] if len(found) > WHYS_MAX else []
+    return "; ".join([*(f"{words} ({count:,})" for count, words in found[:WHYS_MAX]), *more])
+
+
+def _changes(tables: Tables) -> Iterator[str]:
+    took = [row["took_us"] for row in tables.get("control/convergence", ()) if row["took_us"] is not None]
+    if took:
+        longest = max(took) / 1e6
+        yield f"The topology changed in {len(took):,} spans of time; the longest took {longest:,.1f} s to settle."
+    storms = len(tables.get("control/storms", ()))
+    if storms:
+        yield f"In {storms:,} seconds a router heard ten times as much control as it usually does."
+
+
+def _logs(tables: Tables) -> Iterator[str]:
+    lines = tables["logs/lines"]
+    if not any(row["lines"] for row in lines):
+        yield "There were no records: nothing was recorded, or this is no folder of logs."
+        return
+    for row in lines:
+        if row["broken"]:
+            share = f"{row['broken']:,} of {row['lines']:,} lines of {row['family']}"
+            yield f"{share} are no records (half-written, or not ours) and were left out."
+        if row["newer"]:
+            newer = f"{row['newer']:,} lines of {row['family']} are of a newer version"
+            yield f"{newer}; what this version does not know of them is missing here."
+    if holes := tables["logs/holes"]:
+        gone = sum(row["records"] for row in holes)
+        yield f"{gone:,} records are missing in {len(holes):,} holes; what falls into them is undecided."
+    yield from _lives(tables["logs/lives"])
+    unknown = [row["router"] for row in tables["logs/clocks"] if row["error_us"] is None]
+    if unknown and len(tables["logs/clocks"]) > 1:
+        yield f"Nobody compared clocks with {', '.join(sorted(unknown))}: their times may be off."
+    references = {row["reference"] for row in tables["logs/clocks"]}
+    if len(references) > 1 and not unknown:
+        yield f"Clocks could not be compared across {len(references)} parts of the network."
+
+
+def _lives(lives: Sequence[Row]) -> Iterator[str]:
+    broke = [row for row in lives if row["end"] == "broke off"]
+    if broke:
+        lives_of = "1 life of a router" if len(broke) == 1 else f"{len(broke):,} lives of routers"
+        yield f"{lives_of} broke off without a last word: a crash, or a kill."
+    end = max(row["last_us"] for row in lives)
+    for row in lives:
+        if row["end"].startswith("open") and end - row["last_us"] > BEHIND_US:
+            behind = f"The log of {row['router']} ends {(end - row['last_us']) / 1e6:,.0f} s before the last one"
+            yield f"{behind}: its router never came back, or its log did not."

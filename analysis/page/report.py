@@ -1,0 +1,182 @@
+"""One page for people: what was not delivered and why, the network, and the tables of all questions with plots.
+
+Law: the page is made of the Parquet tables alone, so it can be made again without Spark. It is one file that asks for
+nothing from anywhere, and says so to the browser (`Content-Security-Policy`). What its drawings say, words say, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow.parquet as pq
+
+from tamis.analysis.page import humane, network_map, plots
+from tamis.analysis.page.remarks import remarks, undelivered
+from tamis.analysis.page.style import SHEET
+from tamis.analysis.page.table_view import table
+from tamis.analysis.questions.verdict_counts import FAULTS
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+"""`question/table` -> rows."""
+
+
+class ReportSection(NamedTuple):
+    question: str
+    title: str
+    words: str
+    first: tuple[str, ...] = ()
+    """Tables in this order, before the others."""
+
+
+SECTIONS: Final = (
+    ReportSection(
+        "delivery",
+        "Deliveries",
+        "Each recorded message against the subscriptions that were in force, decided anew. "
+        "Faults that differ in the message alone are one row, with one of the messages. "
+        "What is undecided is so for the reason given: "
+        "within the spans below, clock errors included.",
+        ("faults", "counts", "by_client", "undecidable", "in_vain"),
+    ),
+    ReportSection(
+        "traffic", "Traffic", "What crossed the interfaces, by their counters; sources by the recorded messages."
+    ),
+    ReportSection("latency", "Latency", "Times on one clock; no better than the errors of the clocks below."),
+    ReportSection(
+        "kept",
+        "Kept messages",
+        "Each recorded message of each keep, followed over crashes: what was due to the keep is there, was handed out "
+        "as promised, and has left as the keep's terms allow. What missing records would explain is no fault.",
+        ("faults", "keeps", "fates"),
+    ),
+    ReportSection(
+        "control",
+        "Control plane",
+        "What routers told each other, how long it took to spread, and changes of the topology.",
+    ),
+    ReportSection(
+        "content",
+        "Content",
+        "What was published, and which filters it satisfied. Density: share of all subscriptions in force that a "
+        "message satisfied.",
+    ),
+    ReportSection(
+        "advice",
+        "Advice",
+        "What the topology file should say for this traffic, with the evidence and the figure it is promised to bring. "
+        "Engines were timed where this page was made; only their ratios count.",
+        ("advice",),
+    ),
+    ReportSection(
+        "logs",
+        "The logs",
+        "What was read, the lives of routers, changes of links and routers, holes in the records, and clocks.",
+    ),
+)
+TITLE: Final = "What the routers wrote"
+_TILES: Final = (("delivered", "good"), *((fault, "bad") for fault in FAULTS), ("undecided", "doubt"))
+
+
+def read(out: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return every table in `out`. Folders whose names begin with a dot are no answers: records lie there while answers
+    are made."""
+    folders = sorted(path for path in out.glob("[!.]*/*") if path.is_dir() and any(path.glob("*.parquet")))
+    return {f"{path.parent.name}/{path.name}": pq.read_table(path).to_pylist() for path in folders}
+
+
+def page(tables: Tables, network: str = "") -> str:
+    """Return the page; `network` is the name of the network, empty where nobody has said it."""
+    title = f"{network}: what the routers wrote" if network else TITLE
+    asked = {name.partition("/")[0] for name in tables}
+    sections = [section for section in SECTIONS if section.question in asked]
+    links = [("short", "In short"), *((section.question, section.title) for section in sections)]
+    items = "".join(f'<li><a href="#{place}">{escape(title)}</a></li>' for place, title in links)
+    body = [
+        _head(tables, title),
+        f'<nav aria-label="On this page"><ul>{items}</ul></nav><main id="main">',
+        *_short(tables),
+        *(part for section in sections for part in _section(section, tables)),
+        "</main>",
+    ]
+    return _PAGE.format(title=escape(title), sheet=SHEET, body="\n".join(body))
+
+
+def _head(tables: Tables, title: str) -> str:
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _facts(tables))
+    drawn = network_map.drawing(tables)
+    return f'<header><h1>{escape(title)}</h1><div class="head"><dl>{facts}</dl>{drawn}</div></header>'
+
+
+def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
+    lives = tables["logs/lives"]
+    if not lives:
+        return
+    names = sorted({row["router"] for row in lives})
+    further = " ..." if len(names) > 24 else ""
+    yield "network", f"{humane.so_many(len(names), 'router')}: {', '.join(names[:24])}{further}"
+    begin_us, end_us = min(row["first_us"] for row in lives), max(row["last_us"] for row in lives)
+    yield "time", f"{humane.span(begin_us, end_us)} ({humane.duration(end_us - begin_us)})"
+    published = sum(row["published"] for row in tables.get("traffic/by_source", ()))
+    if published:
+        rate = f", {humane.digits(published / (end_us - begin_us) * 1e6)} a second" if end_us > begin_us else ""
+        yield "published", f"{humane.so_many(published, 'message')} recorded{rate}"
+    records = {row["family"]: humane.count(row["lines"]) for row in tables["logs/lines"]}
+    yield "records", ", ".join(f"{count} of {family}" for family, count in sorted(records.items(), reverse=True))
+    for name in ("strategy", "engine", "sampling", "version"):
+        values = sorted({str(row[name]) for row in lives if row.get(name) is not None})
+        if values:
+            yield name, ", ".join(values)
+
+
+def _short(tables: Tables) -> Iterator[str]:
+    """Yield what was not delivered and why, and every other sentence about the tables."""
+    yield '<section id="short" aria-labelledby="short-title"><h2 id="short-title">In short</h2>'
+    if "delivery/counts" in tables:
+        yield _tiles(tables["delivery/counts"])
+        why = [f"<li>{escape(each)}</li>" for each in undelivered(tables)]
+        words = (
+            f'<ul class="short">{"".join(why)}</ul>'
+            if why
+            else "<p>Nothing is missing, and nothing came that should not.</p>"
+        )
+        yield f"<h3>Not delivered, and why</h3>{words}"
+    sentences = "".join(f"<li>{escape(each)}</li>" for each in remarks(tables))
+    yield f'<h3>The network and its logs</h3><ul class="short" data-sentences="">{sentences}</ul></section>'
+
+
+def _tiles(counts: Sequence[Row]) -> str:
+    sums = {verdict: sum(row["deliveries"] for row in counts if row["verdict"] == verdict) for verdict, _ in _TILES}
+    each = (
+        f'<li class="{style if sums[verdict] else "none"}" title="{sums[verdict]:,}">'
+        f"<strong>{humane.count(sums[verdict])}</strong> {verdict}</li>"
+        for verdict, style in _TILES
+    )
+    return f'<ul class="tiles" aria-label="deliveries by verdict">{"".join(each)}</ul>'
+
+
+def _section(section: ReportSection, tables: Tables) -> Iterator[str]:
+    place = section.question
+    yield f'<section id="{place}" aria-labelledby="{place}-title"><h2 id="{place}-title">{escape(section.title)}</h2>'
+    yield f"<p>{escape(section.words)}</p>"
+    drawn = "".join(plots.of(place, tables))
+    if drawn:
+        yield f'<div class="plots">{drawn}</div>'
+    names = [name.partition("/")[2] for name in tables if name.startswith(f"{place}/")]
+    order = [name for name in section.first if name in names]
+    for name in [*order, *(name for name in names if name not in order)]:
+        yield table(f"{place}/{name}", tables[f"{place}/{name}"])
+    yield "</section>"
+
+
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title><style>
+{sheet}</style></head><body><a class="skip" href="#main">Skip to the answers</a>
+{body}
+</body></html>
+"""

@@ -1,0 +1,215 @@
+"""A table of the answers as people read it: headings in words, figures with units, filters as predicates.
+
+Law: what a cell rounds, it has exactly in its `title`; which column of which table it is stands in `data-table` and
+`data-column`. Equal faults are one row; long tables are folded up, and end at a number of rows that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Final, NamedTuple
+
+from tamis.analysis.page import humane
+from tamis.analysis.page.folding import folded
+
+Row = Mapping[str, Any]
+ROWS_MAX: Final = 100
+OPEN_ROWS_MAX: Final = 24
+"""Rows of a table that is shown open; a longer one is folded up."""
+
+FEW_COLUMNS_MAX: Final = 8
+
+MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
+_NAMES: Final = frozenset(
+    {"epoch", "number", "position", "keep", "connection", "filter", "covered_by", "seq", "issuer_epoch", "rank", "hop"}
+)
+_SHARES: Final = frozenset({"share", "selectivity", "pe", "density"})
+_BYTES: Final = frozenset({"queued_bytes_max", "bytes", "bytes_in", "bytes_out", "bytes_in_vain"})
+_PREDICATES: Final = frozenset({"form", "covered_by_form"})
+_CODE: Final = _PREDICATES | {"attributes", "message"}
+_HEADINGS: Final = {
+    "form": "predicate",
+    "covered_by_form": "covered by predicate",
+    "hop": "links",
+    "message": "message, for example",
+    "group": "worker group",
+    "times": "times delivered",
+    "seen_at": "routers that had it",
+    "got_us": "delivered at",
+    "at_us": "when",
+    "due": "certainly due",
+    "whats": "what changed",
+    "ways": "ways it touched",
+    "of": "ways in all",
+    "filters_from": "filters from",
+    "messages_in": "messages in",
+    "queued_bytes_max": "most queued",
+    "again": "handed out again",
+    "given": "handed out",
+    "open": "depth now",
+    "depth_max": "greatest depth",
+    "oldest_us_max": "greatest age",
+    "oldest_us": "age of the oldest",
+    "lag_p50_us": "until acknowledged, p50",
+    "lag_p90_us": "p90",
+    "lag_p99_us": "p99",
+    "pe": "wanted by anybody (pe)",
+    "pp": "subscriptions a message (pp)",
+    "sigma": "subscriptions a wanted message (sigma)",
+}
+TITLES: Final = {
+    "delivery/faults": "What went wrong, equal faults together",
+    "delivery/counts": "Deliveries by verdict",
+    "delivery/by_client": "Deliveries by client",
+    "delivery/undecidable": "When the network was changing, so that deliveries between routers are not judged",
+    "delivery/in_vain": "Frames that came where nobody wanted them",
+    "traffic/by_link": "By link",
+    "traffic/by_router": "By router",
+    "traffic/by_source": "By the router where messages entered",
+    "traffic/drops": "Dropped and refused messages, by reason",
+    "traffic/over_time": "Over time",
+    "latency/by_link": "Over each link",
+    "latency/by_length": "From source to router, by the links between them",
+    "latency/matching": "Matching, by filters in the table",
+    "kept/faults": "What went wrong with kept messages, equal faults together",
+    "kept/fates": "What became of kept messages",
+    "kept/keeps": "Keeps",
+    "kept/over_time": "Depth over time",
+    "control/frames": "Frames between routers",
+    "control/statements": "Statements, and how far they spread",
+    "control/convergence": "How long the network took to settle",
+    "control/storms": "Seconds in which a router heard ten times as much as it usually does",
+    "content/attributes": "Attributes",
+    "content/values": "Most frequent values",
+    "content/filters": "Filters, and how much of the messages they select",
+    "content/constraints": "Operators in filters",
+    "content/covered": "Filters that another one covers",
+    "content/densities": "How much of all is wanted",
+    "logs/changes": "Links and routers that came and went",
+    "logs/lines": "Lines read",
+    "logs/lives": "Lives of routers",
+    "logs/holes": "Holes in the records",
+    "logs/clocks": "Clocks",
+}
+"""Titles of tables; another table has its name for one."""
+_ORDER: Final = {
+    "delivery/faults": ("verdict", "cases", "client", "group", "router", "source", "attributes", "seen_at", "times"),
+    "kept/faults": ("fault", "cases", "name", "router"),
+    "content/filters": ("form", "subscriptions", "matches", "selectivity", "filter"),
+    "content/covered": ("form", "covered_by_form"),
+}
+"""Columns that come first, for those who read a table from the left; the others follow."""
+_OPEN: Final = "delivery/faults"
+"""This table is never folded."""
+_UNITS: Final = ("_us", "_ns")
+
+
+class ShownCell(NamedTuple):
+    text: str
+    exact: str = ""
+    """What the text rounds, with its unit; empty where the text is exact."""
+
+
+def heading(column: str) -> str:
+    if column in _HEADINGS:
+        return _HEADINGS[column]
+    for unit in _UNITS:
+        column = column.removesuffix(unit).replace(f"{unit}_", "_")
+    return column.replace("_", " ")
+
+
+def shown(column: str, value: Any) -> ShownCell:  # noqa: ANN401 - what Parquet holds
+    if value is None:
+        return ShownCell("")
+    if isinstance(value, bool) or (column in _NAMES and isinstance(value, int)):
+        return ShownCell(str(value))
+    if isinstance(value, list):
+        return ShownCell(_changes(value) if column == "whats" else ", ".join(map(str, value)))
+    if isinstance(value, int | float):
+        return _figure(column, value)
+    if column == "attributes":
+        return ShownCell(humane.attributes(value))
+    return ShownCell(humane.predicate(value) if column in _PREDICATES else str(value))
+
+
+def _figure(column: str, value: float) -> ShownCell:
+    if column in MOMENTS:
+        return ShownCell(humane.moment(int(value)))
+    if column.endswith("_us"):
+        return _rounded(humane.duration(value), f"{value:,} µs")
+    if "_ns" in column:
+        return _rounded(humane.duration(value / 1e3), f"{value:,} ns")
+    if column in _BYTES:
+        return _rounded(humane.volume(value), f"{value:,} B")
+    if column in _SHARES:
+        return _rounded(humane.share(value), f"{value:.17g}")
+    if isinstance(value, int):
+        return ShownCell(f"{value:,}")
+    return _rounded(humane.digits(value), f"{value:.17g}")
+
+
+def _rounded(text: str, exact: str) -> ShownCell:
+    return ShownCell(text, "" if text == exact else exact)
+
+
+def _changes(whats: Sequence[str]) -> str:
+    """Return `b link up`, `a link up`, `a life` as `link up: a, b; life: a`."""
+    routers: dict[str, list[str]] = {}
+    for each in whats:
+        router, _, what = each.partition(" ")
+        routers.setdefault(what, []).append(router)
+    return "; ".join(f"{what}: {', '.join(sorted(each))}" for what, each in routers.items())
+
+
+def table(name: str, rows: Sequence[Row]) -> str:
+    """Return the table called `name`, `question/table`, with its title above."""
+    rows = folded(name, rows)
+    title = escape(TITLES.get(name, name.partition("/")[2].replace("_", " ")))
+    if not rows:
+        return f'<div class="answer"><h3>{title}</h3><p class="soft">nothing</p></div>'
+    order = dict.fromkeys((*_ORDER.get(name, ()), *rows[0]))
+    columns = [column for column in order if any(row.get(column) is not None for row in rows)]
+    numbers = {column for column in columns if _is_number(column, rows)}
+    head = "".join(
+        f'<th scope="col" data-column="{column}"{_style(column, numbers)}>{escape(heading(column))}</th>'
+        for column in columns
+    )
+    lines = "".join(f"<tr>{_cells(columns, numbers, row)}</tr>" for row in rows[:ROWS_MAX])
+    more = f'<p class="soft">{len(rows) - ROWS_MAX:,} more in the Parquet table</p>' if len(rows) > ROWS_MAX else ""
+    whole = (
+        f'<div class="frame" role="region" tabindex="0" aria-label="{title}">'
+        f'<table class="{_width(columns)}" data-table="{name}"><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>{more}"
+    )
+    if len(rows) > OPEN_ROWS_MAX and name != _OPEN:
+        summary = f'<h3>{title}</h3> <span class="soft">{len(rows):,} rows</span>'
+        whole = f"<details><summary>{summary}</summary>{whole}</details>"
+    return f'<div class="answer">{whole}</div>'
+
+
+def _width(columns: Sequence[str]) -> str:
+    """Return the style of a table of few columns, or of many, which are narrower."""
+    return "many" if len(columns) > FEW_COLUMNS_MAX else "few"
+
+
+def _cells(columns: Sequence[str], numbers: set[str], row: Row) -> str:
+    """Return the cells of a row; the first one is its heading."""
+    each = []
+    for place, column in enumerate(columns):
+        cell = shown(column, row[column])
+        text = f"<code>{escape(cell.text)}</code>" if column in _CODE and cell.text else escape(cell.text)
+        tag = 'th scope="row"' if place == 0 else "td"
+        exact = f' title="{escape(cell.exact)}"' if cell.exact else ""
+        each.append(f"<{tag}{_style(column, numbers)}{exact}>{text}</{tag.partition(' ')[0]}>")
+    return "".join(each)
+
+
+def _is_number(column: str, rows: Sequence[Row]) -> bool:
+    value = next(row[column] for row in rows if row[column] is not None)
+    return isinstance(value, int | float) and not isinstance(value, bool) and column not in MOMENTS
+
+
+def _style(column: str, numbers: set[str]) -> str:
+    kind = "moment" if column in MOMENTS else "number" if column in numbers else "wide" if column in _CODE else ""
+    return f' class="{kind}"' if kind else ""

@@ -1,0 +1,41 @@
+"""How many deliveries of each verdict an analysis found, read off its tables.
+
+Law: a verdict that no delivery has counts 0, and an analysis that did not ask about deliveries has no counts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+
+from tamis.analysis.durable.fate import FATES, KEPT_FAULTS
+
+VERDICTS: Final = ("delivered", "missing", "duplicate", "stray", "dropped", "undecided")
+"""Each delivery has one of them."""
+FAULTS: Final = VERDICTS[1:5]
+
+
+def kept_counts(out: Path) -> dict[str, dict[str, int]] | None:
+    """Return the number of kept messages by fate, and of faults by name, in the answers at `out`; None without the
+    tables of `kept`."""
+    if not (out / "kept" / "fates").is_dir():
+        return None
+    fates, faults = dict.fromkeys(FATES, 0), dict.fromkeys(KEPT_FAULTS, 0)
+    for row in pq.read_table(out / "kept" / "fates").to_pylist():
+        fates[row["fate"]] += row["messages"]
+    for row in pq.read_table(out / "kept" / "faults").to_pylist():
+        faults[row["fault"]] += row["messages"] or 1
+    return {"fates": fates, "faults": faults}
+
+
+def verdict_counts(out: Path) -> dict[str, int] | None:
+    """Return the number of deliveries by verdict in the answers at `out`; None without the table of `delivery`."""
+    table = out / "delivery" / "counts"
+    if not table.is_dir():
+        return None
+    counts = dict.fromkeys(VERDICTS, 0)
+    for row in pq.read_table(table).to_pylist():
+        counts[row["verdict"]] += row["deliveries"]
+    return counts

@@ -1,0 +1,228 @@
+"""When the way from one router to another was unsteady: changes elsewhere keep no message from going that way.
+
+    as a saw it       a-c-d .................. a-c-d | a-e-d ...........
+    unsteady                                [notice] | [settle]          and so about each change of a-c, c-d, a, c, d
+
+Law: the way is all links on the shortest paths between the two, as the source saw the network then; any of equally
+short ones may be taken. It is steady while every router on it saw the same way, and wrote so, and none of its links and
+routers came or went: messages are taken by all trees in force (R5b), so that trees which differ elsewhere do them no
+harm. Where messages go by other trees, or there are too many routers to look at each pair, a change anywhere counts for
+every way: `unrest.py`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from tamis.analysis.records import parts
+from tamis.protocol.strategies import recorded_as
+
+ROUTERS_MAX: Final = 48
+"""Routers up to which ways are compared: some two thousand ways, seconds of work for each hundred topologies."""
+TREES: Final = "source-trees"
+"""The broadcast layer for which the law above holds."""
+REMEMBERED: Final = 65_536
+"""Ways kept in a cache, a few hundred bytes each."""
+_SPAN: Final = pa.struct([("from_us", pa.int64()), ("to_us", pa.int64())])
+_SCHEMA: Final = pa.schema([("source", pa.string()), ("router", pa.string()), ("spans", pa.list_(_SPAN))])
+
+Link = tuple[str, str]
+Graph = dict[str, dict[str, int]]
+Way = frozenset[Link]
+
+
+class RestlessSpan(NamedTuple):
+    from_us: int
+    to_us: int
+
+    def later(self, offset_us: int) -> RestlessSpan:
+        return RestlessSpan(self.from_us + offset_us, self.to_us + offset_us)
+
+    def wider(self, before_us: int, after_us: int) -> RestlessSpan:
+        return RestlessSpan(self.from_us - before_us, self.to_us + after_us)
+
+    def within(self, whole: RestlessSpan) -> RestlessSpan:
+        return RestlessSpan(max(self.from_us, whole.from_us), min(self.to_us, whole.to_us))
+
+
+class RouterPicture(NamedTuple):
+    """The network as a router saw it from `from_us` on; `edges` are lines `a b cost`."""
+
+    from_us: int
+    edges: str
+
+
+class NetworkChange(NamedTuple):
+    """A change of the link between `router` and `other`, or, if `other` is None, of the router."""
+
+    router: str
+    other: str | None
+    at_us: int
+
+
+@dataclass(frozen=True)
+class Past:
+    """The past of the whole network, on one clock. `dark` says when what a router saw was not written, or is lost."""
+
+    whole: RestlessSpan
+    views: dict[str, list[RouterPicture]]
+    changes: list[NetworkChange]
+    dark: dict[str, list[RestlessSpan]]
+    errors_us: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the routers wrote about the network. `topology`, `link` and `life` are on one clock; `lives` and `holes` on
+    the routers' own."""
+
+    topology: DataFrame
+    link: DataFrame
+    life: DataFrame
+    lives: DataFrame
+    holes: DataFrame
+    clocks: DataFrame
+
+
+def past(told: Told, unknown_us: int) -> Past | None:
+    """Return the past of the network; None if nothing is known of it, the law above does not hold for it, or it has too
+    many routers. `unknown_us` is the error of a clock that was never compared."""
+    lives = told.lives.orderBy("router", "epoch").collect()
+    if not lives or len({row.router for row in lives}) > ROUTERS_MAX or not all(_is_known(row) for row in lives):
+        return None
+    clocks = {row.router: row for row in told.clocks.collect()}
+    offsets_us = {router: row.offset_us or 0 for router, row in clocks.items()}
+    errors_us = {router: unknown_us if row.error_us is None else row.error_us for router, row in clocks.items()}
+    spans = {
+        (row.router, row.epoch): RestlessSpan(row.first_us, row.last_us).later(offsets_us[row.router]) for row in lives
+    }
+    whole = RestlessSpan(min(span.from_us for span in spans.values()), max(span.to_us for span in spans.values()))
+    dark: dict[str, list[RestlessSpan]] = defaultdict(list)
+    for row in told.holes.where(F.col("family") == "events").collect():
+        hole = RestlessSpan(row.from_us, row.to_us).later(offsets_us.get(row.router, 0))
+        dark[row.router].append(RestlessSpan(max(hole.from_us, spans[row.router, row.epoch].from_us), hole.to_us))
+    return Past(whole, _views(told.topology), _changes(told.link, told.life), dark, errors_us)
+
+
+def _is_known(life: Row) -> bool:
+    """Return whether the router of `life` sends messages by the ways of the law above."""
+    strategy = recorded_as(life.strategy)
+    return life.broadcast == TREES and strategy is not None and strategy.goes_where_wanted
+
+
+def _views(topology: DataFrame) -> dict[str, list[RouterPicture]]:
+    views: dict[str, list[RouterPicture]] = defaultdict(list)
+    edges = F.array_join(F.coalesce("edges", F.array().cast("array<string>")), "\n")
+    for row in topology.orderBy("epoch", "n").select("router", "at_us", edges.alias("edges")).collect():
+        views[row.router].append(RouterPicture(row.at_us, row.edges))
+    return views
+
+
+def _changes(link: DataFrame, life: DataFrame) -> list[NetworkChange]:
+    links = link.select("router", F.col("neighbour").alias("other"), "at_us")
+    lives = life.select("router", F.lit(None).cast("string").alias("other"), "at_us")
+    return [NetworkChange(*row) for row in links.union(lives).collect()]
+
+
+def unsteady(spark: SparkSession, told: Told, pairs: DataFrame, before_us: int, after_us: int) -> DataFrame:
+    """Return rows (source, router, spans): when the way from the one to the other was unsteady. No rows mean that it
+    cannot be said."""
+    known = past(told, after_us)
+    asked = [] if known is None else [(row.source, row.router) for row in pairs.collect()]
+    rows = [(*pair, spans(known, *pair, before_us, after_us)) for pair in asked if known is not None]
+    return parts.of_rows(spark, rows, _SCHEMA)
+
+
+def spans(past: Past, source: str, home: str, before_us: int, after_us: int) -> list[RestlessSpan]:
+    """Return the spans in which the way from `source` to `home` was unsteady. `before_us` is how long a dead link may
+    go unnoticed, `after_us` how long routers may take to find new ways."""
+    error_us = max(past.errors_us.values(), default=0) + past.errors_us.get(source, 0)
+    found = []
+    for lasting, way in _seen(past, source, source, home):
+        if way is None:
+            found.append(lasting)
+        else:
+            found.append(RestlessSpan(lasting.from_us, lasting.from_us))
+            found += (span.within(lasting) for span in _disturbances(past, source, home, way))
+    wider = (span.wider(before_us + error_us, after_us + error_us) for span in found if span.from_us <= span.to_us)
+    return _joined(span.within(past.whole) for span in wider)
+
+
+def _disturbances(past: Past, source: str, home: str, way: Way) -> Iterator[RestlessSpan]:
+    """Yield the spans in which a router saw another way than `way`, or a link or router of it came or went."""
+    routers = {source, home}.union(*way)
+    for router in routers:
+        yield from past.dark.get(router, ())
+        yield from (seen for seen, other in _seen(past, router, source, home) if other != way)
+    for change in past.changes:
+        is_of_way = change.router in routers if change.other is None else _link(change.router, change.other) in way
+        if is_of_way:
+            yield RestlessSpan(change.at_us, change.at_us)
+
+
+def _seen(past: Past, router: str, source: str, home: str) -> Iterator[tuple[RestlessSpan, Way | None]]:
+    """Yield, span by span, the way from source to home as `router` saw it."""
+    views = [RouterPicture(past.whole.from_us, ""), *past.views.get(router, ())]
+    ends_us = [view.from_us for view in views[1:]] + [past.whole.to_us]
+    each = zip(views, ends_us, strict=True)
+    for way, same in groupby(each, key=lambda one: _way(one[0].edges, source, home)):
+        parts = list(same)
+        yield RestlessSpan(parts[0][0].from_us, parts[-1][1]), way
+
+
+@lru_cache(REMEMBERED)
+def _way(edges: str, source: str, home: str) -> Way | None:
+    """Return all links on shortest paths from source to home; None if there is no path."""
+    graph = _graph(edges)
+    there, back = _costs_from(edges, source), _costs_from(edges, home)
+    total = there.get(home)
+    if total is None or source not in graph:
+        return None
+    return frozenset(_link(a, b) for a in there for b, cost in graph[a].items() if there[a] + cost + back[b] == total)
+
+
+@lru_cache(REMEMBERED)
+def _costs_from(edges: str, start: str) -> dict[str, int]:
+    graph, done = _graph(edges), dict[str, int]()
+    heap = [(0, start)]
+    while heap:
+        cost, router = heappop(heap)
+        if router not in done:
+            done[router] = cost
+            for other, more in graph.get(router, {}).items():
+                heappush(heap, (cost + more, other))
+    return done
+
+
+@lru_cache(REMEMBERED)
+def _graph(edges: str) -> Graph:
+    """Return the graph that lines `a b cost` describe."""
+    graph: Graph = defaultdict(dict)
+    for line in edges.splitlines():
+        one, other, cost = line.split(" ")
+        graph[one][other] = graph[other][one] = int(cost)
+    return graph
+
+
+def _link(one: str, other: str) -> Link:
+    return (one, other) if one < other else (other, one)
+
+
+def _joined(found: Iterable[RestlessSpan]) -> list[RestlessSpan]:
+    joined: list[RestlessSpan] = []
+    for span in sorted(found):
+        if joined and span.from_us <= joined[-1].to_us:
+            joined[-1] = RestlessSpan(joined[-1].from_us, max(joined[-1].to_us, span.to_us))
+        else:
+            joined.append(span)
+    return joined

@@ -1,0 +1,118 @@
+"""Spark, started as this machine allows.
+
+Law: one session in a process; the caller that starts it stops it. Nothing listens beyond this machine unless a master
+elsewhere is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from tamis.analysis.records import class_archive, parts
+from tamis.analysis.records.failure import SparkFailed
+from tamis.analysis.records.java import java_home
+
+ROWS_PER_BATCH = 50_000
+"""Rows that Python gets at once; all filters are matched once for each batch."""
+GROUPS_MAX = 200_000
+"""Groups gathered in one partition before they are sorted: some hundred MB."""
+
+MEMORY_MIN_MB: Final = 512
+"""The least memory to allow: Spark starts with 472 MB at least."""
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+BRIEF_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m"
+"""The first compiler, the collector without threads, and no collection each time that more classes are loaded."""
+ELSEWHERE: Final = "spark://"
+ANSWER_S: Final = 10.0
+"""Seconds that a master elsewhere may take to answer."""
+
+
+def start(master: str = "local[*]", partitions: int | None = None, brief: bool = False) -> SparkSession:
+    """Start Spark and return its session. `partitions` are those of a shuffle, by default two for each core, or one if
+    `brief`. That is for jobs of seconds, for which compiling well and dividing cost more than they save."""
+    _ask(master)
+    os.environ.setdefault("JAVA_HOME", str(java_home()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",
+        "spark.sql.session.timeZone": "UTC",
+        parts.SETTING: str(partitions or (1 if brief else 2 * (os.cpu_count() or 1))),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
+        # It would find for every column of every plan the line of Python that made it.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(GROUPS_MAX),
+        # What lies by the message is joined by the message and more where it lies.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
+        # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
+        "spark.sql.files.ignoreMissingFiles": "true",
+        # It would parse a line anew for every column that is asked of it.
+        "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
+    }
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.memory": _memory(),
+        }
+    if brief:
+        settings |= {
+            JAVA_OPTIONS: f"{BRIEF_JAVA} {class_archive.java_options()}",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.adaptive.enabled": "false",
+            # All is in one partition: what is broadcast takes a job of its own.
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+            "spark.sql.ui.explainMode": "simple",
+            # Small files are read by one task; a task costs more than their rows.
+            "spark.sql.files.openCostInBytes": "0",
+            "spark.sql.files.minPartitionNum": "1",
+        }
+    try:
+        return _started(master, settings)
+    except PySparkRuntimeError:
+        if not class_archive.forget(settings.get(JAVA_OPTIONS, "")):
+            raise
+        return _started(master, settings | {JAVA_OPTIONS: BRIEF_JAVA})
+
+
+def _started(master: str, settings: Mapping[str, str]) -> SparkSession:
+    builder = SparkSession.builder.master(master).appName("tamis")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _memory() -> str:
+    """Return the memory to allow as Spark writes it; refuses in a sentence what Java would refuse at length."""
+    text = os.environ.get("TAMIS_SPARK_MEMORY", "2g")
+    size = re.fullmatch(r"(\d+)([mg])", text)
+    if size is None or int(size[1]) * (1024 if size[2] == "g" else 1) < MEMORY_MIN_MB:
+        raise SparkFailed(f"TAMIS_SPARK_MEMORY is {text!r}; it takes {MEMORY_MIN_MB}m or more, as in 2g")
+    return text
+
+
+def _ask(master: str) -> None:
+    """Check that one of the masters takes connections; Spark would try for a minute and not say what failed."""
+    refused = []
+    for address in master.removeprefix(ELSEWHERE).split(",") if master.startswith(ELSEWHERE) else ():
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), ANSWER_S).close()
+        except OSError as error:
+            refused.append(f"{address}: {error}")
+        else:
+            return
+    if refused:
+        raise SparkFailed(f"no Spark master at {', '.join(refused)}")

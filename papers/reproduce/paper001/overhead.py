@@ -1,0 +1,437 @@
+"""Figures 1 to 4 of paper 001: event processing overhead of never, always and partial reuse, over the matching density.
+
+Law: what routers do is counted by the model (`papers/models/lookups.py`), which holds every strategy to the same
+deliveries; what that costs are the paper's own unit costs (`costs.py`). Nothing is timed, so every machine agrees.
+"""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import Any, Final
+
+from tamis.papers.models import lookups
+from tamis.papers.models.lookups import Finds, LinkSearch
+from tamis.papers.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+    Settings,
+)
+from tamis.papers.reproduce.judging import chosen, is_falling, is_rising, listed, number, points, ruled
+from tamis.papers.reproduce.measuring import ROOT
+from tamis.papers.reproduce.paper001 import costs
+
+TOPOLOGY: Final = ROOT / "configs" / "topologies" / "tree100.yaml"
+THRESHOLDS: Final = (40, 60, 80, 120, 160, 240)
+NEVER: Final = "never"
+ALWAYS: Final = "always"
+COUNTING: Final = "counting"
+KD_TREE: Final = "k-d tree"
+_PARTIALS: Final = tuple(f"partial {limit}" for limit in THRESHOLDS)
+_EVENTS: Final = 1_000
+"""Of the paper, to which sums are scaled."""
+_NEVER_OVER: Final = 0.056
+"""By which share never is over the best at 20 %, in the paper."""
+_MATCHES_DEARER: Final = 3.3
+_LOOKUPS_DEARER: Final = 1.33
+"""The paper's seconds of figure 1 in multiples of ours: of never, which only matches, and of always, which looks up."""
+
+
+def worked(run: FigureRun, density: float) -> dict[str, Any]:
+    """By strategy what routers do, an event on average, and what they search."""
+
+    def count() -> dict[str, Any]:
+        events = run.whole("events")
+        found = lookups.measured(lookups.neighbours_of(TOPOLOGY), costs.SUBSCRIPTIONS, events, density, THRESHOLDS)
+        return {
+            name: {
+                "visits": work.visits / events,
+                "matches": work.matches / events,
+                "lookups": work.lookups / events,
+                "keys_max": work.keys_max,
+                "keys": work.keys / max(work.visits - events, 1),
+                "searched": [
+                    [search.at_entry, search.finds.value, search.subscriptions, times / events]
+                    for search, times in work.searched.items()
+                ],
+            }
+            for name, work in found.items()
+            if name in (NEVER, ALWAYS, *_PARTIALS)
+        }
+
+    done: dict[str, Any] = run.cell(f"reuse at {density:.1%}, {run.whole('events')} events", count)
+    return done
+
+
+def _rows(run: FigureRun, matcher: str, densities: list[float]) -> list[ResultRow]:
+    rows: list[ResultRow] = []
+    step_us = costs.step_us(run) if matcher == KD_TREE else 0.0
+    for density in densities:
+        steps = costs.box_steps(run, density) if matcher == KD_TREE else None
+        of_density: list[dict[str, Any]] = []
+        for name, work in worked(run, density).items():
+            limit = int(name.split()[1]) if name in _PARTIALS else 1
+            sums = {True: 0.0, False: 0.0}
+            for_clients = 0.0
+            for at_entry, finds, subscriptions, times in work["searched"]:
+                search = LinkSearch(at_entry, Finds(finds), subscriptions)
+                us = steps.of(search, density, limit) * step_us if steps else costs.counting_us(search, density)
+                sums[at_entry] += us * times
+                for_clients += us * times * (search.finds is Finds.ALL and not at_entry)
+            reuse = work["lookups"] * costs.LOOKUP_US
+            parts = {"source match": sums[True], "other match": sums[False], "reuse": reuse}
+            seconds = {part: us * _EVENTS / 1e6 for part, us in parts.items()}
+            total = sum(seconds.values())
+            clients = {"of it for clients": for_clients * _EVENTS / 1e6}
+            told = {name_: work[name_] for name_ in ("visits", "matches", "lookups", "keys_max", "keys")}
+            of_density.append(
+                {"density": 100 * density, "strategy": name} | seconds | clients | {"total": total} | told
+            )
+        best = min(row["total"] for row in of_density)
+        rows += [row | {"over best": 100 * (row["total"] / best - 1)} for row in of_density]
+    return rows
+
+
+# --- figures 1 and 3 -------------------------------------------------------------------------------------------------
+
+
+def _total(rows: ResultRows, strategy: str, what: str = "total") -> list[float]:
+    return [value for _, value in points(chosen(rows, strategy=strategy), "density", what)]
+
+
+def _densities(rows: ResultRows) -> list[float]:
+    return [density for density, _ in points(chosen(rows, strategy=NEVER), "density", "total")]
+
+
+def _partial_is_below_never(rows: ResultRows) -> Judgement:
+    sparse = [k for k, density in enumerate(_densities(rows)) if density <= 5]
+    never = _total(rows, NEVER)
+    shares = [_total(rows, name)[k] / never[k] for name in _PARTIALS for k in sparse]
+    ours = f"{min(shares):.2f} to {max(shares):.2f} of never's, at densities up to 5 %"
+    return ruled(max(shares) < 1, ours, "a match that finds many takes longer than those that it spares")
+
+
+def _always_is_not_best(rows: ResultRows) -> Judgement:
+    over = _total(rows, ALWAYS, "over best")
+    ours = f"{listed(over, 0)} % over the best, at {listed(_densities(rows), 1)} %"
+    return ruled(
+        over[0] <= 50 and over[-1] >= 400 and is_rising(over, 0.1), ours, "looking up a key costs less than theirs"
+    )
+
+
+def _never_comes_closer(rows: ResultRows) -> Judgement:
+    over = _total(rows, NEVER, "over best")
+    ours = f"{listed(over, 0)} % over the best, at {listed(_densities(rows), 1)} %"
+    why = (
+        f"a dense network still spares most matches of links. At {_densities(rows)[-1]:g} % it comes as close as "
+        f"theirs if a lookup costs {_dearer_lookups(rows):.2f} times what Table 1 says"
+    )
+    return ruled(is_falling(over, 0.05) and over[-1] <= 10, ours, why)
+
+
+def _dearer_lookups(rows: ResultRows) -> float:
+    """How many times as much a lookup must cost for never to be NEVER_OVER over the best, at the highest density."""
+    never = _total(rows, NEVER)[-1]
+    reused = [(_total(rows, name)[-1], _total(rows, name, "reuse")[-1]) for name in _PARTIALS]
+    return max((never / (1 + _NEVER_OVER) - total + reuse) / reuse for total, reuse in reused)
+
+
+def _partials_are_close(rows: ResultRows) -> Judgement:
+    most = {name: max(_total(rows, name, "over best")) for name in _PARTIALS}
+    ours = f"at most {listed(list(most.values()), 0)} % over the best, for thresholds {', '.join(map(str, THRESHOLDS))}"
+    dearer = [max(_over_best_at(rows, name)) for name in _PARTIALS]
+    why = (
+        "with few keys more matches are left at low densities than a lookup costs, and with many, at high ones, more "
+        f"lookups than a match. At the prices that their seconds imply (matches {_MATCHES_DEARER:g} and lookups "
+        f"{_LOOKUPS_DEARER:g} times those of Table 1) it is at most {listed(dearer, 0)} %"
+    )
+    return ruled(sum(each <= 10 for each in most.values()) > len(_PARTIALS) / 2, ours, why)
+
+
+def _over_best_at(rows: ResultRows, name: str) -> list[float]:
+    """Percent over the best at each density, at the prices that the paper's seconds imply."""
+    totals = {
+        each: [
+            _MATCHES_DEARER * (total - reuse) + _LOOKUPS_DEARER * reuse
+            for total, reuse in zip(_total(rows, each), _total(rows, each, "reuse"), strict=True)
+        ]
+        for each in (NEVER, ALWAYS, *_PARTIALS)
+    }
+    best = [min(line) for line in zip(*totals.values(), strict=True)]
+    return [100 * (own / least - 1) for own, least in zip(totals[name], best, strict=True)]
+
+
+def _saving(rows: ResultRows) -> float:
+    never = _total(rows, NEVER)
+    best = [min(_total(rows, name)[k] for name in _PARTIALS) for k in range(len(never))]
+    return 100 * mean(1 - b / n for b, n in zip(best, never, strict=True))
+
+
+def _saves(least: float, most: float, paper: str, rows: ResultRows) -> Judgement:
+    share = _saving(rows)
+    why = f"the mean is over {len(_densities(rows))} densities; the paper's {paper} is of its own"
+    return ruled(least <= share <= most, f"{share:.0f} % on average over the densities", why)
+
+
+def _seconds(rows: ResultRows) -> Judgement:
+    best = [min(_total(rows, name)[k] for name in (*_PARTIALS, ALWAYS)) for k in (0, -1)]
+    never, always = _total(rows, NEVER), _total(rows, ALWAYS)
+    pairs = {"never": (never, (10.0, 8.6)), "always": (always, (2.8, 170.0)), "best": (best, (2.8, 8.1))}
+    told, ratios = [], []
+    for name, (line, theirs) in pairs.items():
+        ends = (line[0], line[-1])
+        told.append(f"{name} {ends[0]:.1f} and {ends[1]:.1f} s")
+        ratios += [ours / paper for ours, paper in zip(ends, theirs, strict=True)]
+    return ruled(
+        all(1 / 1.5 <= ratio <= 1.5 for ratio in ratios),
+        f"{', '.join(told)} at 0.1 and 20 %: {listed(ratios)} of theirs",
+        "matches come out at about a third of theirs throughout, lookups at three quarters: shape and order "
+        "hold, and an "
+        "index of a link costs them more than its share of Table 1's 10,000. Finding all for clients is dearer than "
+        "finding one, they say; Table 1 times the latter",
+    )
+
+
+_FIGURE_1: Final = (
+    Criterion(
+        "001-1-partial",
+        "Partial reuse takes less time than never, with counting",
+        "all partial strategies, at low densities",
+        _partial_is_below_never,
+    ),
+    Criterion(
+        "001-1-always",
+        "Always is good where few match, and by far the worst where many do",
+        "0 to 1,990 % over the best, 2.8 to 170 s",
+        _always_is_not_best,
+    ),
+    Criterion(
+        "001-1-never",
+        "Never comes close to the best as the density rises",
+        "260 down to 5.6 % over the best",
+        _never_comes_closer,
+    ),
+    Criterion("001-1-close", "Most partial strategies are within 10 % of the best", "within 10 %", _partials_are_close),
+    Criterion(
+        "001-1-saving",
+        "Reuse saves half of the overhead, with counting",
+        "55 % on average",
+        lambda rows: _saves(45, 75, "55 %", rows),
+    ),
+    Criterion(
+        "001-1-seconds",
+        "The unit costs of Table 1 and the counted work give the seconds of figure 1",
+        "never 10 and 8.6 s, always 2.8 and 170 s, best 2.8 and 8.1 s, at 0.1 and 20 %",
+        _seconds,
+    ),
+)
+_FIGURE_3: Final = (
+    Criterion(
+        "001-3-partial",
+        "Partial reuse takes less time than never, with the k-d tree",
+        "qualitatively similar",
+        _partial_is_below_never,
+    ),
+    Criterion(
+        "001-3-always",
+        "Always is good where few match, and by far the worst where many do",
+        "qualitatively similar",
+        _always_is_not_best,
+    ),
+    Criterion(
+        "001-3-saving",
+        "Reuse saves less with the k-d tree than with counting",
+        "40 % on average",
+        lambda rows: _saves(20, 55, "40 %", rows),
+    ),
+)
+
+
+# --- figures 2 and 4 -------------------------------------------------------------------------------------------------
+
+
+def _identities(rows: ResultRows) -> Judgement:
+    never = max(_total(rows, NEVER, "reuse"))
+    always = max(_total(rows, ALWAYS, "other match"))
+    ours = f"never reuses for {never:.1f} s, always matches elsewhere for {always:.1f} s"
+    return ruled(never == always == 0, ours, "the model counts otherwise")
+
+
+def _sparse(rows: ResultRows) -> Judgement:
+    never, partial = (_total(rows, name, "other match")[0] for name in (NEVER, "partial 60"))
+    ours = f"{partial:.2f} s instead of {never:.2f} s at 0.2 % ({partial / never:.0%})"
+    return ruled(partial <= 0.4 * never, ours, "too few lists are complete, so that clients are matched anew")
+
+
+def _dense(rows: ResultRows) -> Judgement:
+    few, many = (_total(rows, name, "other match")[-1] for name in ("partial 40", "partial 240"))
+    ours = f"{many:.2f} s with 240 keys, {few:.2f} s with 40, at 5 % ({many / few:.0%})"
+    few_clients, many_clients = (_total(rows, name, "of it for clients")[-1] for name in ("partial 40", "partial 240"))
+    shares = (many_clients / few_clients, (many - many_clients) / (few - few_clients))
+    return ruled(
+        many >= 0.5 * few,
+        ours,
+        "six times the keys make many lists complete, which spares matches of clients and of links alike: what is left "
+        f"of them is {shares[0]:.0%} and {shares[1]:.0%}, so that no price of either keeps the sum far above half",
+    )
+
+
+def _breakdown(number_: str) -> tuple[Criterion, ...]:
+    return (
+        Criterion(
+            f"001-{number_}-parts",
+            "Never reuses nothing, and always matches nowhere but at the source",
+            "items 3 and 2 of the breakdown are zero",
+            _identities,
+        ),
+        Criterion(
+            f"001-{number_}-sparse",
+            "A little reuse makes the matches of other routers drastically cheaper, at 0.2 %",
+            "reduced drastically",
+            _sparse,
+        ),
+        Criterion(
+            f"001-{number_}-dense",
+            "At 5 % six times the threshold hardly lowers them further",
+            "does not drop much",
+            _dense,
+        ),
+    )
+
+
+_SMALL: Final[Settings] = {"events": 24, "densities": (0.001, 0.01, 0.05, 0.2)}
+_PAPER: Final[Settings] = {"events": 200, "densities": (0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.15, 0.2)}
+_BREAKDOWN: Final = (0.002, 0.05)
+_CHOSEN: Final = (
+    "the tree of 100 routers as a heap, 10,000 subscriptions and events at random routers, intervals of one length "
+    "d^(1/5) for density d; always carries one list, not split, to everybody, as 170 s at 20 % imply. Seconds are the "
+    "counted work of fewer events, scaled to 1,000, at the paper's own unit costs."
+)
+
+
+def _overhead(id_: str, matcher: str, criteria: tuple[Criterion, ...]) -> PaperFigure:
+    return PaperFigure(
+        paper="001",
+        id=id_,
+        title=f"event processing overhead with {matcher}",
+        shows="(a) seconds for 1,000 events at all routers over the matching density, 0.1 to 20 %, for never and "
+        "partial "
+        "reuse; (b) the same as percent over the best strategy of each density. Always does not fit on the plots.",
+        chosen=_CHOSEN,
+        settings={Scale.SMALL: _SMALL, Scale.PAPER: _PAPER},
+        measure=lambda run: _rows(run, matcher, run.shares("densities")),
+        criteria=criteria,
+        plots=(
+            PlotSpec(
+                *(f"Overhead with {matcher}, 1,000 events", "density", "total", "strategy"),
+                *("matching density (%)", "s"),
+                log_x=True,
+                log_y=True,
+            ),
+            PlotSpec(
+                *(f"Matches an event, {matcher}", "density", "matches", "strategy", "matching density (%)", "matches"),
+                log_x=True,
+            ),
+        ),
+        seconds={Scale.SMALL: 12, Scale.PAPER: 200},
+        is_exact=True,
+    )
+
+
+def _parts(id_: str, matcher: str) -> PaperFigure:
+    def measure(run: FigureRun) -> list[ResultRow]:
+        rows = _rows(run, matcher, list(_BREAKDOWN))
+        return [
+            {**row, "part": part, "seconds": row[part]}
+            for row in rows
+            for part in ("source match", "other match", "reuse")
+        ]
+
+    return PaperFigure(
+        paper="001",
+        id=id_,
+        title=f"where the time goes, with {matcher}",
+        shows="bars of three parts (match at the source, match at other routers, reuse) for each strategy, (a) "
+        "at 0.2 %, "
+        "(b) at 5 %.",
+        chosen=_CHOSEN,
+        settings={Scale.SMALL: {"events": 24}, Scale.PAPER: {"events": 200}},
+        measure=measure,
+        criteria=_breakdown(id_),
+        plots=tuple(
+            PlotSpec(
+                *(f"{matcher} at {100 * density:g} %", "strategy", "seconds", "part", "strategy", "s for 1,000 events"),
+                kind="stack",
+                where={"density": 100 * density},
+            )
+            for density in _BREAKDOWN
+        ),
+        seconds={Scale.SMALL: 4, Scale.PAPER: 60},
+        is_exact=True,
+    )
+
+
+FIGURES_1_TO_4: Final = (
+    _overhead("1", COUNTING, _FIGURE_1),
+    _parts("2", COUNTING),
+    _overhead("3", KD_TREE, _FIGURE_3),
+    _parts("4", KD_TREE),
+)
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def _keys(run: FigureRun) -> list[ResultRow]:
+    return [
+        {
+            "density": 100 * density,
+            "strategy": name,
+            "limit": int(name.split()[1]),
+            "keys_max": work["keys_max"],
+            "keys": work["keys"],
+            "bytes": 4 * work["keys"],
+        }
+        for density in run.shares("densities")
+        for name, work in worked(run, density).items()
+        if name in _PARTIALS
+    ]
+
+
+def _bounded(rows: ResultRows) -> Judgement:
+    own = chosen(rows, limit=60)
+    most = max(number(row, "keys_max") for row in own)
+    means = [number(row, "bytes") for row in own]
+    within = all(number(row, "keys_max") <= number(row, "limit") for row in rows)
+    ours = (
+        f"at most {most:.0f} keys, {4 * most:.0f} bytes; {min(means):.0f} to {max(means):.0f} bytes a copy on average"
+    )
+    return ruled(within and most <= 60, ours, "a list is longer than its threshold")
+
+
+KEYS: Final = PaperFigure(
+    paper="001",
+    id="keys",
+    title="Keys that travel with an event",
+    shows="60 keys of four bytes are enough, so that an event carries at most 240 bytes.",
+    chosen=_CHOSEN,
+    settings={Scale.SMALL: _SMALL, Scale.PAPER: _PAPER},
+    measure=_keys,
+    criteria=(
+        Criterion(
+            "001-keys", "With a threshold of 60 an event carries at most 240 bytes of keys", "240 bytes", _bounded
+        ),
+    ),
+    plots=(
+        PlotSpec(
+            *("Keys of a copy, on average", "density", "keys", "strategy", "matching density (%)", "keys"), log_x=True
+        ),
+    ),
+    seconds={Scale.SMALL: 1, Scale.PAPER: 5},
+    is_exact=True,
+)

@@ -1,0 +1,157 @@
+"""Figure 21 of paper 003: how many profiles the brokers can keep, and what they take then.
+
+Law: bytes are those that C counts in the tables of one router, which hold what a broker of the strategy would: its own
+clients' profiles, and those of the others that the cost model says it stores. Nobody swaps here: a router has a limit
+of memory and refuses what is beyond it, so that capacity stands in the place of the paper's decline.
+"""
+
+from __future__ import annotations
+
+from array import array
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from tamis.native import Table
+from tamis.native.batch import Batch
+from tamis.papers.reproduce.figure import (
+    Criterion,
+    FigureRun,
+    Judgement,
+    PaperFigure,
+    PlotSpec,
+    ResultRow,
+    ResultRows,
+    Scale,
+)
+from tamis.papers.reproduce.judging import chosen, listed, number, points, ruled
+from tamis.papers.reproduce.paper003.brokers import ENGINE, MODELS, profile
+from tamis.papers.reproduce.paper003.load import EVEN, UnitCosts, asked, network, rate, stored
+
+_PE: Final = Fraction(8, 10)
+_ALL: Final = ("EF", "RN", "PF")
+_COMPARED: Final = UnitCosts(compare=Fraction(1, 2))
+"""A broker pays for each broker's profiles that it compares an event with: so does one without an index over them."""
+
+
+def _bytes(own: int, others: int) -> int:
+    """What a router's two tables take: its clients' profiles, and those of other routers."""
+    with Table(ENGINE, hash_seed=1) as local, Table(ENGINE, hash_seed=1) as remote:
+        for table, count, first in ((local, own, 0), (remote, others, own)):
+            if count:
+                table.add_many(Batch.of(profile(0, first + value) for value in range(count)), array("I", [1]) * count)
+        return local.stats().memory_bytes + remote.stats().memory_bytes
+
+
+def _busiest(strategy: str, total: int) -> tuple[int, int]:
+    """(own, of others) of the broker that stores most, with `total` unique profiles at all."""
+    setting = asked(network("bus4").tree, _PE)
+    count = len(setting.tree.brokers)
+    most = max(stored(MODELS[strategy], setting).values())
+    return total // count, total // count * (most - 1)
+
+
+def _measure(run: FigureRun) -> list[ResultRow]:
+    rows: list[ResultRow] = []
+    for name in _ALL:
+        setting = asked(network("bus4").tree, _PE)
+        events, compared = (float(rate(MODELS[name], setting, costs)) for costs in (EVEN, _COMPARED))
+        for total in run.numbers("totals"):
+            size = run.cell(f"figure 21, {name}, {total}", partial(_bytes, *_busiest(name, total)))
+            rows.append(
+                {"strategy": name, "profiles": total, "memory_bytes": size, "rate": events, "rate_compared": compared}
+            )
+    limit = next(number(row, "memory_bytes") for row in chosen(rows, strategy="PF", profiles=run.whole("full")))
+    return [{**row, "taken": number(row, "rate") if number(row, "memory_bytes") <= limit else 0.0} for row in rows]
+
+
+def _limit(rows: ResultRows) -> float:
+    """The bytes that a broker has: what PF takes where it is said to be full."""
+    return max(number(row, "memory_bytes") for row in chosen(rows, strategy="PF") if number(row, "taken"))
+
+
+def _capacity(rows: ResultRows, strategy: str) -> float:
+    """The profiles at which the memory of the limit is full, between the points that were built."""
+    limit = _limit(rows)
+    line = points(chosen(rows, strategy=strategy), "profiles", "memory_bytes")
+    below = [point for point in line if point[1] <= limit]
+    above = [point for point in line if point[1] > limit]
+    if not above:
+        return below[-1][0]
+    (x0, y0), (x1, y1) = below[-1], above[0]
+    return x0 + (x1 - x0) * (limit - y0) / (y1 - y0)
+
+
+def _ef_keeps_more(rows: ResultRows) -> Judgement:
+    pf, ef = (_capacity(rows, name) for name in ("PF", "EF"))
+    ours = f"with the memory that {pf:,.0f} profiles take with PF, EF keeps {ef:,.0f}: {ef / pf:.1f} times"
+    limit = _limit(rows)
+    why = (
+        f"a broker of EF has a quarter of the profiles, which gives four times; but its {ef / 4:,.0f} take "
+        f"{limit * 4 / ef:.0f} bytes each, and the {pf:,.0f} of PF's take {limit / pf:.0f}"
+    )
+    return ruled(3.3 <= ef / pf <= 4.2, ours, why)
+
+
+def _pf_is_best_before(rows: ResultRows) -> Judgement:
+    ef, pf = (number(chosen(rows, strategy=name)[0], "rate") for name in ("EF", "PF"))
+    return ruled(pf > ef, f"{listed((pf, ef))} events a unit of work with PF and EF at pe = 0.8", "EF does less work")
+
+
+def _rn_is_last(rows: ResultRows) -> Judgement:
+    lines, compared = (
+        [number(chosen(rows, strategy=name)[0], what) for name in ("PF", "EF", "RN")]
+        for what in ("rate", "rate_compared")
+    )
+    ours = (
+        f"{listed(lines)} events a unit of work with PF, EF and RN; {listed(compared)} if half a unit is paid for each "
+        f"broker's profiles that an event is compared with; RN keeps {_capacity(rows, 'RN'):,.0f} profiles"
+    )
+    order = "the order is theirs" if compared[0] > compared[1] > compared[2] else "the order is another, too"
+    why = (
+        "EF sends every event on from the middle, and RN a share. Their root compares an event with all profiles where "
+        f"EF compares it with a quarter: where a broker pays for that, {order}; an index over profiles hardly does"
+    )
+    return ruled(lines[0] > lines[1] > lines[2], ours, why)
+
+
+FIGURE_21: Final = PaperFigure(
+    paper="003",
+    id="21",
+    title="events a second over the number of profiles",
+    shows="PF is best until memory is full at 100,000 profiles, then EF, which holds to 350,000; RN is below EF.",
+    chosen="a line of four brokers, unique profiles, pe = 0.8. The memory of a router ends at what 100,000 profiles "
+    "take with PF; a router refuses more, where the paper's swapped.",
+    settings={
+        Scale.SMALL: {"totals": (10_000, 20_000, 50_000, 100_000, 200_000), "full": 20_000},
+        Scale.PAPER: {"totals": (10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000), "full": 100_000},
+    },
+    measure=_measure,
+    criteria=(
+        Criterion(
+            "003-21-capacity", "EF keeps about four times the profiles of PF", "350,000 and 100,000", _ef_keeps_more
+        ),
+        Criterion("003-21-pf", "PF is best while memory lasts", "best", _pf_is_best_before),
+        Criterion("003-21-rn", "RN takes less than EF where most events match", "below EF", _rn_is_last),
+    ),
+    plots=(
+        PlotSpec(
+            *("Memory of the fullest router", "profiles", "memory_bytes", "strategy", "profiles", "bytes"),
+            log_x=True,
+            log_y=True,
+        ),
+        PlotSpec(
+            *(
+                "Events a unit of work, none where memory is full",
+                "profiles",
+                "taken",
+                "strategy",
+                "profiles",
+                "events",
+            ),
+            log_x=True,
+        ),
+    ),
+    seconds={Scale.SMALL: 4, Scale.PAPER: 20},
+    is_exact=True,
+)

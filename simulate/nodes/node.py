@@ -1,0 +1,494 @@
+"""A router in virtual time: core, forwarder and table, and what a shell does between them and the links.
+
+Law: this is the shell and keeps no rule of the protocol. Commands are carried out in their order. A crash loses
+everything but the epoch file; what was arranged by an earlier life never reaches a later one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection
+from typing import Final, NamedTuple, cast
+
+from tamis.protocol.spaces import NO_SPACES, SpaceSet
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
+from tamis.router.core.commands import (
+    Alarm,
+    Audited,
+    BoundSource,
+    CheckBySpaces,
+    Command,
+    Forget,
+    Install,
+    NameRoots,
+    NeighbourSession,
+    RaiseEpoch,
+    Reached,
+    Reroute,
+    Send,
+    WaysChanged,
+)
+from tamis.router.core.events import (
+    Event,
+    FiltersWanted,
+    Heard,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Sent,
+    SpacesStated,
+    Tick,
+    Unwanted,
+)
+from tamis.router.core.plausible import DAY_MS
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.trees import Trees
+from tamis.simulate.faults.schemas import NAMING
+from tamis.simulate.faults.workload import CONTENTS
+from tamis.simulate.nodes import control
+from tamis.simulate.nodes.clock import Clock
+from tamis.simulate.nodes.link import SimulatedLink
+from tamis.simulate.nodes.message import Packet, SimulatedMessage, Try
+from tamis.simulate.nodes.run_parts import AnyCore, RunParts
+from tamis.simulate.nodes.sharing import Sharing, Unshared
+from tamis.simulate.oracle.roots import Lanes
+from tamis.simulate.twin.forwarder import Forwarder, TransitId
+from tamis.simulate.twin.group_choice import Choices
+from tamis.simulate.twin.table import Matches, PureTable
+from tamis.simulate.twin.windows import EntryVerdict, PublisherWindows
+
+DATA_BYTES: Final = 200
+"""Size of every data frame."""
+WORK_AFTER_US: Final = 500
+"""How long after an event a router is idle and does slices of work, such as covering."""
+
+
+class Passing(NamedTuple):
+    """What a router did with a message that it took: copies sent, clients served, copies dropped."""
+
+    clients: tuple[int, ...]
+    neighbours: tuple[int, ...]
+    dropped: tuple[int, ...]
+    """Neighbours that a copy was for and could not be sent to."""
+
+
+class Observer:
+    """Receives what happens at a router. Each method does nothing until a subclass overrides it."""
+
+    def delivered(self, client: int, message: SimulatedMessage, entry: TransitId) -> None: ...
+
+    def chose(self, router: int, packet: Packet, choices: Choices) -> None: ...
+
+    def shared(self, client: int, packet: Packet, group: int) -> None: ...
+
+    def unshared(self, router: int, packet: Packet, group: int, reason: Unshared) -> None: ...
+
+    def passed_on(self, router: int, packet: Packet) -> None: ...
+
+    def unfit(self, router: int, message: SimulatedMessage) -> None: ...
+
+    def lost_at_end(self, router: int, packet: Packet) -> None: ...
+
+    def heard(self, router: int, neighbour: int, body: Body) -> None: ...
+
+    def learnt(self, router: int, body: Body) -> None: ...
+
+    def took(self, router: int, message: SimulatedMessage) -> None: ...
+
+    def passed(self, router: int, packet: Packet, came_from: int | None, passing: Passing) -> None: ...
+
+    def refused(self, router: int, packet: Packet, came_from: int, reason: str) -> None: ...
+
+    def sent(self, router: int, to: tuple[NeighbourSession, ...], body: Body, size: int) -> None: ...
+
+    def linked(self, router: int, neighbour: int, session: int, cost: int) -> None: ...
+
+    def unlinked(self, router: int, neighbour: int, session: int) -> None: ...
+
+    def started(self, router: int, epoch: int) -> None: ...
+
+    def died(self, router: int) -> None: ...
+
+    def rerouted(self, router: int, trees: Trees) -> None: ...
+
+    def ways_changed(self, router: int, change: WaysChanged) -> None: ...
+
+    def reached(self, router: int, ticket: int) -> None: ...
+
+    def audited(self, router: int, answer: Audited) -> None: ...
+
+    def alarmed(self, router: int, text: str) -> None: ...
+
+    def new_epoch(self, router: int) -> None: ...
+
+
+class Node:
+    """A router in virtual time. `clients` maps a local client to the contents it wants (bits) and is written by `want`
+    and `unwant` alone."""
+
+    def __init__(
+        self,
+        name: str,
+        clock: Clock,
+        kit: RunParts,
+        matches: Matches,
+        paths: PathCache,
+        observer: Observer,
+        unix_ms: Callable[[], int],
+    ) -> None:
+        self.name = name
+        self.number = stable_number(name)
+        self.alive = False
+        self.is_leaving = False
+        self.epoch_file: int | None = None
+        self.clock_skew_ms = 0
+        """By how much the clock is wrong while the router starts; it is set right just after."""
+        self.clock_off_ms = 0
+        self.links: dict[int, tuple[SimulatedLink, int]] = {}
+        """Neighbour -> the link to it, and which side of that link this router is."""
+        self.core: AnyCore
+        self.forwarder: Forwarder
+        self.table: PureTable
+        self.sharing: Sharing
+        self.spaces = NO_SPACES
+        self.kept_spaces: tuple[SpaceStatement, ...] = ()
+        """The file of spaces: what this router starts with again, beside what its topology file says."""
+        self.clients: dict[int, int] = {}
+        self._clock = clock
+        self._kit = kit
+        self.lanes = Lanes(kit.classes.truths)
+        self._matches = matches
+        self._paths = paths
+        self._observer = observer
+        self._unix_ms = unix_ms
+        self.life = 0
+        self._armed_us: int | None = None
+        self._working = False
+        self._publishers: PublisherWindows
+        self._listeners: dict[int, tuple[int, ...]] = {}
+        self._linked: set[int] = set()
+        self._waiting: dict[int, deque[Packet]] = {}
+        """Neighbour -> the packets that came from it since one of them had to wait (R5c)."""
+
+    # Life and death.
+
+    def unix_ms(self) -> int:
+        """Return the time by this router's own clock, which may be off."""
+        return self._unix_ms() + self.clock_off_ms
+
+    def set_clock(self, off_ms: int) -> None:
+        """Set the clock to `off_ms` ahead of the right time."""
+        self.clock_off_ms = off_ms
+        if self.alive:
+            self.forwarder.epoch_max = 0  # read anew
+
+    def start(self) -> None:
+        """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
+        now_ms = self.unix_ms()
+        kept = self.epoch_file
+        epoch = now_ms + self.clock_skew_ms if kept is None or kept > now_ms + DAY_MS else kept + 1
+        self.epoch_file = epoch
+        self.life += 1
+        self.alive, self.is_leaving = True, False
+        self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
+        self.forwarder = self._kit.make_forwarder(self.number, epoch)
+        self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
+        self.forwarder.group_key = self.number.to_bytes(8, "little")
+        self.table = self._kit.table(self._matches)
+        self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
+        self._publishers = self._kit.windows()
+        self._armed_us = None
+        self._working = False
+        self._linked.clear()
+        self._waiting.clear()
+        self._observer.started(self.number, epoch)
+        self.spaces = NO_SPACES
+        self._carry_out(self.core.start(self._clock.now_us))
+        if self._kit.declared:
+            self._handle(SpacesStated((*self._kit.declared, *self.kept_spaces)))
+
+    def crash(self, silently: bool) -> None:
+        self.alive = False
+        for packet in (packet for packets in self._waiting.values() for packet in packets):
+            self._observer.lost_at_end(self.number, packet)
+        self._waiting.clear()
+        self._observer.died(self.number)
+        self.clients.clear()
+        self._listeners.clear()
+        for link, side in self.links.values():
+            link.end_died(side, silently)
+
+    def leave(self) -> None:
+        """Stop as on request: take nothing new from clients, and forward for a while."""
+        self.is_leaving = True
+        self._handle(Leave())
+
+    # What links bring.
+
+    def link_up(self, neighbour: int, session: int, cost: int) -> None:
+        self._observer.linked(self.number, neighbour, session, cost)
+        self._linked.add(neighbour)
+        self._handle(LinkUp(neighbour, session, cost))
+
+    def link_down(self, neighbour: int, session: int) -> None:
+        self._observer.unlinked(self.number, neighbour, session)
+        self._linked.discard(neighbour)
+        self._go_on(self.life)
+        self._handle(LinkDown(neighbour, session))
+
+    def heard(self, neighbour: int, session: int, body: Body) -> None:
+        self._observer.heard(self.number, neighbour, body)
+        self._handle(Heard(neighbour, session, body))
+        self._observer.learnt(self.number, body)
+
+    def sent(self, neighbour: int, session: int) -> None:
+        self._handle(Sent(neighbour, session))
+
+    def carried(self, neighbour: int, packet: Packet) -> None:
+        """Take a packet of `neighbour`, in the order in which packets came by its link: one that has to wait holds up
+        those behind it."""
+        self._waiting.setdefault(neighbour, deque()).append(packet)
+        self._go_on(self.life)
+
+    def _go_on(self, life: int) -> None:
+        """Take the packets that need not wait, until nothing more moves."""
+        has_moved = self.alive and life == self.life
+        while has_moved:
+            has_moved = False
+            for neighbour, packets in self._waiting.items():
+                while packets and not self._must_wait(neighbour, packets[0]):
+                    self._arrive(neighbour, packets.popleft())
+                    has_moved = True
+
+    def _must_wait(self, neighbour: int, packet: Packet) -> bool:
+        return self.forwarder.must_wait(packet.transit, neighbour, self._linked, self._clock.now_us, packet.root)
+
+    def _arrive(self, neighbour: int, packet: Packet) -> None:
+        transit, hops_left = packet.transit, packet.hops_left
+        if transit.epoch > self.forwarder.epoch_max:
+            self.forwarder.epoch_max = self.core.epoch_max(self._clock.now_us)
+        refusal = self.forwarder.arrive(transit, hops_left, neighbour, self._clock.now_us, packet.root)
+        if refusal is None:
+            message = packet.message
+            is_new = packet.passed_on is None and self._publishers.fresh(message.publisher, message.counter)
+            self._take(packet, neighbour, is_new)
+        else:
+            self._observer.refused(self.number, packet, neighbour, refusal.value)
+
+    # What clients do.
+
+    def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
+        """Add `filters` of a client; `contents` is everything that the client wants from now on."""
+        self._listen(client, contents)
+        self._handle(FiltersWanted(filters))
+
+    def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
+        self._listen(client, contents)
+        self._handle(Unwanted(filters))
+
+    def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        """Add `filters`, of a group, of a client; `contents` is all that it wants as a member from now on."""
+        self.sharing.want(client, group, contents)
+        self._handle(FiltersWanted(filters))
+
+    def quit(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
+        self.sharing.want(client, group, contents)
+        self._handle(Unwanted(filters))
+
+    def ask(self, event: Event) -> None:
+        self._handle(event)
+
+    def publish(self, message: SimulatedMessage) -> None:
+        if self.spaces and self.spaces.check(CONTENTS[message.content]) is not None:
+            message.tries.append(Try(self.number, self._clock.now_us, entered=False))
+            self._observer.unfit(self.number, message)
+            return
+        entry = self._publishers.enter(message.publisher, message.counter)
+        entered = entry in (EntryVerdict.NEW, EntryVerdict.NEW_AND_DELIVERED)
+        message.tries.append(Try(self.number, self._clock.now_us, entered))
+        if entered:
+            transit, hop_limit = self.forwarder.enter(self._clock.now_us)
+            root = self.forwarder.root_of(self._kit.classes.of(message.content), self._clock.now_us)
+            self._take(Packet(transit, hop_limit, message, root=root), None, entry is EntryVerdict.NEW)
+
+    def _listen(self, client: int, contents: int) -> None:
+        self._listeners.clear()
+        if contents:
+            self.clients[client] = contents
+        else:
+            self.clients.pop(client, None)
+
+    def _take(self, packet: Packet, came_from: int | None, is_new_here: bool) -> None:
+        transit, hops_left, message, hop, *_ = packet
+        self._observer.took(self.number, message)
+        clients = self._deliver(message, transit) if is_new_here else ()
+        choices = self.sharing.choices(packet, came_from, is_new_here)
+        if came_from is None and choices and packet.passed_on is None:
+            self._observer.chose(self.number, packet, choices)
+        matched: Collection[int] = () if packet.passed_on else self._wanting(packet)
+        listed, stated = packet.listed, packet.stated
+        if came_from is None and matched:
+            listed = self.forwarder.listed(matched, self._clock.now_us)
+            stated = self.forwarder.stated(matched, self._clock.now_us)
+        if choices:
+            matched = {*matched, *choices.values()} - {self.number}
+        departures: tuple[int, ...] = ()
+        if matched or packet.root is not None:
+            departures = self.forwarder.departures(transit.source, matched, self._clock.now_us, came_from, packet.root)
+        hops_left = self.forwarder.onward(hops_left, came_from)
+        onward = Packet(transit, hops_left, message, hop + 1, choices, packet.passed_on, listed, stated, packet.root)
+        went = {neighbour: self._carry(neighbour, onward) for neighbour in departures}
+        neighbours = tuple(neighbour for neighbour, is_away in went.items() if is_away)
+        dropped = tuple(neighbour for neighbour, is_away in went.items() if not is_away)
+        self._observer.passed(self.number, packet, came_from, Passing(clients, neighbours, dropped))
+        for group, router in choices.items():
+            if router == self.number:
+                if not self._share(packet, group):
+                    self._pass_on(packet, group)
+            elif self.forwarder.towards(router) is None:
+                self._observer.unshared(self.number, packet, group, Unshared.NO_WAY)
+
+    def _wanting(self, packet: Packet) -> Collection[int]:
+        """Return the routers that a message goes to: those that it lists, those of a set that is believed, or those
+        that are known to want it."""
+        if packet.listed is not None:
+            return packet.listed
+        believed = self.forwarder.believed(packet.stated)
+        return self.table.matching(packet.message.content) if believed is None else believed
+
+    # Worker groups.
+
+    def _share(self, packet: Packet, group: int) -> bool:
+        """Give a message to a member here, unless one had it; return whether there is one."""
+        client = self.sharing.member_for(packet.transit, group, packet.message.content)
+        if client is None:
+            return False
+        if self.sharing.is_new(packet.message, group):
+            self._observer.shared(client, packet, group)
+        else:
+            self._observer.unshared(self.number, packet, group, Unshared.SEEN)
+        return True
+
+    def _pass_on(self, packet: Packet, group: int) -> None:
+        """Send a message on to another router, once: this one was chosen, and has no member left."""
+        copy = None if packet.passed_on else self.sharing.passed_on(packet, group, self._clock.now_us)
+        if copy is None:
+            self._observer.unshared(self.number, packet, group, Unshared.NO_MEMBER)
+        else:
+            self._observer.passed_on(self.number, copy)
+            self._take(copy, None, is_new_here=False)
+
+    def _carry(self, neighbour: int, packet: Packet) -> bool:
+        link, side = self.links[neighbour]
+        return link.carry(side, DATA_BYTES, packet)
+
+    def _deliver(self, message: SimulatedMessage, entry: TransitId) -> tuple[int, ...]:
+        """Deliver to local clients; returns those that got the message."""
+        listeners = self._listeners.get(message.content)
+        if listeners is None:
+            content = message.content
+            listeners = tuple(client for client, contents in self.clients.items() if contents >> content & 1)
+            self._listeners[content] = listeners
+        for client in listeners:
+            self._observer.delivered(client, message, entry)
+        return listeners
+
+    # The core.
+
+    def _handle(self, event: Event) -> None:
+        self._carry_out(self.core.handle(event, self._clock.now_us))
+
+    def _carry_out(self, commands: list[Command]) -> None:
+        for command in commands:
+            _CARRY_OUT[type(command)](self, command)
+        core = self.core
+        if self.forwarder.reuses:
+            self.forwarder.tables = core.tables
+        due_us = core.due_us
+        if due_us is not None and (self._armed_us is None or due_us < self._armed_us):
+            self._armed_us = due_us
+            self._clock.at(max(due_us, self._clock.now_us), self._tick, (self.life, due_us))
+        if core.has_work and not self._working:
+            self._working = True
+            self._clock.after(WORK_AFTER_US, self._work, self.life)
+
+    def _tick(self, armed: tuple[int, int]) -> None:
+        life, due_us = armed
+        if not self.alive or life != self.life or due_us != self._armed_us:
+            return
+        self._armed_us = None
+        now = self._clock.now_us
+        due = self.core.due_us
+        self._carry_out(self.core.handle(Tick(), now) if due is not None and due <= now else [])
+
+    def _work(self, life: int) -> None:
+        if self.alive and life == self.life:
+            self._working = False
+            self._carry_out(self.core.work(self._clock.now_us))
+
+    def _send(self, command: Send) -> None:
+        body = command.body
+        size = control.size(body)
+        self._observer.sent(self.number, command.to, body, size)
+        for neighbour, session in command.to:
+            link, side = self.links[neighbour]
+            link.send(side, session, size, body, command.is_told)
+
+    def _install(self, command: Install) -> None:
+        self.table.install(command.issuer, command.added, command.removed)
+
+    def _reroute(self, command: Reroute) -> None:
+        self.forwarder.reroute(command.trees, self._clock.now_us, command.is_whole, command.forest)
+        self._clock.at(max(self.forwarder.waits_until_us, self._clock.now_us), self._go_on, self.life)
+        self._observer.rerouted(self.number, command.trees)
+
+    def _name_roots(self, command: NameRoots) -> None:
+        self.forwarder.name_roots(command.roots)
+
+    def _ways_changed(self, command: WaysChanged) -> None:
+        self._observer.ways_changed(self.number, command)
+
+    def _forget(self, command: Forget) -> None:
+        self.forwarder.epoch_max = 0
+        self.forwarder.forget(command.router)
+
+    def _bound_source(self, command: BoundSource) -> None:
+        self.forwarder.epoch_max = 0
+        self.forwarder.bound(command.router, command.epoch_max)
+
+    def _raise_epoch(self, command: RaiseEpoch) -> None:
+        self.epoch_file = command.epoch
+        self.forwarder.raise_epoch(command.epoch)
+        self._observer.new_epoch(self.number)
+
+    def _reached(self, command: Reached) -> None:
+        self._observer.reached(self.number, command.ticket)
+
+    def _audited(self, command: Audited) -> None:
+        self._observer.audited(self.number, command)
+
+    def _check_by(self, command: CheckBySpaces) -> None:
+        self.spaces = SpaceSet(command.spaces, NAMING)
+
+    def _alarm(self, command: Alarm) -> None:
+        self._observer.alarmed(self.number, command.text)
+
+
+_CARRY_OUT: Final = cast(
+    "dict[type, Callable[[Node, Command], None]]",
+    {
+        Send: Node._send,
+        Install: Node._install,
+        Reroute: Node._reroute,
+        NameRoots: Node._name_roots,
+        WaysChanged: Node._ways_changed,
+        Forget: Node._forget,
+        BoundSource: Node._bound_source,
+        RaiseEpoch: Node._raise_epoch,
+        Reached: Node._reached,
+        Audited: Node._audited,
+        CheckBySpaces: Node._check_by,
+        Alarm: Node._alarm,
+    },
+)

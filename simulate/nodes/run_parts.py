@@ -1,0 +1,85 @@
+"""The parts that the routers of a run are made of.
+
+Law: a strategy is chosen by its name; whatever else may differ between runs (a rule left out) is a part of `RunParts`.
+The product's code has no switches for experiments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from tamis.protocol.strategies import DEFAULT, StrategyFacts
+from tamis.protocol.wire.routing_bodies import SpaceStatement
+from tamis.router.core.commands import Command
+from tamis.router.core.core import CoreParts, CoreSettings
+from tamis.router.core.events import Event
+from tamis.router.core.strategies.registry import STRATEGIES
+from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.ways.reuse import HeldTables
+from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
+from tamis.simulate.nodes.direction import Direction
+from tamis.simulate.oracle.asked import ASKED_BY, AskedBy
+from tamis.simulate.twin.filter_index import PureIndex
+from tamis.simulate.twin.forwarder import Forwarder
+from tamis.simulate.twin.policies import POLICIES
+from tamis.simulate.twin.table import PureTable
+from tamis.simulate.twin.windows import PublisherWindows
+
+
+class AnyCore(Protocol):
+    """What the simulator needs of a core, whatever its strategy."""
+
+    @property
+    def due_us(self) -> int | None: ...
+
+    @property
+    def has_work(self) -> bool: ...
+
+    @property
+    def tables(self) -> HeldTables: ...
+
+    def epoch_max(self, now_us: int) -> int: ...
+
+    def start(self, now_us: int) -> list[Command]: ...
+
+    def handle(self, event: Event, now_us: int) -> list[Command]: ...
+
+    def work(self, now_us: int) -> list[Command]: ...
+
+
+Wall = Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """The classes and settings that routers and links of a run are built from. `parts` are put in
+    place of the usual ones; the index of covering is the twin's, whichever they are."""
+
+    strategy: str = DEFAULT.name
+    settings: CoreSettings = field(default_factory=CoreSettings)
+    parts: CoreParts = field(default_factory=CoreParts)
+    forwarder: type[Forwarder] = Forwarder
+    windows: type[PublisherWindows] = PublisherWindows
+    direction: type[Direction] = Direction
+    table: type[PureTable] = PureTable
+    classes: RunClasses = NO_CLASSES
+    declared: tuple[SpaceStatement, ...] = ()
+    """What the topology file of each router says of spaces."""
+
+    @property
+    def facts(self) -> StrategyFacts:
+        return STRATEGIES[self.strategy].facts
+
+    @property
+    def asked_by(self) -> AskedBy:
+        """What the judge expects routers to ask for."""
+        return ASKED_BY[self.facts.asks]
+
+    def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
+        parts = replace(self.parts, index=PureIndex)
+        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, parts, unix_ms)
+
+    def make_forwarder(self, me: int, epoch: int) -> Forwarder:
+        return self.forwarder(me, epoch, self.settings.times, POLICIES[STRATEGIES[self.strategy].policy])

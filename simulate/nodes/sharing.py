@@ -1,0 +1,85 @@
+"""R16: what a router in virtual time does for worker groups: members, choices, and copies that are passed on.
+
+Law: as in `node.py` no rule is kept here; the forwarder chooses. A member is a client of this router in one group;
+which of several members gets a message is chance by the message, as it is in the switch among members with nothing
+waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from tamis.simulate.nodes.message import Packet, SimulatedMessage
+from tamis.simulate.twin.forwarder import Forwarder, TransitId
+from tamis.simulate.twin.group_choice import Choices, Weights, turn_of
+from tamis.simulate.twin.table import PureTable
+from tamis.simulate.twin.windows import PublisherWindows
+
+
+class Unshared(Enum):
+    """Why a router drops a message that one of its members should have had."""
+
+    SEEN = "a member had an earlier try of it"
+    NO_MEMBER = "no member left"
+    NO_WAY = "no way to the router that was chosen"
+
+
+class Sharing:
+    """The worker groups of one life of a router. `members` maps the number of a group to its members here, and each to
+    the contents that it wants as one (bits)."""
+
+    def __init__(self, me: int, forwarder: Forwarder, table: PureTable, windows: type[PublisherWindows]) -> None:
+        self.members: dict[int, dict[int, int]] = {}
+        self._me = me
+        self._forwarder = forwarder
+        self._table = table
+        self._windows: dict[int, PublisherWindows] = {}
+        self._make_windows = windows
+
+    def want(self, client: int, group: int, contents: int) -> None:
+        """A client wants `contents` as a member of `group` from now on; 0: it is none any more."""
+        members = self.members.setdefault(group, {})
+        if contents:
+            members[client] = contents
+        else:
+            members.pop(client, None)
+
+    def choices(self, packet: Packet, came_from: int | None, is_new: bool) -> Choices:
+        """Return the choices that go with a message. One that this router has had from elsewhere was chosen for
+        there."""
+        if packet.passed_on is not None:
+            return packet.choices
+        if came_from is None and not is_new:
+            return {}
+        stated = None if came_from is None else packet.choices
+        return self._forwarder.choices(packet.transit, self._weights(packet.message.content), stated)
+
+    def is_new(self, message: SimulatedMessage, group: int) -> bool:
+        """Note that a member here gets a message; return whether none got an earlier try of it."""
+        windows = self._windows.setdefault(group, self._make_windows())
+        return windows.fresh(message.publisher, message.counter)
+
+    def member_for(self, transit: TransitId, group: int, content: int) -> int | None:
+        """Return the member that gets a message; None: there is none here."""
+        fitting = sorted(client for client, contents in self.members.get(group, {}).items() if contents >> content & 1)
+        return fitting[turn_of(b"", transit, group) % len(fitting)] if fitting else None
+
+    def passed_on(self, packet: Packet, group: int, now_us: int) -> Packet | None:
+        """Return the copy for another router with members, in the place of this one, which has none left: it enters
+        the network here, for that router alone. None: there is no other."""
+        weights = self._weights(packet.message.content).get(group, {})
+        router = self._forwarder.another(packet.transit, group, weights)
+        if router is None:
+            return None
+        transit, hops = self._forwarder.enter(now_us)
+        return Packet(transit, hops, packet.message, packet.hop, {group: router}, packet.transit)
+
+    def _weights(self, content: int) -> Mapping[int, Weights]:
+        """Return for each group how many members the routers have for `content`."""
+        weights = self._table.members(content)
+        for group, members in self.members.items():
+            own = sum(contents >> content & 1 for contents in members.values())
+            if own:
+                weights.setdefault(group, {})[self._me] = own
+        return weights

@@ -1,0 +1,308 @@
+"""R5b, R6, R11, R16: where a message goes between routers. This is the pure twin of the C switch.
+
+Law: a *generation* is the trees of one topology. The newest is in force; an earlier one stays in force while `now_us`
+is less than `tree_hold_us` past the moment the next one followed it, and while it is among the last four. A message is
+taken from the parent of any generation in force, and goes to all links under which any generation in force has a router
+that wants it, as the policy of the strategy says for each generation (`policies.py`). Which way a message goes is
+decided by the number of its source alone or, for one that names a root (`forest.py`), by that of the root: along its
+tree it is taken from where its source lies, and goes towards the root, whoever wants it.
+
+The order of judgement is part of the law: first the parent, so that a neighbour that is none cannot spend a counter;
+then the epoch, which must be one that is believed; then the window, which notes the counter; then the hops, so that a
+message on its last leg is spent. Every link a message crosses after the first takes one hop from it, and a message that
+comes with none left is refused.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple, Protocol
+
+from tamis.protocol.messages import Message
+from tamis.protocol.wire.extensions import RouterSet
+from tamis.router.core.commands import ANY_EPOCH
+from tamis.router.core.plausible import EPOCH_MAX
+from tamis.router.core.times import Times
+from tamis.router.core.ways.forest import NO_FOREST, Forest
+from tamis.router.core.ways.layer import HOPS_TO_SPARE
+from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
+from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees
+from tamis.simulate.twin.group_choice import Choices, Weights, choose, pick, turn_of
+from tamis.simulate.twin.policies import WANTED, Policy
+from tamis.simulate.twin.windows import ReachedStamps, TransitWindows, WindowPlace
+
+
+class WantsTable(Protocol):
+    """R6: which issuers want a message; topology does not enter into it."""
+
+    def install(self, issuer: int, added: Mapping[int, bytes], removed: Collection[int]) -> None:
+        """Add packed filters by id, then remove ids."""
+
+    def matching(self, message: Message) -> Collection[int]:
+        """Return each issuer with a filter that the message satisfies, once."""
+
+
+class TransitId(NamedTuple):
+    """The stamp that a message gets where it enters the network; (epoch, counter) of one source never repeat."""
+
+    source: int
+    epoch: int
+    counter: int
+
+
+class TransitRefusal(enum.Enum):
+    """Why a message that came over a link goes no farther."""
+
+    NOT_FROM_PARENT = "not from a parent"
+    EPOCH = "of an epoch that is not believed"
+    SEEN = "seen before"
+    NO_HOPS_LEFT = "no hops left"
+
+
+class _Generation(NamedTuple):
+    trees: Trees
+    forest: Forest
+    until_us: int | None
+    """When the generation is over; None: it is the newest."""
+
+    def in_force(self, now_us: int) -> bool:
+        return self.until_us is None or now_us < self.until_us
+
+    def trees_of(self, root: int | None) -> Trees | None:
+        """Return the trees by which messages go that name a root, or (None) none. None: it has no tree of that root."""
+        return self.trees if root is None else self.forest.trees.get(root)
+
+
+class Forwarder:
+    """The decisions of one router about messages. Before the first `reroute` it takes none and sends none."""
+
+    def __init__(self, me: int, epoch: int, times: Times, policy: Policy = WANTED) -> None:
+        self.me: Final = me
+        self._policy = policy
+        self._epoch = epoch
+        self._counter = 0
+        self._hold_us = times.tree_hold_us
+        self._wait_us = min(times.way_wait_us, times.tree_hold_us)
+        self.waits_until_us = 0
+        """R5c: until then messages by new ways wait for those by old ones."""
+        self._generations: deque[_Generation] = deque()  # the newest first; those that are over, at the end
+        self._windows = TransitWindows()
+        self._reached = ReachedStamps()
+        """R5c: since the newest trees, while messages wait for older ways."""
+        self._leapers: dict[int, int] = {}
+        """Source -> the neighbour by which its messages last leapt far ahead."""
+        self.epoch_max = EPOCH_MAX
+        """The highest epoch that messages are taken of."""
+        self._bounds: dict[int, int] = {}
+        """Source -> the highest epoch of its messages, where that differs from `epoch_max`."""
+        self.group_key = b""
+        """R16: the key of the hash by which routers of members are chosen."""
+        self.tables: HeldTables = NO_TABLES
+        """R13: what is in the table of what others want, once all of it is."""
+
+    def reroute(self, trees: Trees, now_us: int, is_whole: bool = True, forest: Forest = NO_FOREST) -> None:
+        """Put `trees` and `forest` in force. `is_whole`: no way has broken within the hold."""
+        self._forget(now_us)
+        self.waits_until_us = now_us + self._wait_us if is_whole else 0
+        self._reached.clear()
+        if self._generations:
+            self._generations[0] = self._generations[0]._replace(until_us=now_us + self._hold_us)
+        self._generations.appendleft(_Generation(trees, forest, None))
+        while len(self._generations) > GENERATIONS_MAX:
+            self._generations.pop()
+
+    def name_roots(self, roots: tuple[int, ...]) -> None:
+        """E10: let messages that enter from now on name these roots, of which the newest forest has the trees."""
+        newest = self._generations[0]
+        self._generations[0] = newest._replace(forest=replace(newest.forest, roots=roots))
+
+    def raise_epoch(self, epoch: int) -> None:
+        """R9: give messages that enter from now on the new epoch, and count them from 1 again."""
+        if epoch == self._epoch:
+            raise ValueError(f"epoch {epoch} is that of before")
+        self._epoch, self._counter = epoch, 0
+
+    def forget(self, source: int) -> None:
+        """R8: forget `source`, of which nothing is known any more: its messages may come with any epoch."""
+        self._windows.forget(source)
+        self._leapers.pop(source, None)
+        self._bounds.pop(source, None)
+
+    def bound(self, source: int, epoch_max: int) -> None:
+        """Take messages of `source` up to `epoch_max` from now on, and forget those of later epochs that were taken.
+        ANY_EPOCH removes the bound: `epoch_max` of all sources holds."""
+        if epoch_max == ANY_EPOCH:
+            self._bounds.pop(source, None)
+        else:
+            self._bounds[source] = epoch_max
+            self._windows.forget_above(source, epoch_max)
+
+    def enter(self, now_us: int) -> tuple[TransitId, int]:
+        """Return the stamp and the hop limit of a message that enters here. The limit is the largest of the generations
+        in force, as the message may take the ways of each."""
+        self._forget(now_us)
+        self._counter += 1
+        return TransitId(self.me, self._epoch, self._counter), self.hop_limit()
+
+    def hop_limit(self) -> int:
+        """Return the hop limit of what begins its way here."""
+        trees = [tree for each in self._generations for tree in (each.trees, *each.forest.trees.values())]
+        return max([tree.hop_limit() for tree in trees], default=HOPS_TO_SPARE)
+
+    def root_of(self, classes: Collection[int], now_us: int) -> int | None:
+        """Return the root that a message names which enters here and is in these classes; None: it names none."""
+        self._forget(now_us)
+        return self._generations[0].forest.root_of(classes) if self._generations else None
+
+    def arrive(
+        self, transit: TransitId, hops_left: int, came_from: int, now_us: int, root: int | None = None
+    ) -> TransitRefusal | None:
+        """Judge a message that came over a link. `root`: along whose tree it goes, if it names one. None: take it,
+        deliver it, and send it on with one hop less."""
+        self._forget(now_us)
+        if not self.takes_from(transit.source, came_from, root):
+            return TransitRefusal.NOT_FROM_PARENT
+        place = self._windows.place(*transit)
+        if place is not WindowPlace.NEAR and transit.epoch > self._bounds.get(transit.source, self.epoch_max):
+            return TransitRefusal.EPOCH  # what is near is of an epoch that was believed
+        self._judge_leap(transit, came_from, place, root)
+        is_fresh = self._windows.fresh(*transit)
+        if now_us < self.waits_until_us:
+            self._reached.note(*transit, root)
+        if not is_fresh:
+            return TransitRefusal.SEEN
+        return TransitRefusal.NO_HOPS_LEFT if hops_left == 0 else None
+
+    def must_wait(
+        self, transit: TransitId, came_from: int, linked: Collection[int], now_us: int, root: int | None = None
+    ) -> bool:
+        """R5c: return whether a message that came by one way of its source (and root) waits for an earlier one: a
+        linked neighbour on an older way has not yet brought that message or a later one that goes by the same tree. A
+        way is as old as the oldest trees that have it, of those that are in force for as long as messages wait. Ask
+        again when something has come by another way, a link has gone, or `waits_until_us` is over."""
+        if now_us >= self.waits_until_us or self._reached.has(*transit, root) or self._windows.has_seen(*transit):
+            return False
+        self._forget(now_us)
+        ages: dict[int | None, int] = {}
+        for age, trees in enumerate(self._trees(root, self.waits_until_us)):
+            ages[trees.parent(transit.source)] = age
+        mine = ages.get(came_from)
+        return mine is not None and any(age > mine and parent in linked for parent, age in ages.items())
+
+    def takes_from(self, source: int, neighbour: int | None, root: int | None = None) -> bool:
+        """Return whether `neighbour` is the parent of `source` in any generation in force, along the tree of `root` or
+        (None) in its own."""
+        return any(self._policy.accept(trees, source, neighbour) for trees in self._trees(root))
+
+    def _trees(self, root: int | None, until_us: int = 0) -> Iterator[Trees]:
+        """Yield the trees in force by which a message goes that names `root` or (None) none, the newest first; those
+        alone that are in force until `until_us`."""
+        for generation in self._generations:
+            trees = generation.trees_of(root)
+            if trees is not None and (generation.until_us is None or generation.until_us >= until_us):
+                yield trees
+
+    def _judge_leap(self, transit: TransitId, came_from: int, place: WindowPlace, root: int | None) -> None:
+        """Note by which neighbour a source leapt far ahead, and undo the leap when that neighbour is a parent of the
+        source no longer: then a message far behind that comes by another way begins a new window, so that a past parent
+        mutes nobody."""
+        source, leaper = transit.source, self._leapers.get(transit.source)
+        if place is WindowPlace.AHEAD:
+            self._leapers[source] = came_from
+        elif (
+            place is WindowPlace.BEHIND
+            and leaper not in (None, came_from)
+            and not self.takes_from(source, leaper, root)
+        ):
+            self._windows.forget(source)
+            self._leapers[source] = came_from
+
+    def departures(
+        self,
+        source: int,
+        matched: Collection[int],
+        now_us: int,
+        came_from: int | None = None,
+        root: int | None = None,
+    ) -> tuple[int, ...]:
+        """Return the links on which a message of `source` goes out, ascending: those under which a router of `matched`
+        lies, never the link it came from (None: it entered here). Along the tree of `root` it goes towards the root,
+        too. A link of an earlier generation may be gone meanwhile."""
+        self._forget(now_us)
+        links: set[int] = set()
+        for trees in self._trees(root):
+            links.update(self._policy.targets(trees, source if root is None else root, matched))
+            up = None if root is None else trees.parent(root)
+            links.update(() if up is None else (up,))
+        return tuple(sorted(link for link in links if link != came_from))
+
+    def listed(self, matched: Collection[int], now_us: int) -> frozenset[int] | None:
+        """Return the routers that are listed in a message which enters here: those of `matched` that lie on a way from
+        here in any generation in force. None: none are listed, so each router on its way matches it."""
+        self._forget(now_us)
+        below = [generation.trees.below(self.me) for generation in self._generations]
+        found = frozenset(router for router in matched if any(router in each for each in below))
+        return found if 0 < len(found) <= self._policy.destinations_max else None
+
+    @property
+    def reuses(self) -> bool:
+        """Whether it needs to know what is in the table (`tables`)."""
+        return self._policy.reuses
+
+    def stated(self, matched: Collection[int], now_us: int) -> RouterSet | None:
+        """R13: return the set of `matched` that a message gets which enters here. None: it gets none, as its policy has
+        none, or while several generations are in force, the older of which reach routers that the newest does not."""
+        self._forget(now_us)
+        if not self._policy.reuses or len(self._generations) != 1:
+            return None
+        return self.tables.set_of(matched)
+
+    def believed(self, stated: RouterSet | None) -> frozenset[int] | None:
+        """R13: return the routers that want a message with a set, if it was made of tables that equal this router's.
+        None: this router matches it."""
+        return self.tables.believed(stated) if stated is not None and self._policy.reuses else None
+
+    # --- worker groups
+
+    def choices(self, transit: TransitId, members: Mapping[int, Weights], stated: Choices | None) -> Choices:
+        """R16: return at which routers groups get a message. `stated` is what it says itself, and stands; None: the
+        message enters here, and one of the routers in reach is chosen for each group. `members` names those that state
+        members, this router among them where it has some."""
+        if stated is not None:
+            return stated
+        within = {group: self._within(weights, {self.me}) for group, weights in members.items()}
+        return choose(self.group_key, transit, within)
+
+    def another(self, transit: TransitId, group: int, weights: Weights) -> int | None:
+        """R16: return the router that gets a message in the place of this one, which was chosen and has no member left;
+        None: there is none in reach."""
+        return pick(self._within(weights, frozenset()), turn_of(self.group_key, transit, group))
+
+    def towards(self, router: int) -> int | None:
+        """Return the neighbour by which a message for `router` alone goes on: by the newest trees that have a way.
+        None: none has."""
+        ways = (generation.trees.next_hop(router) for generation in self._generations)
+        return next((way for way in ways if way is not None), None)
+
+    def _within(self, weights: Weights, reach: Collection[int]) -> Weights:
+        """Return the part of `weights` about routers that messages from here get to by the newest trees, or are in
+        `reach`; where it has none, by older trees in force (R5b)."""
+        for generation in self._generations:
+            below = generation.trees.below(self.me)
+            within = {router: each for router, each in weights.items() if router in below or router in reach}
+            if within:
+                return within
+        return {router: each for router, each in weights.items() if router in reach}
+
+    def onward(self, hops_left: int, came_from: int | None) -> int:
+        """Return the hops left that copies of a message get, which came with `hops_left`, or (`came_from` None) entered
+        here."""
+        return self._policy.annotate(hops_left, came_from)
+
+    def _forget(self, now_us: int) -> None:
+        """Let the trees go of the generations whose time is over; such a generation never comes back."""
+        while self._generations and not self._generations[-1].in_force(now_us):
+            self._generations.pop()
