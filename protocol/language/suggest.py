@@ -6,8 +6,9 @@ that other languages have for the operators, and constructions that people bring
 
 from __future__ import annotations
 
-import difflib
 import enum
+
+from tamis.protocol.nearest import nearest
 
 
 class Position(enum.Enum):
@@ -60,8 +61,7 @@ def for_operator(word: str) -> str:
         return _NO_NOT_IN
     if word in _REGEXES:
         return "there are no regular expressions; prefix, suffix and contains look into strings"
-    near = difflib.get_close_matches(word, _WORD_OPERATORS, n=1)
-    meant = _ELSEWHERE.get(word) or (near[0] if near else None)
+    meant = _ELSEWHERE.get(word) or nearest(word, _WORD_OPERATORS)
     return f"did you mean `{meant}`?" if meant else ""
 
 
@@ -106,5 +106,5 @@ def _for_end(kind: str, word: str) -> str:
 
 
 def _close(word: str, words: tuple[str, ...], likeness_min: float = 0.6) -> str:
-    near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=likeness_min)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(word, words, likeness_min)
+    return f"did you mean `{near}`?" if near else ""

@@ -24,6 +24,7 @@ from tamis.cli import contexts
 from tamis.cli.extras import router_extra
 from tamis.cli.other_address import SCHEMES, admin_of
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
@@ -198,4 +199,7 @@ def private_word(path: Path) -> str:
     words = path.read_bytes().split()
     if len(words) != 1:
         raise click.UsageError(f"{path}: a token file holds one word, the token, and this one has {len(words)}")
-    return words[0].decode("ascii", errors="replace")
+    word = words[0].decode("ascii", errors="replace")
+    if not word.isascii() or len(word) > CREDENTIAL_BYTES_MAX:
+        raise click.UsageError(f"{path}: a token has at most {CREDENTIAL_BYTES_MAX:,} ASCII characters")
+    return word

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from tamis.cli import contexts
-from tamis.cli.connecting import refusals
+from tamis.cli.admin import private_word
+from tamis.cli.connecting import certificates_in, refusals, token_in
 from tamis.cli.contexts import VARIABLE, VARIABLES, Context
 from tamis.cli.tables import columns
 
@@ -54,6 +55,9 @@ def add(
     """Keep the context CONTEXT, in the place of one of that name."""
     addresses = tuple(address for told in urls for address in contexts.split(told))
     _check(addresses, name)
+    for file, read in ((token_file, token_in), (ca, certificates_in), (admin_token_file, private_word)):
+        if file is not None:
+            read(Path(file))
     if admin is not None and Path(admin).is_file():
         admin = str(Path(admin).resolve())
     made = Context(addresses, admin, _whole(token_file), _whole(ca), name, _whole(admin_token_file))

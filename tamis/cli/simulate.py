@@ -98,8 +98,10 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     from tamis.simulate.breaks import BREAKS
     from tamis.simulate.run import Scenario, plan_of
 
-    rule = options["rule"]
-    if rule is not None and (rule not in BREAKS or not BY_NAME[options["strategy"]].loses_nothing):
+    rule, strategy, layer = options["rule"], BY_NAME[options["strategy"]], options["broadcast"]
+    if strategy.layer is not None and layer not in (None, strategy.layer):
+        raise click.UsageError(f"--broadcast: strategy {strategy.name} goes by {strategy.layer}, not by {layer}")
+    if rule is not None and (rule not in BREAKS or not strategy.loses_nothing):
         raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with a strategy that loses nothing: {_sound()}")
     if rule is not None:
         soon = BREAKS[rule]

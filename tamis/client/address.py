@@ -47,7 +47,7 @@ def parse_address(text: str) -> Endpoint:
     except ValueError as error:
         raise _bad(text, str(error)) from None
     if parts.query or parts.fragment or "@" in parts.netloc:
-        raise _bad(text, "the token, and all else, is given beside the address")
+        raise _bad(text, "it has a host and a port alone; a name and a token are given beside it")
     if parts.scheme == "tamis+unix":
         return _unix(text, parts.netloc, parts.path)
     if parts.scheme not in ("tamis", "tamis+tls"):

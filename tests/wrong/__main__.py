@@ -10,7 +10,7 @@ from tests.wrong.case import Answer, Case
 from tests.wrong.commands import FILES
 from tests.wrong.draw import drawn
 from tests.wrong.grade import faults
-from tests.wrong.run import answer, place
+from tests.wrong.run import answer, at_place, place
 from tests.wrong.topologies import GOOD
 
 
@@ -22,8 +22,9 @@ def main() -> int:
     told = parser.parse_args()
     bad = 0
     with place() as at:
-        for number, case in enumerate(drawn(told.seed, told.count), 1):
-            got = answer(case, at)
+        for number, drawn_case in enumerate(drawn(told.seed, told.count), 1):
+            case = at_place(drawn_case, at)
+            got = answer(case, at.router)
             found = list(faults(case, got))
             bad += bool(found)
             if found or not told.only_bad:
@@ -35,6 +36,7 @@ def main() -> int:
 
 def _shown(number: int, case: Case, got: Answer, found: list[str]) -> str:
     files = "".join(f"  {line}\n" for name, data in case.files.items() for line in _changes(name, data))
+    files += f"  stdin {case.stdin[:100]!r}\n" if case.stdin else ""
     said = "".join(f"  > {line[:1000]}\n" for line in (got.out + got.err).splitlines()[:12])
     judged = "".join(f"  BAD {fault}\n" for fault in found)
     return f"{number}. {case.mutation}\n  $ {case.shown[:300]}\n{files}{said}  exit code {got.code}\n{judged}\n"

@@ -14,7 +14,7 @@ CHARACTERS_MAX: Final = 600
 """Of one answer: a sentence, and perhaps the keys or values that there are."""
 LINES_MAX: Final = 5
 """A sentence, the place with its caret, and a hint."""
-_NEVER: Final = ("Traceback", "pydantic", "NoneType", "<class", "Errno", "object at 0x", "AssertionError")
+_NEVER: Final = ("Traceback", "pydantic", "<class", "Errno", "object at 0x", "AssertionError")
 
 
 def faults(case: Case, answer: Answer) -> Iterator[str]:

@@ -13,7 +13,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -57,16 +57,20 @@ def place() -> Iterator[Place]:
             yield Place(router.client, router.admin.removeprefix("http://"), str(bound.getsockname()[1]))
 
 
-def answer(case: Case, at: Place) -> Answer:
-    """Return what `case` gets."""
+def at_place(case: Case, at: Place) -> Case:
+    """Return `case` with addresses in place of their marks."""
+    return replace(case, words=tuple(map(at.told, case.words)), where=tuple(map(at.told, case.where)))
+
+
+def answer(case: Case, router: str) -> Answer:
+    """Return what `case` gets; calls are those of a client of `router`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write(folder / "files", case)
         (folder / "stdin").write_bytes(case.stdin)
-        words = tuple(map(at.told, case.words))
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([*_PRELOADED])
-        child = context.Process(target=_child, args=(name, words, case.is_call, at.router))
+        child = context.Process(target=_child, args=(name, case.words, case.is_call, router))
         child.start()
         child.join(PATIENCE_S)
         is_late = child.is_alive()

@@ -29,12 +29,12 @@ def wrong_predicate(rng: Random) -> tuple[str, str]:
 
 
 def _foreign_operator(rng: Random, text: str) -> str:
-    foreign = ("==", "=>", "=~", "&&", "~", "like", "is", "startswith", "<>", "!", ":=", "matches", "not in", "has", "%")
+    foreign = ("==", "=>", "=~", "&&", "~", "like", "is", "startswith", "!", ":=", "matches", "not in", "has", "%")
     return re.sub(r">=|<=|!=|[<>=]|prefix|contains", rng.choice(foreign), text, count=1)
 
 
 def _foreign_join(rng: Random, text: str) -> str:
-    return re.sub(r" (and|or) ", f" {rng.choice(('&&', '||', ',', ';', 'AND ALSO', 'xor', '&', 'adn', '+'))} ", text, count=1)
+    return re.sub(r" (and|or) ", f" {rng.choice(('AND THEN', ',', ';', 'AND ALSO', 'xor', '&', 'adn', '+'))} ", text, count=1)
 
 
 def _token_lost(rng: Random, text: str) -> str:
@@ -85,7 +85,7 @@ def _too_long(rng: Random, text: str) -> str:
 
 
 def _odd_name(rng: Random, text: str) -> str:
-    return rng.choice(("7up = 1", "a-b = 1", "größe = 1 and", "a..b =", "a b = 1", "$x = 1", "`x = 1", "@ = 1", "x.y. = = 2"))
+    return rng.choice(("7up = 1", "größe = 1 and", "a..b =", "a b = 1", "$x = 1", "`x = 1", "@ = 1", "x.y. = = 2"))
 
 
 _DAMAGES: tuple[Damage, ...] = (
@@ -98,7 +98,7 @@ def wrong_attributes(rng: Random) -> tuple[str, ...]:
     """Return the words of a message that is none."""
     wrong = rng.choice(
         (
-            *("severity", "=6", "severity =6", 'note="two', "a=1 b=2", "7up=3", "a-b=1", "x=1e999", "n=99999999999999999999"),
+            *("severity", "=6", "severity =6", 'note="two', "a=1 b=2", "7up=3", "x=1e999", "n=99999999999999999999"),
             *('{"a": [1]}', '{"a": null}', '{"a": 1', "{a: 1}", '{"a": NaN}', '{"a": 1, "a": 2}', "{}}", "[1]", "'a'=1"),
             *("x" * 300 + "=1", "a=" + "x" * 70_000, "`a=1", '"a"=1', "a:1", "severity==6", "--", "severity>5", "a=\u201cb c\u201d d=1"),
         )

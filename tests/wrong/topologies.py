@@ -28,7 +28,6 @@ _TAKE_A_FILE = (
     ("space", "show", "trades", FILE),
     ("sub", "--spaces", FILE, "trades: price < 5"),
     ("simulate", "--topology", FILE, "--ops", "10"),
-    ("logs", FILE),
     ("records", "cat", FILE),
     ("reload", FILE),
 )
