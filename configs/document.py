@@ -73,7 +73,7 @@ def read_document(source: str | bytes) -> Document:
 
 def _checked_text(source: str | bytes, document: Document) -> str:
     if len(source) > FILE_BYTES_MAX:
-        _fail(document, FilePlace(1, 1), f"the file has more than {FILE_BYTES_MAX} bytes")
+        _fail(document, FilePlace(1, 1), f"the file has more than {FILE_BYTES_MAX:,} bytes")
     text = _decoded(source, document) if isinstance(source, bytes) else source
     text = text.removeprefix("\ufeff")
     bad = _FORBIDDEN.search(text)
@@ -196,7 +196,7 @@ class _Composer:
     def _count(self, event: yaml.Event, path: Path) -> None:
         self._nodes += 1
         if self._nodes > NODES_MAX:
-            _fail(self._document, _place(event), f"the file has more than {NODES_MAX} keys and values")
+            _fail(self._document, _place(event), f"the file has more than {NODES_MAX:,} keys and values")
         if len(path) > DEPTH_MAX:
             _fail(self._document, _place(event), f"nested more than {DEPTH_MAX} deep")
 

@@ -112,7 +112,7 @@ def _range(path: Path) -> str:
     metadata = [*field.metadata, *_metadata_within(field.annotation)] if field else []
     ends = [getattr(bound, end) for bound in metadata for end in ("ge", "le") if getattr(bound, end, None) is not None]
     divisors = [bound.multiple_of for bound in metadata if getattr(bound, "multiple_of", None) is not None]
-    between = f" from {min(ends)} to {max(ends)}" if ends else ""
+    between = f" from {min(ends):,} to {max(ends):,}" if ends else ""
     return between + "".join(f", a multiple of {divisor}" for divisor in divisors)
 
 

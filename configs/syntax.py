@@ -6,6 +6,7 @@ Law: a bracket or quote that is left open is pointed at itself, and not at the l
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import yaml
 
@@ -23,57 +24,49 @@ def syntax_mistake(text: str, error: yaml.MarkedYAMLError) -> tuple[FilePlace, s
     line = _line(lines, at)
     if line[at.column - 1 : at.column] == "\t":
         return at, "a tab cannot indent YAML; use spaces"
-    bare = _BARE_IPV6.search(line)
+    place, what = _caused(lines, at, begun, f"{error.problem} ({error.context or ''})")
+    return place, f"is not YAML: {what}"
+
+
+def _caused(lines: list[str], at: FilePlace, begun: FilePlace, said: str) -> tuple[FilePlace, str]:
+    """Return the place that caused what the parser has `said` of `at`, in something that begun at `begun`."""
+    bare = _BARE_IPV6.search(_line(lines, at))
     if bare:
-        return at, f'is not YAML: an address that begins with a bracket needs quotes: "{bare[1]}"'
-    context, problem = error.context or "", error.problem or ""
-    if "quoted scalar" in context and "end of stream" in problem:
-        return begun, "is not YAML: the quote that opens here is never closed"
-    if "flow" in context:
+        return at, f'an address that begins with a bracket needs quotes: "{bare[1]}"'
+    if "quoted scalar" in said and "end of stream" in said:
+        return begun, "the quote that opens here is never closed"
+    if "flow" in said:
         return _open_bracket(lines, begun, at)
     for place in (begun, at, FilePlace(at.line - 1, 1)):
         joined = _NO_BLANK.match(_line(lines, place))
         if joined and ": " not in _line(lines, place):
-            column = joined.end(1) + 1
-            return FilePlace(place.line, column), f"is not YAML: a blank is missing behind `{joined[1]}:`"
-    if "expected ':'" in problem:
-        return begun, "is not YAML: this is no `key: value`; a colon and a blank are missing"
-    if "mapping values" in problem:
-        return at, _second_colon(lines, at)
-    if "block mapping" in context:
-        return at, _no_key(line, at)
-    if "block collection" in context or "block sequence" in context:
-        return at, "is not YAML: an item `- ...` is expected here; the items of a list are indented alike"
-    if "document start" in problem:
-        return at, "is not YAML: the file's one value has ended before this line; a file holds one topology"
-    if "cannot start any token" in problem:
-        return at, f"is not YAML: a value that begins with {quoted(line[at.column - 1])} stands in quotes"
-    if "escape character" in problem:
-        return at, "is not YAML: no such escape in double quotes; single quotes take a text as it is"
-    return at, f"is not YAML: {problem}{f' ({context})' if context else ''}"
+            return FilePlace(place.line, joined.end(1) + 1), f"a blank is missing behind `{joined[1]}:`"
+    if "expected ':'" in said:
+        return begun, "this is no `key: value`; a colon and a blank are missing"
+    return at, next((reason(lines, at) for words, reason in _REASONS.items() if words in said), said)
 
 
 def _open_bracket(lines: list[str], begun: FilePlace, at: FilePlace) -> tuple[FilePlace, str]:
     bracket = _line(lines, begun)[begun.column - 1 : begun.column]
     closing = _CLOSED_BY.get(bracket, "]")
     if at.line > begun.line:
-        return begun, f"is not YAML: the `{bracket}` that opens here is not closed by `{closing}`"
-    return at, f"is not YAML: `,` or `{closing}` is missing before this"
+        return begun, f"the `{bracket}` that opens here is not closed by `{closing}`"
+    return at, f"`,` or `{closing}` is missing before this"
 
 
 def _second_colon(lines: list[str], at: FilePlace) -> str:
     line, above = _line(lines, at), _line(lines, FilePlace(at.line - 1, 1))
     if ": " in line[: at.column - 1]:
-        return "is not YAML: a second `: ` in one line; a value that has one stands in quotes"
+        return "a second `: ` in one line; a value that has one stands in quotes"
     if _indent(line) > _indent(above):
-        return "is not YAML: this line is indented deeper than the one above, which has its value already"
-    return "is not YAML: no `key: value` can stand here; compare the line above"
+        return "this line is indented deeper than the one above, which has its value already"
+    return "no `key: value` can stand here; compare the line above"
 
 
-def _no_key(line: str, at: FilePlace) -> str:
-    if line[: at.column - 1].strip():
-        return "is not YAML: the value has ended before this; quotes around all of it make it one text"
-    return "is not YAML: this line is indented differently from those that it belongs to"
+def _no_key(lines: list[str], at: FilePlace) -> str:
+    if _line(lines, at)[: at.column - 1].strip():
+        return "the value has ended before this; quotes around all of it make it one text"
+    return "this line is indented differently from those that it belongs to"
 
 
 def _line(lines: list[str], place: FilePlace) -> str:
@@ -86,3 +79,16 @@ def _indent(line: str) -> int:
 
 def _place(mark: yaml.Mark | None) -> FilePlace:
     return FilePlace(mark.line + 1, mark.column + 1) if mark else FilePlace(1, 1)
+
+
+_REASONS: dict[str, Callable[[list[str], FilePlace], str]] = {
+    "mapping values": _second_colon,
+    "block mapping": _no_key,
+    "block collection": lambda *_: "an item `- ...` is expected here; the items of a list are indented alike",
+    "document start": lambda *_: "the file's one value has ended before this line; a file holds one topology",
+    "cannot start any token": lambda lines, at: (
+        f"a value that begins with {quoted(_line(lines, at)[at.column - 1 : at.column])} stands in quotes"
+    ),
+    "escape character": lambda *_: "no such escape in double quotes; single quotes take a text as it is",
+}
+"""What the parser says of a place: what is wrong there."""

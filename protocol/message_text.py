@@ -127,7 +127,10 @@ def _name(text: str, start: int) -> tuple[str, int]:
         return literals.read_quoted(text[start:end], start), end
     end = _end(literals.BARE_NAME, text, start)
     if end == start:
-        raise SyntaxMistake(start, "expected the name of an attribute", "an unusual name stands in backticks: `7 up`=3")
+        hint = "an unusual name stands in backticks: `7 up`=3"
+        if text[start : start + 1] in ("[", '"', ""):
+            hint = 'a message is name=value, one a word, or one JSON object, {"name": value}'
+        raise SyntaxMistake(start, "expected the name of an attribute", hint)
     return text[start:end], end
 
 

@@ -25,7 +25,9 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(folder: Path, keys: str = "", files: int | None = None, admin: str = "unix:admin.sock") -> Iterator[Running]:
+def running(
+    folder: Path, keys: str = "", files: int | None = None, admin: str = "unix:admin.sock"
+) -> Iterator[Running]:
     """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology,
     `files` is how many it may open, `admin` is where its administration listens."""
     file = folder / "one.yaml"

@@ -43,11 +43,14 @@ _REGEXES = frozenset({"~", "=~", "~=", "!~", "matches", "match", "regex", "regex
 _WORD_OPERATORS = ("prefix", "suffix", "contains", "substring", "between", "in")
 _JOINED = "conditions are joined by `and` or `or`"
 _BRACES = "a list of values stands in braces: `x in {1, 2}`"
+_BACKTICKS = "an unusual name stands in backticks: `7 up` = 3"
 _NO_NOT_IN = "there is no `not in`: write `not (x in {...})`"
 _CHARACTERS = {
     **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", "strings stand in plain quotes, \"...\" or '...'"),
     **dict.fromkeys("[]", _BRACES),
     **dict.fromkeys(";", _JOINED),
+    **dict.fromkeys("%^/|&", "the operators are = != < <= > >= prefix suffix contains between in"),
+    **dict.fromkeys("@#?\\", _BACKTICKS),
     **dict.fromkeys("\u2264\u2265\u2260", "write `<=`, `>=` or `!=`"),
     **dict.fromkeys("+", "a number has no plus sign"),
     **dict.fromkeys(".", "a fraction starts with a digit: 0.5"),
@@ -90,6 +93,8 @@ def for_token(place: Position, kind: str, word: str) -> str:
 def _for_condition(kind: str, word: str) -> str:
     if kind in ("NUMBER", "STRING"):
         return "a condition starts with the name of an attribute; for several values write `x in {...}`"
+    if word.startswith("$"):
+        return _BACKTICKS
     if word.isalpha():
         return f"`{word}` is a word of the language; an attribute of that name is written between backticks"
     return ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -25,6 +25,7 @@ from tamis.cli.extras import router_extra
 from tamis.cli.other_address import SCHEMES, admin_of
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
+from tamis.protocol.nearest import did_you_mean
 from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
@@ -119,6 +120,18 @@ def routers(target: str | None) -> list[AdminTarget]:
     except ValueError as error:
         raise click.UsageError(f"{target!r} is no file, and no admin address: {error}") from None
     return [AdminTarget(address, address, _told_token(target))]
+
+
+def routers_called(target: str | None, names: Collection[str]) -> list[AdminTarget]:
+    """Return those of `target` that have one of `names`, or all where none is given; a usage error for another name."""
+    found = routers(target)
+    known = [router.name for router in found]
+    for name in names:
+        if name not in known:
+            raise click.UsageError(
+                f"no router is called {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
+            )
+    return [router for router in found if not names or router.name in names]
 
 
 def _unsaid() -> str:

@@ -113,6 +113,8 @@ def sub(
         predicate = parse(predicates[0] if predicates else 'class = "bench"')
         found = run(loads.receive(told.client, predicate, loads.LoadBounds(count, seconds), rounds))
     _print_throughput(found, as_json)
+    if not found.messages:
+        click.echo(f"no message came from {' and '.join(addresses)} within the {seconds:g} s of --seconds", err=True)
     return 0 if found.messages else 1
 
 

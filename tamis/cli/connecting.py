@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
 _LIKE_AN_ADDRESS: Final = re.compile(
-    r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-f:.]+\]:[0-9]{1,5}", re.I
+    r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-f:.]+\]:[0-9]{1,5}", re.IGNORECASE
 )
 _WHAT: Final[dict[type[SyntaxRefused], str]] = {PredicateError: "predicate", MessageTextError: "message"}
 
@@ -79,6 +79,10 @@ def access_options(command: Command) -> Command:
     return command
 
 
+def is_like_an_address(word: str) -> bool:
+    return word.startswith((*SCHEMES, *ADMIN_SCHEMES)) or _LIKE_AN_ADDRESS.fullmatch(word) is not None
+
+
 def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The addresses among the words, or those of TAMIS_URL, of the context in use, or the default; and the other words.
 
@@ -94,9 +98,8 @@ def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
             meant = f"tamis://{word.rpartition('://')[2]}"
             name, colon, value = word.partition(":")
             attribute = f" An attribute is written {name}={value}." if value.isdecimal() and colon else ""
-            raise click.UsageError(
-                f"{word!r}: an address begins with tamis://, tamis+tls:// or tamis+unix:; did you mean {meant}?{attribute}"
-            )
+            begins = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
+            raise click.UsageError(f"{word!r}: {begins}; did you mean {meant}?{attribute}")
         else:
             others.append(word)
     return tuple(addresses) or contexts.urls() or (DEFAULT_ADDRESS,), tuple(others)

@@ -54,7 +54,7 @@ def add(
 ) -> int:
     """Keep the context CONTEXT, in the place of one of that name."""
     addresses = tuple(address for told in urls for address in contexts.split(told))
-    _check(addresses, name)
+    _check(addresses, bool(urls), name)
     for file, read in ((token_file, token_in), (ca, certificates_in), (admin_token_file, private_word)):
         if file is not None:
             read(Path(file))
@@ -122,12 +122,12 @@ def rm(context: str) -> int:
     return 0
 
 
-def _check(addresses: tuple[str, ...], name: str | None) -> None:
+def _check(addresses: tuple[str, ...], is_told: bool, name: str | None) -> None:
     from tamis.client.address import parse_addresses
     from tamis.protocol.peer_names import check_peer_name
 
     with refusals():
-        if addresses:
+        if is_told:
             parse_addresses(addresses)
         if name is not None:
             check_peer_name(name)

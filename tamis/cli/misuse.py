@@ -33,16 +33,27 @@ def tell(error: click.ClickException, words: Sequence[str], root: click.Group) -
 
 def _sentence(error: click.ClickException, context: click.Context) -> str:
     said = error.format_message()
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        return f"{said.rstrip('.')}, {_value(error.param, context)}"
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Parameter):
-        return _NO_NUMBER.sub(f" is no {_number(error.param.type)}.", said)
+        return _NO_NUMBER.sub(f" is not {_number(error.param.type)}", said)
     if isinstance(error, click.BadOptionUsage) and (option := _options(context).get(error.option_name or "")):
-        return f"{said.rstrip('.')}: {option.help or option.make_metavar(context)}"
+        return f"{said.rstrip('.')}, {_value(option, context)}"
     return said
 
 
+def _value(option: click.Option, context: click.Context) -> str:
+    """Return which values an option takes."""
+    if isinstance(option.type, click.Choice):
+        return " or ".join(map(str, option.type.choices))
+    if isinstance(option.type, click.IntRange | click.FloatRange) or option.type in (click.INT, click.FLOAT):
+        return _number(option.type)
+    return f"{option.make_metavar(context)}: {(option.help or '').rstrip('.')}"
+
+
 def _number(kind: click.ParamType) -> str:
-    what = "number" if isinstance(kind, click.FloatRange) or kind is click.FLOAT else "whole number"
-    return f"{what}, {kind._describe_range()}" if isinstance(kind, click.IntRange | click.FloatRange) else what  # noqa: SLF001
+    what = "a number" if isinstance(kind, click.FloatRange) or kind is click.FLOAT else "a whole number"
+    return f"{what}, {kind._describe_range()}" if isinstance(kind, click.IntRange | click.FloatRange) else what
 
 
 def _meant_as_options(words: Sequence[str], context: click.Context) -> Iterator[str]:

@@ -133,7 +133,9 @@ def _reader(target: str | None, kinds: tuple[str, ...], names: tuple[str, ...]) 
     known = [folder.name for folder in folders]
     for name in names:
         if name not in known and folders != [Path(target or "records")]:  # the folder of one router has any name
-            raise click.UsageError(f"--router {name}: there are no records of it; there are those of {', '.join(known)}")
+            raise click.UsageError(
+                f"--router {name}: there are no records of it; there are those of {', '.join(known)}"
+            )
     return Reader.of(folders, families)
 
 

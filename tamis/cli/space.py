@@ -18,6 +18,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 from tamis.protocol.spaces import Space, digest, space_to_mapping
+from tamis.protocol.spaces.space import check_space_name
 
 _EXAMPLE = """\b
 Examples:
@@ -166,6 +167,8 @@ def _change(target: str | None, spaces: list[dict[str, Any]], force: bool, as_js
 
 
 def _named(name: str, target: str | None) -> Space:
+    with refusals():
+        check_space_name(name)
     known = spaces_at(target)
     if name not in known.spaces:
         raise click.ClickException(f"there is no space {name!r}; the spaces are {known.known}")

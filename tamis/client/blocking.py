@@ -230,7 +230,11 @@ class Client(AboutClient, KeepingClient):
         timeout_s: float = REQUEST_S,
     ) -> Message:
         """Publish a question, and return the first answer that somebody gives; see `tamis.Client.request`."""
-        pump, end_s, payload = self._pump, time.monotonic() + patience_of("timeout_s", timeout_s), payload_of(payload, json)
+        pump, end_s, payload = (
+            self._pump,
+            time.monotonic() + patience_of("timeout_s", timeout_s),
+            payload_of(payload, json),
+        )
         questions = pump.core.questions
         ready: Future[None] = Future()
         waiter: Future[None] = Future()

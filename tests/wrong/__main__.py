@@ -47,7 +47,9 @@ def _changes(name: str, data: bytes | None) -> list[str]:
     if data is None or FILES.get(name) == data:
         return []
     text = data.decode(errors="replace")
-    diffs = [list(difflib.unified_diff(good.splitlines(), text.splitlines(), n=0, lineterm="")) for good in GOOD.values()]
+    diffs = [
+        list(difflib.unified_diff(good.splitlines(), text.splitlines(), n=0, lineterm="")) for good in GOOD.values()
+    ]
     least = min((diff[2:] for diff in diffs), key=len)
     return [f"{name} {line[:120]}" for line in least] if len(least) < 12 else [f"{name} {data[:300]!r}"]
 

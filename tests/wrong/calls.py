@@ -1,4 +1,4 @@
-"""Wrong calls of the blocking client, which is the module `tamis` there: an argument of a kind, a range or a form that it does not take."""
+"""Wrong calls of the blocking client, which is called `tamis` there: an argument that it does not take."""
 
 from __future__ import annotations
 
@@ -53,14 +53,28 @@ _CALLS: tuple[_Row, ...] = (
     ("tamis.connect(R, redial_s=@)", ("redial_s",), ("0", "-1", "'10'", "1e12")),
     ("tamis.connect(R, patience_s=@)", ("patience_s",), ("-1", "'10'", "float('nan')")),
     ("tamis.connect(R, inbox_bytes=@)", ("inbox",), ("0", "'1 MiB'", "1.5")),
-    ("tamis.connect(R, spaces=@)", ("space",), ("5", "{'a': 5}", "{'trades': {'attributes': {'x': 'int'}}}", "'network.yaml'")),
+    (
+        "tamis.connect(R, spaces=@)",
+        ("space",),
+        ("5", "{'a': 5}", "{'trades': {'attributes': {'x': 'int'}}}", "'network.yaml'"),
+    ),
     ("tamis.connect(R, outbox=@)", ("outbox",), ("'out.box'", "5")),
     ("tamis.connect(R, tls=@)", ("tls",), ("True", "'root.pem'")),
     (
         "tamis.connect(@)",
         ("address", "tamis://"),
         (
-            *("5", "None", "''", "'localhost'", "'127.0.0.1:7400'", "'http://h:1'", "'tamis://h'", "'tamis://h:99999'", ""),
+            *(
+                "5",
+                "None",
+                "''",
+                "'localhost'",
+                "'127.0.0.1:7400'",
+                "'http://h:1'",
+                "'tamis://h'",
+                "'tamis://h:99999'",
+                "",
+            ),
             *("['tamis://h:1']", "'tamis://h:1/x'", "'tamis+unix:'", "'TAMIS://h:1'", "b'tamis://h:1'"),
         ),
     ),

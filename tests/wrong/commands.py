@@ -42,14 +42,53 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
     ("stop", FILE, "a"),
     ("start", FILE, "a"),
     ("reload", FILE),
-    ("keep", ROUTER, "jobs", "class = 1", "--start", "1h", "--bytes", "64 MiB", "--overflow", "refuse", "--idle", "never"),
-    ("keep", ROUTER, "jobs", "class = 1", "--ack-wait", "5m", "--backoff", "2s", "--max-deliveries", "3", "--count", "9"),
+    (
+        "keep",
+        ROUTER,
+        "jobs",
+        "class = 1",
+        "--start",
+        "1h",
+        "--bytes",
+        "64 MiB",
+        "--overflow",
+        "refuse",
+        "--idle",
+        "never",
+    ),
+    (
+        "keep",
+        ROUTER,
+        "jobs",
+        "class = 1",
+        "--ack-wait",
+        "5m",
+        "--backoff",
+        "2s",
+        "--max-deliveries",
+        "3",
+        "--count",
+        "9",
+    ),
     ("keep", ROUTER, "jobs", "class = 1", "--max-unacked", "10", "--order-by", "n", "--dead-letter", "dead"),
     ("kept", "ls", ADMIN),
     ("kept", "info", ADMIN, "jobs"),
     ("kept", "peek", ADMIN, "jobs", "--lines", "5", "--after", "7"),
     ("kept", "dead", ADMIN, "jobs", "-n", "5"),
-    ("kept", "replay", ROUTER, "n = 1", "--since", "10m", "--until", "2026-01-31T09:00", "--count", "3", "--format", "raw"),
+    (
+        "kept",
+        "replay",
+        ROUTER,
+        "n = 1",
+        "--since",
+        "10m",
+        "--until",
+        "2100-01-31T09:00",
+        "--count",
+        "3",
+        "--format",
+        "raw",
+    ),
     ("kept", "rm", ROUTER, "jobs"),
     ("logs", FILE, "--router", "a", "--level", "info", "--since", "10m", "--lines", "3"),
     ("records", "cat", FILE, "--router", "a", "--kind", "link", "--since", "10m"),
@@ -70,15 +109,53 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
     ("routes", ADMIN),
     ("filters", ADMIN, "--limit", "5"),
     ("unmatched", ADMIN, "--lines", "5"),
-    ("analyze", "folder", "--out", "out", "--only", "delivery", "--settle", "5", "--since", "2026-01-31", "--fail-on", "missing"),
+    (
+        "analyze",
+        "folder",
+        "--out",
+        "out",
+        "--only",
+        "delivery",
+        "--settle",
+        "5",
+        "--since",
+        "2026-01-31",
+        "--fail-on",
+        "missing",
+    ),
     ("match", "--filters", "filters.jsonl", "--messages", "messages.jsonl", "--engine", "sff:rounds=3"),
     ("example", "ring5"),
     ("check", FILE, "--machine", "local"),
     ("compose", FILE, "--out", "docker-compose.yml"),
     ("kubernetes", FILE, "--out", "k8s.yaml"),
     ("router", "--topology", FILE, "--id", "a"),
-    ("simulate", "--topology", "ring:5", "--ops", "20", "--faults", "cut,crash", "--seed", "7", "--strategy", "advertise"),
-    ("bench", "match", "--workload", "sigcomm03", "--filters", "50", "--engine", "sff,tamis", "--rounds", "0", "--messages", "5"),
+    (
+        "simulate",
+        "--topology",
+        "ring:5",
+        "--ops",
+        "20",
+        "--faults",
+        "cut,crash",
+        "--seed",
+        "7",
+        "--strategy",
+        "advertise",
+    ),
+    (
+        "bench",
+        "match",
+        "--workload",
+        "sigcomm03",
+        "--filters",
+        "50",
+        "--engine",
+        "sff,tamis",
+        "--rounds",
+        "0",
+        "--messages",
+        "5",
+    ),
     ("bench", "pub", ROUTER, "n=1", "--count", "10", "--seconds", "1", "--rounds", "1", "--payload-bytes", "5"),
     ("bench", "sub", ROUTER, "n = 1", "--seconds", "0.2", "--count", "1"),
     ("bench", "route", ROUTER, "--rate", "50", "--seconds", "0.2", "--count", "5"),
@@ -95,7 +172,7 @@ def drawn(rng: Random) -> Case:
     return case
 
 
-def _case(name: str, words: tuple[str, ...] | list[str], where: tuple[str, ...], *allowed: str, **more: Any) -> Case:  # noqa: ANN401
+def _case(name: str, words: tuple[str, ...] | list[str], where: tuple[str, ...], *allowed: str, **more: Any) -> Case:
     return Case(f"command: {name}", tuple(words), where, allowed, **{"files": FILES, **more})
 
 
@@ -103,7 +180,7 @@ def _misspelt_command(rng: Random) -> Case | None:
     words = list(rng.choice(GOOD_LINES))
     at = rng.choice([0, 1]) if words[0] in ("kept", "records", "context", "space", "bench") else 0
     good, words[at] = words[at], misspelt(rng, words[at])
-    return _case("misspelt command", words, (words[at],), good)
+    return _case("misspelt command", words, (words[at],), good, "did you mean")
 
 
 def _misspelt_option(rng: Random) -> Case | None:
@@ -116,7 +193,7 @@ def _misspelt_option(rng: Random) -> Case | None:
 def _dash(rng: Random) -> Case | None:
     words, options = _with_options(rng)
     at = rng.choice(options)
-    words[at] = rng.choice(("—", "–", "-")) + words[at][2:]
+    words[at] = rng.choice(("\u2014", "\u2013", "-")) + words[at][2:]
     return _case("another dash", words, (words[at], words[at][:2], words[at + 1]))
 
 
@@ -135,11 +212,26 @@ def _wrong_value(rng: Random) -> Case | None:
     if wrong is None:
         return None
     words[at + 1] = wrong
-    return _case("wrong value of an option", words, (words[at], wrong or "empty", words[at].strip("-")))
+    return _case(
+        "wrong value of an option",
+        words,
+        (
+            words[at],
+            wrong or "empty",
+            words[at].strip("-"),
+            "spaces.yaml",
+            "column",
+            words[at].strip("-").replace("-", "_"),
+        ),
+    )
 
 
 def _no_argument(rng: Random) -> Case | None:
-    words = [*rng.choice([line for line in GOOD_LINES if line[0] not in ("up", "down", "explain", "bench", "example", "route")])]
+    words = [
+        *rng.choice(
+            [line for line in GOOD_LINES if line[0] not in ("up", "down", "explain", "bench", "example", "route")]
+        )
+    ]
     begins = 2 if words[0] in ("kept", "records", "context", "space") else 1
     needed = [at for at in range(begins, len(words)) if _is_argument(words, at)]
     optional = (ADMIN, ROUTER)
@@ -149,7 +241,7 @@ def _no_argument(rng: Random) -> Case | None:
     if words[:2] == ["space", "check"] or (words[0], words[1]) == ("context", "show") or "--kept" in words:
         return None
     del words[needed[-1]]
-    return _case("an argument is missing", words, (words[0], "ssing", "needs"))
+    return _case("an argument is missing", words, (words[0], "ssing", "needs", "named by"))
 
 
 def _one_more(rng: Random) -> Case | None:
@@ -157,7 +249,7 @@ def _one_more(rng: Random) -> Case | None:
     takes_more = ("pub", "request", "route", "trace", "explain", "sub", "respond", "space", "keep", "bench")
     if words[0] in takes_more:
         return None
-    return _case("an argument too many", [*words, "surplus"], ("surplus", "not 3 words"))
+    return _case("an argument too many", [*words, "surplus"], ("surplus", "words"))
 
 
 def _no_file(rng: Random) -> Case | None:
@@ -217,7 +309,11 @@ def _attributes(rng: Random) -> Case | None:
             (["space", "check", "trades", "--spaces", FILE], []),
         )
     )
-    return _case("attributes", [*head, *options, *wrong_attributes(rng)], ("attribute", "column", "JSON", "name", "message", "--x"))
+    return _case(
+        "attributes",
+        [*head, *options, *wrong_attributes(rng)],
+        ("attribute", "column", "JSON", "name", "message", "--x"),
+    )
 
 
 def _router_of_file(rng: Random) -> Case | None:
@@ -225,8 +321,17 @@ def _router_of_file(rng: Random) -> Case | None:
         (
             *(["stop", FILE, "c"], ["start", FILE, "c"], ["restart", FILE, "c"], ["logs", FILE, "--router", "wset"]),
             *(["router", "--topology", FILE, "--id", "wset"], ["up", FILE, "--machine", "elsewhere"]),
-            *(["check", FILE, "--machine", "elsewhere"], ["records", "cat", FILE, "--router", "wset"], ["stop", FILE, "a"]),
-            *(["kept", "ls", FILE, "--router", "wset"], ["unmatched", FILE, "--router", "wset"], ["down", FILE], ["reload", FILE]),
+            *(
+                ["check", FILE, "--machine", "elsewhere"],
+                ["records", "cat", FILE, "--router", "wset"],
+                ["stop", FILE, "a"],
+            ),
+            *(
+                ["kept", "ls", FILE, "--router", "wset"],
+                ["unmatched", FILE, "--router", "wset"],
+                ["down", FILE],
+                ["reload", FILE],
+            ),
         )
     )
     return _case("a router or machine that there is not", words, ("c", "wset", "elsewhere", FILE))
@@ -280,7 +385,7 @@ def _conflict(rng: Random) -> Case | None:
             ["pub", ROUTER, "n={{count}"],
             ["sub", ROUTER, "true", "--format", "{{severity", *_END],
             ["sub", ROUTER, "nosuch: n = 1", *_END],
-            ["pub", ROUTER, "space=trades", "n=1", "--confirm"],
+            ["pub", ROUTER, "type=trades", "n=1", "--confirm"],
         )
     )
     return _case("options that do not go together, or names that there are not", words, (*words, "nosuch"))
@@ -292,7 +397,17 @@ def _stdin(rng: Random) -> Case | None:
 
 
 _SLIPS: tuple[Slip, ...] = (
-    *(_misspelt_command, _misspelt_option, _dash, _no_value, _wrong_value, _wrong_value, _wrong_value, _no_argument, _one_more),
+    *(
+        _misspelt_command,
+        _misspelt_option,
+        _dash,
+        _no_value,
+        _wrong_value,
+        _wrong_value,
+        _wrong_value,
+        _no_argument,
+        _one_more,
+    ),
     *(_no_file, _no_file, _address, _closed_port, _other_port, _predicate, _predicate, _attributes, _attributes),
     *(_router_of_file, _conflict, _conflict, _conflict, _stdin),
 )
@@ -352,7 +467,9 @@ def _wrong(rng: Random, parameter: click.Parameter, option: str) -> str | None:
         return rng.choice((misspelt(rng, kind.choices[0]), kind.choices[0].upper(), "", "nosuch"))
     if isinstance(kind, click.IntRange | click.FloatRange):
         low = "-1" if kind.min is not None else "x"
-        return rng.choice((low, "many", "1e", "5 s", "0x10", "", "1,000", "½", "9" * 400 if kind.max is not None else low))
+        return rng.choice(
+            (low, "many", "1e", "5 s", "0x10", "", "1,000", "½", "9" * 400 if kind.max is not None else low)
+        )
     if kind is click.INT:
         return rng.choice(("many", "1.5", "", "0x10", "1e3"))
     if isinstance(kind, click.Path):

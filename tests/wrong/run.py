@@ -102,7 +102,7 @@ def _child(folder: str, words: tuple[str, ...], is_call: bool, router: str) -> N
         os.dup2(os.open(f"{folder}/{name}", flags, 0o600), number)
     os.chdir(f"{folder}/files")
     os.environ |= {"XDG_CONFIG_HOME": f"{folder}/config", "XDG_STATE_HOME": f"{folder}/state", "HOME": folder}
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: PTH123, SIM115 - descriptors
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - descriptors
     code = _call(words[0], router) if is_call else _command(words)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -122,7 +122,7 @@ def _call(text: str, router: str) -> int:
     with tamis.blocking.connect(router) as client:
         try:
             exec(text, {"tamis": tamis.blocking, "client": client})  # noqa: S102 - our own text
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+        except Exception as error:
             is_ours = isinstance(error, tamis.TamisError | TypeError)
             sys.stderr.write(f"{'' if is_ours else 'Traceback '}{type(error).__name__}: {error}\n")
             return 1

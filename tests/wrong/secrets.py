@@ -75,12 +75,16 @@ def _router_file(rng: Random) -> Case:
     if what != "missing":
         files["credential"] = data
     mode = 0o644 if what == "others may read" else 0o600
-    words = rng.choice((("check", "network.yaml"), ("check", "network.yaml"), ("router", "--topology", "network.yaml", "--id", "a")))
+    words = rng.choice(
+        (("check", "network.yaml"), ("check", "network.yaml"), ("router", "--topology", "network.yaml", "--id", "a"))
+    )
     return Case(f"{key}: {what}", words, ("credential",), (), files, {} if data is None else {"credential": mode})
 
 
 def _certificate(rng: Random) -> Case:
-    junk = rng.choice((b"", b"hello\n", b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", bytes(range(256))))
+    junk = rng.choice(
+        (b"", b"hello\n", b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", bytes(range(256)))
+    )
     if rng.random() < 0.4:
         words = ("pub", "tamis+tls://127.0.0.1:1", "--ca", "root.pem", "n=1")
         return Case("certificates to trust", words, ("root.pem",), (), {"root.pem": junk})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -31,8 +32,17 @@ _TAKE_A_FILE = (
     ("records", "cat", FILE),
     ("reload", FILE),
 )
-Slip = Callable[[Random, str, Document], tuple[str, int, tuple[str, ...]]]
-"""From a sound text to a wrong one, the line of the mistake, and words of which the answer must have one."""
+_Wrong = tuple[str, int, tuple[str, ...]]
+"""A wrong text, the line of the mistake, and words of which the answer must have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Good:
+    """A sound file, and what decides how it is made wrong."""
+
+    rng: Random
+    text: str
+    document: Document
 
 
 def drawn(rng: Random) -> Case:
@@ -41,146 +51,199 @@ def drawn(rng: Random) -> Case:
         return _other_file(rng)
     slip = rng.choice(_SLIPS)
     good = rng.choice(sorted(GOOD.values()))
-    text, line, allowed = slip(rng, good, read_document(good))
+    text, line, allowed = slip(_Good(rng, good, read_document(good)))
     words = rng.choice(_TAKE_A_FILE)
     name = f"topology: {slip.__name__.removeprefix('_').replace('_', ' ')}"
     return Case(name, words, (f"{FILE}:{line}:", f"line {line}"), allowed, {FILE: text.encode()})
 
 
-# --- one slip ----------------------------------------------------------------------------------------------------------
+# --- one slip
 
 
-def _misspelt_key(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    key, place = _key(rng, document)
-    return _replaced(text, place, key, misspelt(rng, key)), place.line, (key, "the keys are")
+def _misspelt_key(good: _Good) -> _Wrong:
+    key, place = _key(good.rng, good.document)
+    return _replaced(good.text, place, key, misspelt(good.rng, key)), place.line, (key, "the keys are")
 
 
-def _lookalike_key(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    key, place = _key(rng, document)
-    other = lookalike(rng, key)
-    return _replaced(text, place, key, misspelt(rng, key) if other == key else other), place.line, (key, "the keys are")
+def _lookalike_key(good: _Good) -> _Wrong:
+    key, place = _key(good.rng, good.document)
+    other = lookalike(good.rng, key)
+    return (
+        _replaced(good.text, place, key, misspelt(good.rng, key) if other == key else other),
+        place.line,
+        (key, "the keys are"),
+    )
 
 
-def _key_twice(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
+def _key_twice(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
     ends = ("[", "]")
-    at = rng.choice([i for i, line in enumerate(lines) if ": " in line and not line.lstrip().startswith(("-", *ends))])
+    at = good.rng.choice(
+        [i for i, line in enumerate(lines) if ": " in line and not line.lstrip().startswith(("-", *ends))]
+    )
     lines.insert(at, lines[at])
     return "\n".join(lines), at + 2, ("twice",)
 
 
-def _no_value(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    path, place = _scalar(rng, text, document)
-    lines = text.splitlines()
+def _no_value(good: _Good) -> _Wrong:
+    _, place = _scalar(good.rng, good.text, good.document)
+    lines = good.text.splitlines()
     lines[place.line - 1] = lines[place.line - 1][: place.column - 1].rstrip()
     return "\n".join(lines), place.line, ("has no value",)
 
 
-def _wrong_value(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    path, place = _scalar(rng, text, document)
-    wrong = rng.choice(
-        ("[1, 2]", "{x: 1}", '""', "-1", "99999999999999999999", "1.5.2", "5 parsecs", "4 GBit", "half past", "<>", "a b")
-    )
-    return _with_value(text, place, wrong), place.line, ("must be", "is no", "ust", "supported", "called", "names", "has")
-
-
-def _wrong_number(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    numbers = [path for path, _ in _scalars(text, document) if _is_amount(str(_value(document, path)))]
-    path = rng.choice(numbers)
-    place = document.values[path]
-    wrong = rng.choice(("-5", "many", "1e400", "0x", "1,5", "10 GB", "3 weeks", "99999999999999", "nan", "1/2", "²"))
-    return _with_value(text, place, wrong), place.line, ("must be", "needs", "ust")
-
-
-def _wrong_address(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    paths = [path for path, _ in _scalars(text, document) if str(path[-1]) in ("clients", "neighbours", "admin", "reached_at")]
-    place = document.values[rng.choice(paths)]
-    wrong = rng.choice(
+def _wrong_value(good: _Good) -> _Wrong:
+    _, place = _scalar(good.rng, good.text, good.document)
+    wrong = good.rng.choice(
         (
-            *("127.0.0.1", "127.0.0.1:99999", "127.0.0.1:74OO", "127.0.0.1:", ":7400", "http://127.0.0.1:7400", "1.2.3:80"),
-            *('"::1:7400"', '"[::1]"', "tamis://127.0.0.1:7400", "127.0.0.1:7400/x", "7400", "ho st:80", "unix:", '"*:7400"'),
-            *("１27.0.0.1:7400", "300.1.1.1:80", "unix:" + "long/" * 30, "tamis+tls://h:1", "-:80"),
+            "[1, 2]",
+            "{x: 1}",
+            '""',
+            "-1",
+            "99999999999999999999",
+            "1.5.2",
+            "5 parsecs",
+            "4 GBit",
+            "half past",
+            "<>",
+            "a b",
         )
     )
-    return _with_value(text, place, wrong), place.line, ("must",)
+    return (
+        _with_value(good.text, place, wrong),
+        place.line,
+        ("must be", "is no", "ust", "supported", "called", "names", "has"),
+    )
 
 
-def _open_quote(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    _, place = _scalar(rng, text, document)
-    return _replaced(text, place, "", rng.choice("\"'")), place.line, ("quote", "YAML")
+def _wrong_number(good: _Good) -> _Wrong:
+    numbers = [path for path, _ in _scalars(good.text, good.document) if _is_amount(str(_value(good.document, path)))]
+    path = good.rng.choice(numbers)
+    place = good.document.values[path]
+    wrong = good.rng.choice(
+        ("-5", "many", "1e400", "0x", "1,5", "10 GB", "3 weeks", "99999999999999", "nan", "1/2", "²")
+    )
+    return _with_value(good.text, place, wrong), place.line, ("must be", "needs", "ust")
 
 
-def _open_bracket(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    _, place = _scalar(rng, text, document)
-    return _replaced(text, place, "", rng.choice("[{")), place.line, ("YAML", "bracket", "]", "}")
+def _wrong_address(good: _Good) -> _Wrong:
+    paths = [
+        path
+        for path, _ in _scalars(good.text, good.document)
+        if str(path[-1]) in ("clients", "neighbours", "admin", "reached_at")
+    ]
+    place = good.document.values[good.rng.choice(paths)]
+    wrong = good.rng.choice(
+        (
+            *(
+                "127.0.0.1",
+                "127.0.0.1:99999",
+                "127.0.0.1:74OO",
+                "127.0.0.1:",
+                ":7400",
+                "http://127.0.0.1:7400",
+                "1.2.3:80",
+            ),
+            *(
+                '"::1:7400"',
+                '"[::1]"',
+                "tamis://127.0.0.1:7400",
+                "127.0.0.1:7400/x",
+                "7400",
+                "ho st:80",
+                "unix:",
+                '"*:7400"',
+            ),
+            *("\uff1127.0.0.1:7400", "300.1.1.1:80", "unix:" + "long/" * 30, "tamis+tls://h:1", "-:80"),
+        )
+    )
+    return _with_value(good.text, place, wrong), place.line, ("must", "quotes")
 
 
-def _tab(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
-    at = rng.choice([i for i, line in enumerate(lines) if line.startswith("  ")])
+def _open_quote(good: _Good) -> _Wrong:
+    _, place = _scalar(good.rng, good.text, good.document)
+    return _replaced(good.text, place, "", good.rng.choice("\"'")), place.line, ("quote", "YAML")
+
+
+def _open_bracket(good: _Good) -> _Wrong:
+    _, place = _scalar(good.rng, good.text, good.document)
+    return _replaced(good.text, place, "", good.rng.choice("[{")), place.line, ("YAML", "bracket", "]", "}")
+
+
+def _tab(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
+    at = good.rng.choice([i for i, line in enumerate(lines) if line.startswith("  ")])
     lines[at] = "\t" + lines[at].lstrip()
     return "\n".join(lines), at + 1, ("tab",)
 
 
-def _no_blank(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
-    at = rng.choice([i for i, line in enumerate(lines) if ": " in line and "{" not in line])
+def _no_blank(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
+    at = good.rng.choice([i for i, line in enumerate(lines) if ": " in line and "{" not in line])
     lines[at] = lines[at].replace(": ", ":", 1)
     return "\n".join(lines), at + 1, ("YAML", "must be", "`key: value`")
 
 
-def _deeper(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
-    at = rng.choice([i for i, line in enumerate(lines) if i and ": " in line and lines[i - 1].rstrip()[-1:] != ":"])
+def _deeper(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
+    at = good.rng.choice(
+        [i for i, line in enumerate(lines) if i and ": " in line and lines[i - 1].rstrip()[-1:] != ":"]
+    )
     lines[at] = "   " + lines[at]
     return "\n".join(lines), at + 1, ("YAML", "indent")
 
 
-def _special(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    _, place = _scalar(rng, text, document)
-    mark = rng.choice(("&x ", "!!int ", "*x ", "!secret "))
-    return _replaced(text, place, "", mark), place.line, ("not allowed", "YAML")
+def _special(good: _Good) -> _Wrong:
+    _, place = _scalar(good.rng, good.text, good.document)
+    mark = good.rng.choice(("&x ", "!!int ", "*x ", "!secret "))
+    return _replaced(good.text, place, "", mark), place.line, ("not allowed", "YAML")
 
 
-def _unknown_router(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
-    at = rng.choice([i for i, line in enumerate(lines) if "[" in line and ("- [" in line or "ends" in line)])
+def _unknown_router(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
+    at = good.rng.choice([i for i, line in enumerate(lines) if "[" in line and ("- [" in line or "ends" in line)])
     head, _, rest = lines[at].partition("[")
     lines[at] = f"{head}[z{rest}"
     return "\n".join(lines), at + 1, ("no router is called",)
 
 
-def _link_again(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
+def _link_again(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
     at = next(i for i, line in enumerate(lines) if "- [" in line)
     ends = lines[at].partition("- ")[2]
-    wrong = rng.choice((ends, "[" + ", ".join(reversed(ends.strip("[]").split(", "))) + "]", "[a]", "[a, b, 3, 4]", "a-b"))
+    wrong = good.rng.choice(
+        (ends, "[" + ", ".join(reversed(ends.strip("[]").split(", "))) + "]", "[a]", "[a, b, 3, 4]", "a-b")
+    )
     lines.insert(at + 1, f"  - {wrong}")
     return "\n".join(lines), at + 2, ("second time", "must be")
 
 
-def _address_taken(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    paths = [path for path, _ in _scalars(text, document) if str(path[-1]) in ("clients", "neighbours")]
+def _address_taken(good: _Good) -> _Wrong:
+    paths = [path for path, _ in _scalars(good.text, good.document) if str(path[-1]) in ("clients", "neighbours")]
     first, *others = paths
-    place = document.values[rng.choice(others)]
-    return _with_value(text, place, str(_value(document, first))), place.line, ("taken",)
+    place = good.document.values[good.rng.choice(others)]
+    return _with_value(good.text, place, str(_value(good.document, first))), place.line, ("taken",)
 
 
-def _key_gone(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
+def _key_gone(good: _Good) -> _Wrong:
     """Rename the one key that no file is without."""
-    place = document.keys["routers",]
-    return _replaced(text, place, "routers", rng.choice(("nodes", "router", "Routers"))), place.line, ("routers",)
+    place = good.document.keys["routers",]
+    return (
+        _replaced(good.text, place, "routers", good.rng.choice(("nodes", "router", "Routers"))),
+        place.line,
+        ("routers",),
+    )
 
 
-def _link_lost(rng: Random, text: str, document: Document) -> tuple[str, int, tuple[str, ...]]:
-    lines = text.splitlines()
+def _link_lost(good: _Good) -> _Wrong:
+    lines = good.text.splitlines()
     at = next(i for i, line in enumerate(lines) if "- [" in line)
     del lines[at]
     line = next((i for i, line in enumerate(lines, 1) if line.startswith("links:")), 0)
     return "\n".join(lines), line, ("in 2 parts", "has no value")
 
 
-_SLIPS: tuple[Slip, ...] = (
+_SLIPS: tuple[Callable[[_Good], _Wrong], ...] = (
     *(_misspelt_key, _misspelt_key, _lookalike_key, _key_twice, _no_value, _wrong_value, _wrong_value, _wrong_number),
     *(_wrong_number, _wrong_address, _open_quote, _open_bracket, _tab, _no_blank, _deeper, _special, _unknown_router),
     *(_link_again, _address_taken, _key_gone, _link_lost),
@@ -230,7 +293,7 @@ def _with_value(text: str, place: FilePlace, value: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-# --- files that are something else -------------------------------------------------------------------------------------
+# --- files that are something else
 
 
 def _other_file(rng: Random) -> Case:
