@@ -205,10 +205,12 @@ class _Composer:
 
 
 def _events(text: str, document: Document) -> Iterator[yaml.Event]:
+    event: yaml.Event | None = None
     try:
-        yield from yaml.parse(text, Loader=_LOADER)
+        for event in yaml.parse(text, Loader=_LOADER):
+            yield event
     except yaml.MarkedYAMLError as error:
-        _fail(document, *syntax_mistake(text, error))
+        _fail(document, *syntax_mistake(text, error, event))
     except (yaml.YAMLError, ValueError) as error:  # PyYAML's own escapes and version numbers may raise ValueError
         _fail(document, FilePlace(1, 1), f"is not YAML: {quoted(str(error))}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import yaml
 
@@ -17,13 +18,17 @@ _NO_BLANK = re.compile(r"\s*(?:- )?([A-Za-z_][\w.-]*):[^\s:]")
 _CLOSED_BY = {"[": "]", "{": "}"}
 
 
-def syntax_mistake(text: str, error: yaml.MarkedYAMLError) -> tuple[FilePlace, str]:
-    """Return where the text is wrong for which `error` was raised, and how."""
+def syntax_mistake(text: str, error: yaml.MarkedYAMLError, before: yaml.Event | None) -> tuple[FilePlace, str]:
+    """Return where the text is wrong for which `error` was raised, and how; `before` is what was read before it."""
     lines = text.split("\n")
     at, begun = _place(error.problem_mark or error.context_mark), _place(error.context_mark)
     line = _line(lines, at)
     if line[at.column - 1 : at.column] == "\t":
         return at, "a tab cannot indent YAML; use spaces"
+    if isinstance(before, yaml.ScalarEvent) and before.style in ('"', "'"):
+        opened, closed = _place(before.start_mark), _place(before.end_mark)
+        if opened.line < closed.line:
+            return opened, f"is not YAML: the quote that opens here is closed in line {closed.line} only"
     place, what = _caused(lines, at, begun, f"{error.problem} ({error.context or ''})")
     return place, f"is not YAML: {what}"
 
@@ -77,7 +82,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _place(mark: yaml.Mark | None) -> FilePlace:
+def _place(mark: Any) -> FilePlace:  # noqa: ANN401 - a mark of either loader, or None
     return FilePlace(mark.line + 1, mark.column + 1) if mark else FilePlace(1, 1)
 
 

@@ -79,6 +79,9 @@ def decode_table_line(text: str) -> TableLine:
     return TableLine(interface, decode_filter(form["f"]))
 
 
+_MESSAGE = 'a message is an object such as {"price": 300, "dest": "MXP"}'
+
+
 class NotJson(Refused):
     """Raised for text that is no JSON; `line` and `column` count from 1."""
 
@@ -111,9 +114,14 @@ def encode_publication(attributes: Mapping[str, Value], payload: bytes) -> dict[
 
 
 def _message_form(text: str) -> dict[str, Any]:
-    form = _loads(text)
+    try:
+        form = _loads(text)
+    except NotJson as error:
+        if text.lstrip().startswith("{"):
+            raise
+        raise Refused(f"{error}; {_MESSAGE}") from None
     if not isinstance(form, dict):
-        raise Refused('a message is an object such as {"price": 300, "dest": "MXP"}')
+        raise Refused(_MESSAGE)
     return form
 
 

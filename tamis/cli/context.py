@@ -130,7 +130,7 @@ def _check(addresses: tuple[str, ...], is_told: bool, name: str | None) -> None:
         if is_told:
             parse_addresses(addresses)
         if name is not None:
-            check_peer_name(name)
+            check_peer_name(name, "--name")
 
 
 def _whole(file: str | None) -> str | None:

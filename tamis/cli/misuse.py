@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -51,7 +51,7 @@ def _value(option: click.Option, context: click.Context) -> str:
     return f"{option.make_metavar(context)}: {(option.help or '').rstrip('.')}"
 
 
-def _number(kind: click.ParamType) -> str:
+def _number(kind: click.ParamType[Any]) -> str:
     what = "a number" if isinstance(kind, click.FloatRange) or kind is click.FLOAT else "a whole number"
     return f"{what}, {kind._describe_range()}" if isinstance(kind, click.IntRange | click.FloatRange) else what
 

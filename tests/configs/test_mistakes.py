@@ -439,6 +439,10 @@ def test_a_file_names_itself(tmp_path):
     ("text", "line"),
     [
         ('name: "x\nrouters: {a: {}}\n', "1:7: is not YAML: the quote that opens here is never closed"),
+        (
+            'name: "x\nrouters: {a: {data: "y"}}\n',
+            "1:7: is not YAML: the quote that opens here is closed in line 2 only",
+        ),
         ("name: [x\nrouters: {a: {}}\n", "1:7: is not YAML: the `[` that opens here is not closed by `]`"),
         ("routers: {a: {}\nname: x\n", "1:10: is not YAML: the `{` that opens here is not closed by `}`"),
         ("routers: {a: {} b: {}}\n", "1:17: is not YAML: `,` or `}` is missing before this"),
