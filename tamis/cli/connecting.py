@@ -163,6 +163,8 @@ def certificates_in(ca: str | Path) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise click.UsageError(f"{ca}: it has no certificate in PEM, -----BEGIN CERTIFICATE-----") from None
+        raise click.UsageError(
+            f"{ca}: it has no certificate that can be read in PEM, -----BEGIN CERTIFICATE-----"
+        ) from None
     except OSError as error:
         raise click.UsageError(f"{ca}: the certificates cannot be read: {error.strerror}") from None
