@@ -84,8 +84,9 @@ class Address:
 def parse_address(text: str, folder: str = "") -> Address:
     """Return the address written as `text`; ValueError says what is wrong. A relative Unix path starts from
     `folder`."""
-    if text.startswith("tamis://"):
-        raise ValueError(f'must be {FORMS}, without "tamis://"')
+    scheme, slashes, _ = text.partition("://")
+    if slashes:
+        raise ValueError(f'must be {FORMS}, without "{scheme[:20]}://"')
     if text.startswith("unix:"):
         return Address("unix", path=_unix_path(text.removeprefix("unix:"), folder))
     host, colon, port = text.rpartition(":")

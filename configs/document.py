@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import yaml
 
 from tamis.configs.mistakes import FilePlace, Mistake, Path, Problem, quoted
+from tamis.configs.syntax import syntax_mistake
 
 FILE_BYTES_MAX = 1_048_576
 """A network of 5,000 routers fits; reading a file this large takes about a second."""
@@ -32,7 +33,6 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # libyaml compares each directive with all before it, so that a file of them takes minutes.
 _DIRECTIVE = re.compile("(?:^|[\r\n])%")
-_BARE_IPV6 = re.compile(r"(?:^|[\s,\[])(\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]:[0-9]+)")
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def read_document(source: str | bytes) -> Document:
 
 def _checked_text(source: str | bytes, document: Document) -> str:
     if len(source) > FILE_BYTES_MAX:
-        _fail(document, FilePlace(1, 1), f"the file has more than {FILE_BYTES_MAX} bytes")
+        _fail(document, FilePlace(1, 1), f"the file has more than {FILE_BYTES_MAX:,} bytes")
     text = _decoded(source, document) if isinstance(source, bytes) else source
     text = text.removeprefix("\ufeff")
     bad = _FORBIDDEN.search(text)
@@ -196,7 +196,7 @@ class _Composer:
     def _count(self, event: yaml.Event, path: Path) -> None:
         self._nodes += 1
         if self._nodes > NODES_MAX:
-            _fail(self._document, _place(event), f"the file has more than {NODES_MAX} keys and values")
+            _fail(self._document, _place(event), f"the file has more than {NODES_MAX:,} keys and values")
         if len(path) > DEPTH_MAX:
             _fail(self._document, _place(event), f"nested more than {DEPTH_MAX} deep")
 
@@ -205,26 +205,14 @@ class _Composer:
 
 
 def _events(text: str, document: Document) -> Iterator[yaml.Event]:
+    event: yaml.Event | None = None
     try:
-        yield from yaml.parse(text, Loader=_LOADER)
+        for event in yaml.parse(text, Loader=_LOADER):
+            yield event
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = FilePlace(mark.line + 1, mark.column + 1) if mark else FilePlace(1, 1)
-        _fail(document, place, _syntax_problem(text, place, error))
+        _fail(document, *syntax_mistake(text, error, event))
     except (yaml.YAMLError, ValueError) as error:  # PyYAML's own escapes and version numbers may raise ValueError
         _fail(document, FilePlace(1, 1), f"is not YAML: {quoted(str(error))}")
-
-
-def _syntax_problem(text: str, place: FilePlace, error: yaml.MarkedYAMLError) -> str:
-    lines = text.split("\n")
-    line = lines[place.line - 1] if place.line <= len(lines) else ""
-    if line[place.column - 1 : place.column] == "\t":
-        return "a tab cannot indent YAML; use spaces"
-    bare = _BARE_IPV6.search(line)
-    if bare:
-        return f'is not YAML: an address that begins with a bracket needs quotes: "{bare[1]}"'
-    context = f" ({error.context})" if error.context else ""
-    return f"is not YAML: {error.problem}{context}"
 
 
 def _place(event: yaml.Event) -> FilePlace:

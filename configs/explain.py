@@ -18,9 +18,18 @@ from tamis.configs.topology import Topology
 
 _OUT_OF_RANGE = ("greater_than_equal", "less_than_equal", "multiple_of")
 _MAPPING = "must be a mapping, `key: value`"
-_NUMBER = "must be a whole number"
 _TRUTH = "must be true or false"
 _LIST = "must be a list"
+
+
+def _whole(ctx: dict[str, Any]) -> str:
+    return f"must be a whole number{ctx['range']}"
+
+
+def _decimal(ctx: dict[str, Any]) -> str:
+    return f"must be a number{ctx['range']}"
+
+
 _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "missing": lambda _: "is missing",
     "model_type": lambda _: _MAPPING,
@@ -29,15 +38,18 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "list_type": lambda _: _LIST,
     "too_long": lambda ctx: f"must have at most {ctx['max_length']}",
     "string_type": lambda _: "must be text",
-    "int_type": lambda _: _NUMBER,
-    "int_parsing": lambda _: _NUMBER,
+    "int_type": _whole,
+    "int_parsing": _whole,
+    "float_type": _decimal,
+    "float_parsing": _decimal,
+    "finite_number": _decimal,
     "bool_type": lambda _: _TRUTH,
     "bool_parsing": lambda _: _TRUTH,
-    "int_parsing_size": lambda _: "must be a whole number of ordinary size",
-    "int_from_float": lambda _: _NUMBER,
+    "int_parsing_size": _whole,
+    "int_from_float": _whole,
     "literal_error": lambda ctx: f"must be {ctx['expected']}",
     "too_short": lambda _: "must name at least one router",
-    **dict.fromkeys(_OUT_OF_RANGE, lambda ctx: f"must be {ctx['range']}"),
+    **dict.fromkeys(_OUT_OF_RANGE, lambda ctx: f"must be{ctx['range']}"),
     "value_error": lambda ctx: str(ctx["error"]),
     "choice": lambda ctx: str(ctx["what"]),
     "planned": lambda ctx: str(ctx["what"]),
@@ -77,9 +89,7 @@ def _problem(error: ErrorDetails, data: object) -> Problem:
     path, is_key = _written_path(error["loc"], data)
     if kind == "extra_forbidden":
         return _unknown_key(path)
-    if kind in _OUT_OF_RANGE:
-        ctx = {"range": _range(path)}
-    what = _WORDS[kind](ctx) if kind in _WORDS else error["msg"]
+    what = _WORDS[kind](ctx | {"range": _range(path)}) if kind in _WORDS else error["msg"]
     if kind == "missing":
         return Problem((*path, *error["loc"][-1:]), what)
     got = "" if kind in _SAY_ALL or ", got " in what else f", got {_shown(error['input'])}"
@@ -96,12 +106,14 @@ def _unknown_key(path: Path) -> Problem:
 
 
 def _range(path: Path) -> str:
-    """Return a sentence with both bounds of the number at `path`, and what divides it."""
-    field = _section_at(path[:-1]).model_fields[str(path[-1])]
-    metadata = [*field.metadata, *_metadata_within(field.annotation)]
+    """Return the end of a sentence with both bounds of the number at `path`, and what divides it; empty where it has
+    none."""
+    field = _section_at(path[:-1]).model_fields.get(str(path[-1])) if path else None
+    metadata = [*field.metadata, *_metadata_within(field.annotation)] if field else []
     ends = [getattr(bound, end) for bound in metadata for end in ("ge", "le") if getattr(bound, end, None) is not None]
     divisors = [bound.multiple_of for bound in metadata if getattr(bound, "multiple_of", None) is not None]
-    return f"from {min(ends)} to {max(ends)}" + "".join(f", a multiple of {divisor}" for divisor in divisors)
+    between = f" from {min(ends):,} to {max(ends):,}" if ends else ""
+    return between + "".join(f", a multiple of {divisor}" for divisor in divisors)
 
 
 def _metadata_within(annotation: object) -> Iterator[Any]:

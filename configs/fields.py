@@ -117,6 +117,8 @@ def is_off(value: object) -> bool:
 
 def with_ends(value: object) -> object:
     """Return the link that a list of two ids stands for; other values as they are."""
+    if isinstance(value, str):
+        raise ValueError("must be two router ids, [a, b], or a mapping, {ends: [a, b], cost: 2}")
     return {"ends": value} if isinstance(value, list | tuple) else value
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import islice
+
+from tamis.protocol.nearest import did_you_mean
 
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of the file to a value."""
 
 MISTAKES_MAX = 100
 """Lines printed of one file; a last line counts the rest. Nobody repairs more in one go."""
-SUGGESTIONS_FROM = 500
-"""Known words a suggestion is searched among; a search costs microseconds for each."""
 WORD_CHARACTERS_MAX = 64
-"""Longer words are shortened where shown, and get no suggestion."""
+"""Longer words are shortened where shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +86,5 @@ def _step(step: str | int) -> str:
 
 
 def _suggestion(problem: Problem) -> str:
-    known = list(islice(problem.known, SUGGESTIONS_FROM))
-    is_word = 0 < len(problem.word) <= WORD_CHARACTERS_MAX
-    close = get_close_matches(problem.word, known, n=1, cutoff=0.6) if is_word else []
-    if close:
-        return f", did you mean {close[0]}?"
-    return f"; the keys are {', '.join(known)}" if problem.lists_known else ""
+    close = did_you_mean(problem.word, problem.known)
+    return close or (f"; the keys are {', '.join(problem.known)}" if problem.lists_known else "")

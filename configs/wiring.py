@@ -43,14 +43,15 @@ def problems(topology: object, folder: str = "") -> Iterator[Problem]:
     if isinstance(topology, Mapping):
         yield from _layers(topology)
     routers = _part(topology, "routers")
-    routers = routers if isinstance(routers, Mapping) else {}
+    if not isinstance(routers, Mapping) or not routers:
+        return
     yield from _roots(topology, list(routers))
     links = _wires(_part(topology, "links"))
     yield from _clashes(routers, _part(topology, "data"), folder)
     yield from _homeless(routers, topology)
     wrong = list(_link_problems(routers, links.wires))
     yield from wrong
-    if links.complete and not wrong and routers:
+    if links.complete and not wrong:
         yield from _pieces(list(routers), links.wires)
 
 

@@ -6,6 +6,7 @@ with the name of the argument and the forms that it takes.
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import timedelta
 from typing import Final
@@ -48,6 +49,13 @@ def milliseconds_of(what: str, value: Duration, most: int = _U64) -> int:
 def short_milliseconds_of(what: str, value: Duration) -> int:
     """Return a time that travels in 32 bits: at most 49 days."""
     return milliseconds_of(what, value, _U32)
+
+
+def patience_of(what: str, value: float) -> float:
+    """Return a time in seconds that a caller waits at most."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+        raise Refused(f"{what} is a number of seconds, 0 or more, not {value!r}")
+    return value
 
 
 def octets_of(what: str, value: Size) -> int:

@@ -79,6 +79,17 @@ def decode_table_line(text: str) -> TableLine:
     return TableLine(interface, decode_filter(form["f"]))
 
 
+_MESSAGE = 'a message is an object such as {"price": 300, "dest": "MXP"}'
+
+
+class NotJson(Refused):
+    """Raised for text that is no JSON; `line` and `column` count from 1."""
+
+    def __init__(self, problem: str, line: int, column: int) -> None:
+        super().__init__(f"not JSON: {problem} at column {column}")
+        self.problem, self.line, self.column = f"not JSON: {problem}", line, column
+
+
 def decode_message(text: str) -> dict[str, Value]:
     """Return the attributes that one JSON line states."""
     return check_attributes(_message_form(text))
@@ -103,9 +114,14 @@ def encode_publication(attributes: Mapping[str, Value], payload: bytes) -> dict[
 
 
 def _message_form(text: str) -> dict[str, Any]:
-    form = _loads(text)
+    try:
+        form = _loads(text)
+    except NotJson as error:
+        if text.lstrip().startswith("{"):
+            raise
+        raise Refused(f"{error}; {_MESSAGE}") from None
     if not isinstance(form, dict):
-        raise Refused('a message is an object such as {"price": 300, "dest": "MXP"}')
+        raise Refused(_MESSAGE)
     return form
 
 
@@ -134,7 +150,7 @@ def _loads(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_not_finite)
     except json.JSONDecodeError as error:
-        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
+        raise NotJson(error.msg, error.lineno, error.colno) from None
     except RecursionError:
         raise Refused("not a message or filter: nested too deep") from None
     except Refused:

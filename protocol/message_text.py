@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import MessageTextError, Refused
-from tamis.protocol.json_form import decode_message
+from tamis.protocol.json_form import NotJson, decode_message
 from tamis.protocol.language import literals
 from tamis.protocol.language.mistake import SyntaxMistake, check_unicode, refused
 from tamis.protocol.values import Value, check_name, check_value
@@ -33,6 +33,8 @@ def parse_message(source: str | Sequence[str]) -> dict[str, Value]:
         return parse_message_text(source) if isinstance(source, str) else parse_attributes(source)
     try:
         return decode_message(text)
+    except NotJson as error:
+        raise MessageTextError(error.problem, text, error.line, error.column) from None
     except Refused as error:
         raise MessageTextError(str(error), text, 1, 1) from None
 
@@ -125,7 +127,10 @@ def _name(text: str, start: int) -> tuple[str, int]:
         return literals.read_quoted(text[start:end], start), end
     end = _end(literals.BARE_NAME, text, start)
     if end == start:
-        raise SyntaxMistake(start, "expected the name of an attribute", "an unusual name stands in backticks: `7 up`=3")
+        hint = "an unusual name stands in backticks: `7 up`=3"
+        if text[start : start + 1] in ("[", '"', ""):
+            hint = 'a message is name=value, one a word, or one JSON object, {"name": value}'
+        raise SyntaxMistake(start, "expected the name of an attribute", hint)
     return text[start:end], end
 
 

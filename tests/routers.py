@@ -25,11 +25,13 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(folder: Path, keys: str = "", files: int | None = None) -> Iterator[Running]:
+def running(
+    folder: Path, keys: str = "", files: int | None = None, admin: str = "unix:admin.sock"
+) -> Iterator[Running]:
     """A router `a` on free ports that is ready; it has ended afterwards. `keys` are lines of the topology,
-    `files` is how many it may open."""
+    `files` is how many it may open, `admin` is where its administration listens."""
     file = folder / "one.yaml"
-    file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "unix:admin.sock"}}}}\n')
+    file.write_text(f'{keys}\nrouters: {{a: {{clients: "127.0.0.1:0", admin: "{admin}"}}}}\n')
     with started(file, "a", files) as router:
         yield router
 

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from tamis.configs.fields import Folder, is_off
+from tamis.configs.fields import Folder, Octets, is_off
 from tamis.configs.sections.section import MIB, ConfigSection
 
 GIB = 1024 * MIB
@@ -30,7 +30,7 @@ class KeptSettings(ConfigSection):
         default=None,
         description="Folder for the logs of the routers; without it, `log` in a router's `data`.",
     )
-    bytes: int = Field(
+    bytes: Octets = Field(
         default=10 * GIB,
         ge=256 * MIB,
         le=2**50,
@@ -45,10 +45,10 @@ class KeptSettings(ConfigSection):
         "are in use. Past it they drop their oldest or refuse, each as if it were at its own bound. It binds where "
         "clients prove their names: with `tokens`, and no token of anybody (`*`) among them.",
     )
-    segment_bytes: int = Field(
+    segment_bytes: Octets = Field(
         default=64 * MIB, ge=MIB, le=GIB, description="Bytes of one file of the log; at most a quarter of `bytes`."
     )
-    memory_bytes: int = Field(
+    memory_bytes: Octets = Field(
         default=16 * MIB,
         ge=MIB,
         le=GIB,
@@ -58,7 +58,7 @@ class KeptSettings(ConfigSection):
     keeps_per_client: int = Field(
         default=100, ge=1, le=1_000_000, description="Kept subscriptions one client may make."
     )
-    bytes_per_client: int = Field(
+    bytes_per_client: Octets = Field(
         default=10 * GIB,
         ge=MIB,
         le=2**50,
@@ -68,7 +68,7 @@ class KeptSettings(ConfigSection):
         default=10_000, ge=1, le=1_000_000, description="Attachments of one kept subscription at a time."
     )
     replays_per_client: int = Field(default=4, ge=1, le=1_000, description="Replays of one client at a time.")
-    replay_bytes: int = Field(
+    replay_bytes: Octets = Field(
         default=64 * MIB,
         ge=32 * MIB,
         le=64 * GIB,

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from tamis.protocol.language.compile import Compiled, compile_tree, read_plainly
 from tamis.protocol.language.literals import RESERVED, write_value
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.tree import Junction, Leaf, Node, Placed
+from tamis.protocol.nearest import nearest
 from tamis.protocol.spaces import ChoiceDomain, FixedDomain, IntegerDomain, Misfit, Space, SpaceSet
 from tamis.protocol.spaces.space import SPACE_NAME
 from tamis.protocol.values import Value, kind_of
@@ -191,6 +191,5 @@ _SHOWN = 40
 
 
 def _meant(word: str, words: Iterable[str]) -> str:
-
-    near = get_close_matches(word[:_SHOWN], [*words], n=1)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(word[:_SHOWN], words)
+    return f"did you mean `{near}`?" if near else ""

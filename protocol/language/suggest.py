@@ -6,8 +6,9 @@ that other languages have for the operators, and constructions that people bring
 
 from __future__ import annotations
 
-import difflib
 import enum
+
+from tamis.protocol.nearest import nearest
 
 
 class Position(enum.Enum):
@@ -42,11 +43,14 @@ _REGEXES = frozenset({"~", "=~", "~=", "!~", "matches", "match", "regex", "regex
 _WORD_OPERATORS = ("prefix", "suffix", "contains", "substring", "between", "in")
 _JOINED = "conditions are joined by `and` or `or`"
 _BRACES = "a list of values stands in braces: `x in {1, 2}`"
+_BACKTICKS = "an unusual name stands in backticks: `7 up` = 3"
 _NO_NOT_IN = "there is no `not in`: write `not (x in {...})`"
 _CHARACTERS = {
     **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", "strings stand in plain quotes, \"...\" or '...'"),
     **dict.fromkeys("[]", _BRACES),
     **dict.fromkeys(";", _JOINED),
+    **dict.fromkeys("%^/|&", "the operators are = != < <= > >= prefix suffix contains between in"),
+    **dict.fromkeys("@#?\\", _BACKTICKS),
     **dict.fromkeys("\u2264\u2265\u2260", "write `<=`, `>=` or `!=`"),
     **dict.fromkeys("+", "a number has no plus sign"),
     **dict.fromkeys(".", "a fraction starts with a digit: 0.5"),
@@ -60,8 +64,7 @@ def for_operator(word: str) -> str:
         return _NO_NOT_IN
     if word in _REGEXES:
         return "there are no regular expressions; prefix, suffix and contains look into strings"
-    near = difflib.get_close_matches(word, _WORD_OPERATORS, n=1)
-    meant = _ELSEWHERE.get(word) or (near[0] if near else None)
+    meant = _ELSEWHERE.get(word) or nearest(word, _WORD_OPERATORS)
     return f"did you mean `{meant}`?" if meant else ""
 
 
@@ -90,6 +93,8 @@ def for_token(place: Position, kind: str, word: str) -> str:
 def _for_condition(kind: str, word: str) -> str:
     if kind in ("NUMBER", "STRING"):
         return "a condition starts with the name of an attribute; for several values write `x in {...}`"
+    if word.startswith("$"):
+        return _BACKTICKS
     if word.isalpha():
         return f"`{word}` is a word of the language; an attribute of that name is written between backticks"
     return ""
@@ -106,5 +111,5 @@ def _for_end(kind: str, word: str) -> str:
 
 
 def _close(word: str, words: tuple[str, ...], likeness_min: float = 0.6) -> str:
-    near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=likeness_min)
-    return f"did you mean `{near[0]}`?" if near else ""
+    near = nearest(word, words, likeness_min)
+    return f"did you mean `{near}`?" if near else ""

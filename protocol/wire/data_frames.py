@@ -121,7 +121,7 @@ def _payload(payload: object) -> bytes:
 
 
 def _too_long(length: int) -> Refused:
-    return Refused(f"a frame has at most {FRAME_BYTES_MAX} bytes, this one {length}")
+    return Refused(f"a message has at most {FRAME_BYTES_MAX:,} bytes with its payload, this one has {length:,}")
 
 
 def _our_mistake(error: FrameError | struct.error) -> Refused:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
@@ -18,6 +19,9 @@ from tamis.router.daemon.settings import CannotStart
 if TYPE_CHECKING:
     from tamis.router.connections.connections import Connections
 
+PEM_BYTES_MAX: Final = 1_048_576
+"""What is looked at of a certificate or key that cannot be used."""
+_REASONS: Final = {"KEY_VALUES_MISMATCH": "the key is that of another certificate"}
 CHUNK_BYTES: Final = 256 * 1024
 # One buffer for all: what is received is handed on before anything else happens. asyncio fills slices of the buffer it
 # is given, and a slice of a bytearray is a copy.
@@ -37,7 +41,25 @@ def load_certificate(context: ssl.SSLContext, tls: Tls | NeighbourTls) -> None:
         for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), context):  # a trial first
             target.load_cert_chain(tls.certificate, tls.key, password=_no_passphrase)
     except (OSError, ssl.SSLError, ValueError) as error:
-        raise CannotStart(f"tls: {tls.certificate} and {tls.key} are no certificate and its key: {error}") from error
+        raise CannotStart(f"tls: {_unfit(tls, error)}") from error
+
+
+def _unfit(tls: Tls | NeighbourTls, error: Exception) -> str:
+    """Return which of the two files cannot be used, and why."""
+    for file, content in ((tls.certificate, "CERTIFICATE"), (tls.key, "PRIVATE KEY")):
+        try:
+            with Path(file).open("rb") as stream:
+                is_there = f"{content}-----".encode() in stream.read(PEM_BYTES_MAX)
+        except OSError as unreadable:
+            return f"{file}: {unreadable.strerror}"
+        if not is_there:
+            return f"{file} has no PEM text that begins with -----BEGIN {content}-----"
+    reason = "the key must have no passphrase" if isinstance(error, ValueError) else _REASONS.get(_reason(error), "")
+    return f"{tls.certificate} and {tls.key} are no certificate and its key{f': {reason}' if reason else ''}"
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "reason", None))
 
 
 def _no_passphrase() -> str:

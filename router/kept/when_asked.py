@@ -20,7 +20,7 @@ from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.keep_bodies import Keep, Replay, ReplayEnd
+from tamis.protocol.wire.keep_bodies import Attach, ForgetKeep, Keep, Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.keeping import KeepAsker, refused
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WAITING_MAX: Final = 1_000
 """Requests that wait for the log to be opened; more are refused (OVERLOADED)."""
-NO_KEEP: Final = "there is no keep yet: this router has not been asked for one"
+NO_KEEP: Final = "there are no keeps at this router yet"
 
 
 class KeepsWhenAsked:
@@ -126,7 +126,8 @@ def _answer_of_none(client: KeepAsker, body: object) -> None:
         client.send(FrameKind.ACK, encode(Ack(AckOf.REPLAY, body.request, (Range(body.id, body.id),))))
         client.send(FrameKind.REPLAY_END, encode(ReplayEnd(body.id, 0, 0, "")), urgent=False)
         return
-    answer = refused(body, NO_KEEP)
+    missing = f"there is no keep {body.name!r}; " if isinstance(body, Attach | ForgetKeep) else ""
+    answer = refused(body, missing + NO_KEEP)
     if answer is not None:
         client.send(FrameKind.ACK, encode(answer))
 

@@ -28,5 +28,5 @@ def read_secret(path: str) -> bytes:
     except OSError as error:
         raise CannotStart(f"secret file {path}: {error.strerror}") from error
     if not SECRET_BYTES_MIN <= len(secret) <= SECRET_BYTES_MAX:
-        raise CannotStart(f"secret file {path}: a secret has {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes")
+        raise CannotStart(f"secret file {path}: a secret has {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX:,} bytes")
     return secret

@@ -116,7 +116,7 @@ def ask(folder: StateFolder, request: dict[str, str], patience_s: float) -> dict
             with sock.makefile("rb") as lines:
                 answer: dict[str, Any] = json.loads(lines.readline())
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
-        raise SupervisorError("no `tamis up` keeps its routers on this machine") from None
+        raise SupervisorError("no `tamis up` keeps its routers on this machine; `tamis up FILE` starts them") from None
     except TimeoutError:
         raise SupervisorError(f"its supervisor did not answer within {patience_s:g} s") from None
     except (OSError, ValueError) as error:

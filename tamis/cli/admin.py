@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -24,6 +24,8 @@ from tamis.cli import contexts
 from tamis.cli.extras import router_extra
 from tamis.cli.other_address import SCHEMES, admin_of
 from tamis.protocol.errors import TamisError
+from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
+from tamis.protocol.nearest import did_you_mean
 from tamis.protocol.shown import shown
 
 DEFAULT: Final = "127.0.0.1:7600"
@@ -120,6 +122,18 @@ def routers(target: str | None) -> list[AdminTarget]:
     return [AdminTarget(address, address, _told_token(target))]
 
 
+def routers_called(target: str | None, names: Collection[str]) -> list[AdminTarget]:
+    """Return those of `target` that have one of `names`, or all where none is given; a usage error for another name."""
+    found = routers(target)
+    known = [router.name for router in found]
+    for name in names:
+        if name not in known:
+            raise click.UsageError(
+                f"no router is called {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
+            )
+    return [router for router in found if not names or router.name in names]
+
+
 def _unsaid() -> str:
     """What is asked where nothing is named: that of TAMIS_ADMIN, that of the context in use, or the administration that
     belongs to the first of our addresses. For addresses of this machine it is the default where none is known."""
@@ -198,4 +212,7 @@ def private_word(path: Path) -> str:
     words = path.read_bytes().split()
     if len(words) != 1:
         raise click.UsageError(f"{path}: a token file holds one word, the token, and this one has {len(words)}")
-    return words[0].decode("ascii", errors="replace")
+    word = words[0].decode("ascii", errors="replace")
+    if not word.isascii() or len(word) > CREDENTIAL_BYTES_MAX:
+        raise click.UsageError(f"{path}: a token has at most {CREDENTIAL_BYTES_MAX:,} ASCII characters")
+    return word

@@ -20,8 +20,11 @@ def asked(
             connection.request(method, target, body, {"Connection": "close"} | dict(headers or {}))
             with connection.getresponse() as answer:
                 return answer.status, answer.read()
-        except http.client.HTTPException as error:
-            raise OSError(f"no proper answer: {error!r}") from None
+        except http.client.HTTPException:
+            raise OSError(
+                "what listens there does not speak HTTP; is it where clients connect? Administration is at `admin` of "
+                "the topology file"
+            ) from None
 
 
 def connection_to(address: str) -> http.client.HTTPConnection:

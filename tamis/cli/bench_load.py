@@ -103,15 +103,18 @@ def sub(
     """
     from tamis.cli import loads
     from tamis.cli.event_loop import run
+    from tamis.protocol.language import parse
 
     addresses, predicates = split_addresses(words)
     if len(predicates) > 1:
         raise click.UsageError(f"one predicate is measured at a time, not {len(predicates)}; quote it")
     with refusals():
         told = access(addresses, name, token_file, ca)
-        predicate = predicates[0] if predicates else 'class = "bench"'
+        predicate = parse(predicates[0] if predicates else 'class = "bench"')
         found = run(loads.receive(told.client, predicate, loads.LoadBounds(count, seconds), rounds))
     _print_throughput(found, as_json)
+    if not found.messages:
+        click.echo(f"no message came from {' and '.join(addresses)} within the {seconds:g} s of --seconds", err=True)
     return 0 if found.messages else 1
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tamis.cli.kept_check import kept_meaning
-from tamis.cli.startable import unstartable
+from tamis.cli.startable import machines_of, unstartable
 from tamis.cli.strategy_lines import of_file
 from tamis.protocol.errors import ConfigError
 
@@ -50,6 +50,8 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         mistakes = [] if text_only else unstartable(file, machine, insecure)
     except ConfigError as error:
         mistakes = list(error.mistakes)
+    if not mistakes and machine is not None and machine not in (machines := machines_of(topology)):
+        mistakes = [f"{file}: no router is of --machine {machine}; there are {', '.join(machines)}"]
     if mistakes:
         click.echo("\n".join(mistakes), err=True)
         if as_json:

@@ -22,6 +22,7 @@ from tamis.cli.clients_at import clients_at
 from tamis.cli.guesses import guesses
 from tamis.cli.other_address import ADMIN_SCHEMES, SCHEMES
 from tamis.protocol.errors import MessageTextError, PredicateError, Refused, SyntaxRefused, TamisError
+from tamis.protocol.limits import CREDENTIAL_BYTES_MAX
 from tamis.protocol.shown import shown
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     import tamis.blocking
 
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
-_LIKE_AN_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-fA-F:.]+\]:[0-9]{1,5}")
+_LIKE_AN_ADDRESS: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-f:.]+\]:[0-9]{1,5}", re.IGNORECASE
+)
 _WHAT: Final[dict[type[SyntaxRefused], str]] = {PredicateError: "predicate", MessageTextError: "message"}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -76,6 +79,10 @@ def access_options(command: Command) -> Command:
     return command
 
 
+def is_like_an_address(word: str) -> bool:
+    return word.startswith((*SCHEMES, *ADMIN_SCHEMES)) or _LIKE_AN_ADDRESS.fullmatch(word) is not None
+
+
 def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The addresses among the words, or those of TAMIS_URL, of the context in use, or the default; and the other words.
 
@@ -89,9 +96,10 @@ def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
             addresses += clients_at(word)
         elif _LIKE_AN_ADDRESS.fullmatch(word):
             meant = f"tamis://{word.rpartition('://')[2]}"
-            raise click.UsageError(
-                f"{word!r}: an address begins with tamis://, tamis+tls:// or tamis+unix:; did you mean {meant}?"
-            )
+            name, colon, value = word.partition(":")
+            attribute = f" An attribute is written {name}={value}." if value.isdecimal() and colon else ""
+            begins = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
+            raise click.UsageError(f"{word!r}: {begins}; did you mean {meant}?{attribute}")
         else:
             others.append(word)
     return tuple(addresses) or contexts.urls() or (DEFAULT_ADDRESS,), tuple(others)
@@ -105,8 +113,8 @@ def access(
     besides = contexts.for_addresses(addresses)
     token_file, ca = token_file or besides.token_file, ca or besides.ca
     name = name if name is not None or not is_named else besides.name
-    token = None if token_file is None else _token(Path(token_file))
-    return Access(addresses, name, token, None if ca is None else _context(ca))
+    token = None if token_file is None else token_in(Path(token_file))
+    return Access(addresses, name, token, None if ca is None else certificates_in(ca))
 
 
 @contextlib.contextmanager
@@ -129,7 +137,7 @@ class _Misuse(click.ClickException):
     exit_code = 2
 
 
-def _token(path: Path) -> bytes:
+def token_in(path: Path) -> bytes:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise click.UsageError(f"{path}: others can read this token: chmod 600 {path}")
@@ -137,21 +145,26 @@ def _token(path: Path) -> bytes:
     except OSError as error:
         raise click.UsageError(f"{path}: the token cannot be read: {error.strerror}") from None
     if not token or b"\n" in token:
-        raise click.UsageError(f"{path}: a token file holds one token on one line")
+        has = "several" if token else "none"
+        raise click.UsageError(f"{path}: a token file holds one token on one line, and this one has {has}")
     if len(token.split()) > 1:
         raise click.UsageError(
             f"{path}: a token file holds one word, the token, and this one has more: is it the `tokens` of a router, "
             "with a name before each token?"
         )
+    if len(token) > CREDENTIAL_BYTES_MAX:
+        raise click.UsageError(f"{path}: a token has at most {CREDENTIAL_BYTES_MAX:,} bytes, not {len(token):,}")
     return token
 
 
-def _context(ca: str) -> ssl.SSLContext:
+def certificates_in(ca: str | Path) -> ssl.SSLContext:
     import ssl
 
     try:
         return ssl.create_default_context(cafile=ca)
-    except ssl.SSLError as error:
-        raise click.UsageError(f"{ca}: no PEM certificates: {error}") from None
+    except ssl.SSLError:
+        raise click.UsageError(
+            f"{ca}: it has no certificate that can be read in PEM, -----BEGIN CERTIFICATE-----"
+        ) from None
     except OSError as error:
         raise click.UsageError(f"{ca}: the certificates cannot be read: {error.strerror}") from None

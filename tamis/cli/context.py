@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from tamis.cli import contexts
-from tamis.cli.connecting import refusals
+from tamis.cli.admin import private_word
+from tamis.cli.connecting import certificates_in, refusals, token_in
 from tamis.cli.contexts import VARIABLE, VARIABLES, Context
 from tamis.cli.tables import columns
 
@@ -53,7 +54,10 @@ def add(
 ) -> int:
     """Keep the context CONTEXT, in the place of one of that name."""
     addresses = tuple(address for told in urls for address in contexts.split(told))
-    _check(addresses, name)
+    _check(addresses, bool(urls), name)
+    for file, read in ((token_file, token_in), (ca, certificates_in), (admin_token_file, private_word)):
+        if file is not None:
+            read(Path(file))
     if admin is not None and Path(admin).is_file():
         admin = str(Path(admin).resolve())
     made = Context(addresses, admin, _whole(token_file), _whole(ca), name, _whole(admin_token_file))
@@ -118,15 +122,15 @@ def rm(context: str) -> int:
     return 0
 
 
-def _check(addresses: tuple[str, ...], name: str | None) -> None:
+def _check(addresses: tuple[str, ...], is_told: bool, name: str | None) -> None:
     from tamis.client.address import parse_addresses
     from tamis.protocol.peer_names import check_peer_name
 
     with refusals():
-        if addresses:
+        if is_told:
             parse_addresses(addresses)
         if name is not None:
-            check_peer_name(name)
+            check_peer_name(name, "--name")
 
 
 def _whole(file: str | None) -> str | None:

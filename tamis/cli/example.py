@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib.resources import files
 from typing import Final
 
 import click
 
 from tamis.cli.tables import columns
+from tamis.protocol.nearest import did_you_mean
 
 _EXAMPLE = """\b
 Examples:
@@ -35,8 +35,7 @@ def command(name: str | None) -> int:
         click.echo(columns(("name", "what it is"), rows))
         return 0
     if name not in texts:
-        near = difflib.get_close_matches(name, texts, n=1)
-        hint = f", did you mean {near[0]!r}?" if near else f"; there are {', '.join(texts)}"
+        hint = did_you_mean(name, texts) or f"; there are {', '.join(texts)}"
         raise click.UsageError(f"there is no example {name!r}{hint}")
     click.echo(texts[name].replace(_SCHEMA, _BESIDE), nl=False)
     return 0

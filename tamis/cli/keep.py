@@ -181,9 +181,9 @@ def command(
         )
     keep, predicate = others
     with refusals():
-        for each in (keep, dead_letter):
-            if each is not None:
-                new_keep_name(each)
+        new_keep_name(keep)
+        if dead_letter is not None:
+            new_keep_name(dead_letter, "--dead-letter")
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or names_space(predicate))
         wanted = parse(predicate, spaces=known, space=space)

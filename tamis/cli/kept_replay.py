@@ -54,6 +54,8 @@ def replay(
     with refusals():
         predicate = parse(others[0])
         first, last = _when("--since", since), _when("--until", until)
+        if first is not None and last is not None and first > last:
+            raise click.UsageError(f"--since {since} is after --until {until}")
         write = writer("json" if as_json else form, {})
         write = for_a_terminal(write) if sys.stdout.isatty() else write
         shown = 0

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers_called
+from tamis.cli.connecting import is_like_an_address
 from tamis.cli.kept_lines import lost_of
 from tamis.cli.tables import byte_count, columns, duration, so_many
 from tamis.protocol.message_text import format_attributes
@@ -150,10 +151,7 @@ def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) ->
 
 
 def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
-    found = [router for router in routers(target) if name in (None, router.name)]
-    if not found:
-        raise click.UsageError(f"no router is called {name!r}")
-    return found
+    return routers_called(target, () if name is None else (name,))
 
 
 def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[str, Any]]:
@@ -173,6 +171,8 @@ def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[
             others += [form["keep"] for form in router.items("/kept", _KEEPS_NAMED)]
         except NoAnswer as error:
             click.echo(str(error), err=True)
+    if not others and len(words) == 1 and is_like_an_address(keep):
+        raise click.UsageError(f"{keep!r} is a TARGET, and the NAME of a keep behind it is missing")
     there = f"; there is {', '.join(map(repr, others[:_KEEPS_NAMED]))}" if others else ""
     none = f"; {', '.join(keeps_nothing)} keeps nothing: no `data`, or `kept: false`" if keeps_nothing else ""
     raise click.ClickException(shown(f"there is no keep {keep!r}{there}{none}"))

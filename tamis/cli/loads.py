@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import tamis
+from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
 
 _LOOK_EVERY = 1_024
@@ -83,7 +84,7 @@ async def _round(
     return sent + 1
 
 
-async def receive(connect: Connect, predicate: str, bounds: LoadBounds, rounds: int) -> Throughput:
+async def receive(connect: Connect, predicate: Predicate, bounds: LoadBounds, rounds: int) -> Throughput:
     """What arrives, from the first message on."""
     marks = _Marks()
     size = max(1, bounds.messages // rounds)

@@ -8,7 +8,6 @@ function that returns the exit code.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -16,6 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+
+from tamis.cli.misuse import tell
+from tamis.protocol.errors import Refused, TamisError
+from tamis.protocol.nearest import did_you_mean
 
 COMMANDS = (
     *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
@@ -51,8 +54,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            ctx.fail(f"there is no command {name!r}{f', did you mean {near[0]!r}?' if near else ''}")
+            ctx.fail(f"there is no command {name!r}{did_you_mean(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
@@ -81,8 +83,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = root.main(args=words, prog_name="tamis", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        _tell(error)
+        tell(error, words, root)
         return error.exit_code
+    except TamisError as error:  # what a command can say no better
+        click.echo(f"Error: {error}", err=True)
+        return 2 if isinstance(error, Refused) else 1
     except (click.Abort, KeyboardInterrupt):
         return 130
     except (_OutputClosed, BrokenPipeError):
@@ -95,15 +100,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as done:  # click's own way out of a completion request and of a closed pipe
         return done.code if isinstance(done.code, int) else 1
     return code if isinstance(code, int) else 0
-
-
-def _tell(error: click.ClickException) -> None:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        error.show()
-        return
-    click.echo(f"Error: {error.format_message()}", err=True)
-    if isinstance(error, click.UsageError) and error.ctx is not None:
-        click.echo(f"how it is used: {error.ctx.command_path} --help", err=True)
 
 
 def _discard_output() -> None:

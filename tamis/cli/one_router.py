@@ -6,6 +6,7 @@ Law: the supervisor does it, so that it knows what it keeps; the other routers a
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,7 +36,8 @@ def asked(what: str, file: str, router_id: str = "") -> dict[str, Any]:
         patience_s = START_S + (0.0 if state is None else state.stop_s)
         return ask(folder, {"do": what, "router": router_id}, patience_s)
     except TamisError as error:
-        raise click.ClickException(f"{file}: {error}") from None
+        missing = "" if Path(file).exists() else "there is no such file, and "
+        raise click.ClickException(f"{file}: {missing}{error}") from None
 
 
 def in_words(answer: dict[str, Any]) -> str:

@@ -28,6 +28,8 @@ class Sample:
     at_s: float
     status: dict[str, Any] | None = None
     connections: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    problem: str = ""
+    """Why it did not answer."""
 
 
 def sampled(router: AdminTarget) -> Sample:
@@ -35,8 +37,8 @@ def sampled(router: AdminTarget) -> Sample:
         status = router.ask("/status")
         found = router.items("/connections", CONNECTIONS_MAX)
         connections = {(item["interface"], item["client"]): item for item in found}
-    except NoAnswer:
-        return Sample(router.name, time.monotonic())
+    except NoAnswer as error:
+        return Sample(router.name, time.monotonic(), problem=str(error))
     return Sample(router.name, time.monotonic(), status, connections)
 
 

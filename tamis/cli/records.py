@@ -82,7 +82,7 @@ def cat(
     target: str | None, names: tuple[str, ...], kinds: tuple[str, ...], since: str | None, follow: bool, as_json: bool
 ) -> int:
     """Show all of it, the oldest first."""
-    reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
+    reader, wanted = _reader(target, kinds, names), _wanted(names, kinds, since)
     return _show(reader, filter(wanted, reader.read()), wanted, follow, as_json)
 
 
@@ -99,7 +99,7 @@ def tail(
     lines: int,
 ) -> int:
     """Show the last lines."""
-    reader, wanted = _reader(target, kinds), _wanted(names, kinds, since)
+    reader, wanted = _reader(target, kinds, names), _wanted(names, kinds, since)
     chosen = names or kinds or since
     last = reader.last(lines) if not chosen else _last(filter(wanted, reader.read()), lines)
     return _show(reader, last, wanted, follow, as_json)
@@ -125,11 +125,18 @@ def _show(reader: Reader, lines: Iterable[RecordLine], wanted: _Wanted, follow: 
 # --- what is asked for -----------------------------------------------------------------------------------------------
 
 
-def _reader(target: str | None, kinds: tuple[str, ...]) -> Reader:
+def _reader(target: str | None, kinds: tuple[str, ...], names: tuple[str, ...]) -> Reader:
     from tamis.router.records.reading import Reader
 
     families = sorted({KINDS[kind].family for kind in kinds or KINDS})
-    return Reader.of(_folders(target or "records"), families)
+    folders = _folders(target or "records")
+    known = [folder.name for folder in folders]
+    for name in names:
+        if name not in known and folders != [Path(target or "records")]:  # the folder of one router has any name
+            raise click.UsageError(
+                f"--router {name}: there are no records of it; there are those of {', '.join(known)}"
+            )
+    return Reader.of(folders, families)
 
 
 def _folders(target: str) -> list[Path]:

@@ -98,9 +98,12 @@ def _scenario(options: dict[str, Any], given: set[str]) -> Scenario:
     from tamis.simulate.breaks import BREAKS
     from tamis.simulate.run import Scenario, plan_of
 
-    rule = options["rule"]
-    if rule is not None and (rule not in BREAKS or not BY_NAME[options["strategy"]].loses_nothing):
-        raise click.UsageError(f"--break takes {', '.join(BREAKS)}, with a strategy that loses nothing: {_sound()}")
+    rule, strategy, layer = options["rule"], BY_NAME[options["strategy"]], options["broadcast"]
+    if strategy.layer is not None and layer not in (None, strategy.layer):
+        raise click.UsageError(f"--broadcast: strategy {strategy.name} goes by {strategy.layer}, not by {layer}")
+    if rule is not None and (rule not in BREAKS or not strategy.loses_nothing):
+        rules = ", ".join(BREAKS)
+        raise click.UsageError(f"--break {rule}: it takes {rules}, with a strategy that loses nothing: {_sound()}")
     if rule is not None:
         soon = BREAKS[rule]
         chosen = {"topology": soon.topology, "ops": soon.operations, "faults": soon.faults, "strategy": soon.strategy}
@@ -130,7 +133,10 @@ def _sound() -> str:
 
 
 def _numbers(listed: str | None) -> tuple[int, ...] | None:
-    return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
+    try:
+        return None if listed is None else tuple(int(number) for number in listed.split(",") if number != "none")
+    except ValueError:
+        raise click.UsageError(f"--only is numbers joined by commas, or none, not {listed!r}") from None
 
 
 def _check_records(scenario: Scenario, records: Path | None) -> None:

@@ -18,6 +18,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown
 from tamis.protocol.spaces import Space, digest, space_to_mapping
+from tamis.protocol.spaces.space import check_space_name
 
 _EXAMPLE = """\b
 Examples:
@@ -128,7 +129,21 @@ def put(file: str, target: str | None, names: tuple[str, ...], force: bool, as_j
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each space that has changed.")
 def drop(names: tuple[str, ...], target: str | None, force: bool, as_json: bool) -> int:
     """Withdraw spaces at all routers: messages of them are no longer checked."""
+    known = _names_at(target)
+    for name in names:
+        if known is not None and name not in known:
+            raise click.ClickException(f"there is no space {name!r}; the spaces are {', '.join(known) or 'none'}")
     return _change(target, [{"name": name, "withdrawn": True} for name in names], force, as_json)
+
+
+def _names_at(target: str | None) -> list[str] | None:
+    """Return the spaces that the first router that answers checks messages by; None where none answers."""
+    for router in routers(target):
+        try:
+            return [row["name"] for row in pages_of(router)[1]]
+        except NoAnswer:
+            continue
+    return None
 
 
 def _change(target: str | None, spaces: list[dict[str, Any]], force: bool, as_json: bool) -> int:
@@ -152,6 +167,8 @@ def _change(target: str | None, spaces: list[dict[str, Any]], force: bool, as_js
 
 
 def _named(name: str, target: str | None) -> Space:
+    with refusals():
+        check_space_name(name)
     known = spaces_at(target)
     if name not in known.spaces:
         raise click.ClickException(f"there is no space {name!r}; the spaces are {known.known}")

@@ -107,11 +107,20 @@ def command(
         told = access(addresses, name, token_file, ca)
         printer = _Printer("json" if as_json else form or "text", count)
         if keep is not None:
-            return run(_until(_print_kept(told, keep, ack is not False, printer), timeout, count))
+            code = run(_until(_print_kept(told, keep, ack is not False, printer), timeout, count))
+            return _checked(code, printer, told, timeout)
         known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
         read = [_read(text, known, space, is_das) for text in predicates]
         receiver = _Receiver(predicates, read, printer, own, wait, group)
-        return run(_until(receiver.run(told), timeout, count))
+        return _checked(run(_until(receiver.run(told), timeout, count)), printer, told, timeout)
+
+
+def _checked(code: int, printer: _Printer, told: Access, timeout_s: float | None) -> int:
+    """Return the exit code `code`; a ClickException where the time was over before any router had the subscription."""
+    if not printer.has_begun and timeout_s is not None:
+        addresses = " and ".join(told.addresses)
+        raise click.ClickException(f"{addresses} did not take the subscription within the {timeout_s:g} s of --timeout")
+    return code
 
 
 def _refuse_beside_kept(predicates: tuple[str, ...], **others: object) -> None:
@@ -200,6 +209,7 @@ class _Printer:
         from tamis.cli.received import writer
 
         self.count = count
+        self.has_begun = False
         self._form = form
         self._left = count
         self._write = writer(form, {})  # what is wrong is said before anything is connected
@@ -208,6 +218,7 @@ class _Printer:
         """Take the predicates that are subscribed, by id."""
         from tamis.cli.received import for_a_terminal, writer
 
+        self.has_begun = True
         write = writer(self._form, predicates)
         self._write = for_a_terminal(write) if sys.stdout.isatty() else write
 

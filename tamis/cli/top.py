@@ -58,6 +58,7 @@ def command(target: str | None, interval: float, connections: int, by: str, once
             code = 0 if any(row.get("state") == "serving" for row in shown["routers"]) else 1
             show(shown)
             if once:
+                _tell_problems(found if code else [])
                 break
     return code
 
@@ -69,6 +70,12 @@ def _views(found: list[AdminTarget], interval_s: float, connections: int, by: st
         now: list[Sample] = [sampled(router) for router in found]
         yield view(before, now, connections, by)
         before = now
+
+
+def _tell_problems(found: list[AdminTarget]) -> None:
+    """Say on stderr of each router that does not answer why."""
+    for problem in filter(None, (sampled(router).problem for router in found)):
+        click.echo(problem, err=True)
 
 
 def _json_lines(shown: View) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers
+from tamis.cli.admin import AdminTarget, NoAnswer, admin_token_option, routers_called
 from tamis.protocol.message_text import format_attributes
 from tamis.protocol.shown import shown
 
@@ -42,9 +42,7 @@ def command(target: str | None, names: tuple[str, ...], lines: int, follow: bool
 
     TARGET is as for `tamis status`. The exit code is 1 if a router did not answer or keeps no such messages.
     """
-    asked = [_Asked(router) for router in routers(target) if not names or router.name in names]
-    if not asked:
-        raise click.UsageError(f"no router is called {' or '.join(map(repr, names))}")
+    asked = [_Asked(router) for router in routers_called(target, names)]
     code = 0
     for each in asked:
         try:

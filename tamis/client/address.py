@@ -16,6 +16,7 @@ from tamis.protocol.errors import Refused
 ADDRESSES_MAX = 16
 """Addresses of one client. A network has a few entrances; trying more would take longer than a caller waits."""
 
+_NEEDED = "a host and a port from 1 to 65535 are needed, and nothing behind them"
 _FORMS = "tamis://host:port, tamis+tls://host:port or tamis+unix:/path"
 _UNIX_PATH_BYTES_MAX = 107  # Linux keeps a socket's path in 108 bytes, the last of them zero
 
@@ -44,16 +45,16 @@ def parse_address(text: str) -> Endpoint:
     try:
         parts = urlsplit(text)
         port = parts.port
-    except ValueError as error:
-        raise _bad(text, str(error)) from None
+    except ValueError:
+        raise _bad(text, _NEEDED) from None
     if parts.query or parts.fragment or "@" in parts.netloc:
-        raise _bad(text, "the token, and all else, is given beside the address")
+        raise _bad(text, "it has a host and a port alone; a name and a token are given beside it")
     if parts.scheme == "tamis+unix":
         return _unix(text, parts.netloc, parts.path)
     if parts.scheme not in ("tamis", "tamis+tls"):
         raise _bad(text, f"an address is {_FORMS}")
-    if not parts.hostname or not port or parts.path not in ("", "/"):
-        raise _bad(text, "a host and a port from 1 to 65535 are needed, and nothing behind them")
+    if not parts.hostname or not port or parts.path not in ("", "/") or len(text.split()) != 1:
+        raise _bad(text, _NEEDED)
     return Endpoint(parts.hostname, port, is_encrypted=parts.scheme == "tamis+tls")
 
 

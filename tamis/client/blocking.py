@@ -41,7 +41,7 @@ from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings,
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
-from tamis.protocol.amounts import Duration
+from tamis.protocol.amounts import Duration, patience_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
@@ -230,7 +230,11 @@ class Client(AboutClient, KeepingClient):
         timeout_s: float = REQUEST_S,
     ) -> Message:
         """Publish a question, and return the first answer that somebody gives; see `tamis.Client.request`."""
-        pump, end_s, payload = self._pump, time.monotonic() + timeout_s, payload_of(payload, json)
+        pump, end_s, payload = (
+            self._pump,
+            time.monotonic() + patience_of("timeout_s", timeout_s),
+            payload_of(payload, json),
+        )
         questions = pump.core.questions
         ready: Future[None] = Future()
         waiter: Future[None] = Future()
@@ -329,7 +333,7 @@ class Client(AboutClient, KeepingClient):
     ) -> Trail[AnyReport]:
         taken: Future[None] = Future()
         complete: Future[None] = Future()
-        pump, end_s = self._pump, time.monotonic() + timeout_s
+        pump, end_s = self._pump, time.monotonic() + patience_of("timeout_s", timeout_s)
         with pump.lock:
             trail = pump.core.trails.begin(of, attributes, payload, time.time_ns(), taken, complete)
             pump.written()

@@ -40,7 +40,7 @@ from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
 from tamis.client.trails import TRAIL_S
 from tamis.client.wanted import options_of
-from tamis.protocol.amounts import Duration
+from tamis.protocol.amounts import Duration, patience_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
@@ -271,7 +271,7 @@ class Client(AboutClient, KeepingClient):
         loop, questions = asyncio.get_running_loop(), self._pump.core.questions
         payload = payload_of(payload, json)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(patience_of("timeout_s", timeout_s)):
                 if not questions.is_open:
                     await self._open(questions)
                 waiter: asyncio.Future[None] = loop.create_future()
@@ -355,6 +355,7 @@ class Client(AboutClient, KeepingClient):
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
     ) -> Trail[AnyReport]:
         loop, trails = asyncio.get_running_loop(), self._pump.core.trails
+        patience_of("timeout_s", timeout_s)
         taken: asyncio.Future[None] = loop.create_future()
         complete: asyncio.Future[None] = loop.create_future()
         trail = trails.begin(of, attributes, payload, time_ns(), taken, complete)

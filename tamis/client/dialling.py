@@ -6,6 +6,8 @@ own context says otherwise.
 
 from __future__ import annotations
 
+import os
+import socket
 import ssl
 from typing import Final
 
@@ -42,4 +44,8 @@ def reason_of(error: BaseException | None) -> str:
     """Return why a connection was not made, or has ended."""
     if error is None:
         return "closed by the router"
+    if isinstance(error, socket.gaierror):
+        return error.strerror or str(error)
+    if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
+        return os.strerror(error.errno)
     return str(error) or ("no answer in time" if isinstance(error, TimeoutError) else type(error).__name__)

@@ -26,6 +26,8 @@ def spaces_of(told: SpaceSet | Mapping[str, object] | None) -> SpaceSet:
 
 def message_of(attributes: Mapping[str, Value], space: str, known: SpaceSet) -> dict[str, Value]:
     """Return the attributes of a message of `space`; Refused if they name another, or do not fit."""
+    if not isinstance(space, str):
+        raise Refused(f"space is text, the name of a space, not {type(space).__name__}")
     named = attributes.get(known.naming, space)
     if named != space:
         raise Refused(f"attribute {known.naming} is {named!r}, and the message is published under space {space!r}")

@@ -5,6 +5,7 @@ Law: a Settings that exists can be put into a HELLO and an AUTH frame.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,11 +55,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._check_types()
-        check_peer_name(self.name)
+        check_peer_name(self.name, "the name of a client")
         if self.token is not None and not 1 <= len(self.token) <= limits.CREDENTIAL_BYTES_MAX:
             raise Refused(f"a token has 1 to {limits.CREDENTIAL_BYTES_MAX} bytes, not {len(self.token)}")
         if not HOLD_S_MIN <= self.hold_s <= HOLD_S_MAX:
             raise Refused(f"hold_s is {HOLD_S_MIN} to {HOLD_S_MAX:.0f} seconds, not {self.hold_s}")
+        if not 0 <= self.patience_s < math.inf:
+            raise Refused(f"patience_s is 0 seconds or more, not {self.patience_s}")
         if not PAUSE_S_MIN <= self.redial_s <= REDIAL_S_MAX:
             raise Refused(f"redial_s is {PAUSE_S_MIN} to {REDIAL_S_MAX:.0f} seconds, not {self.redial_s}")
         if self.inbox.bytes_max < INBOX_BYTES_MIN or self.inbox.messages_max < INBOX_MESSAGES_MIN:

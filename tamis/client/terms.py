@@ -74,7 +74,7 @@ def keep_of(
         ack_wait_ms=short_milliseconds_of("ack_wait_s", ack_wait_s),
         deliveries_max=count_of("max_deliveries", max_deliveries),
         backoff_ms=tuple(short_milliseconds_of("backoff_s", pause) for pause in backoff_s),
-        dead_letter="" if dead_letter is None else new_keep_name(_name("dead_letter", dead_letter)),
+        dead_letter="" if dead_letter is None else new_keep_name(dead_letter, "dead_letter"),
         unacked_max=_unacked(max_unacked),
         order_by=_name("order_by", order_by),
         latest_by=_name("latest_by", latest_by),
@@ -82,16 +82,16 @@ def keep_of(
     return _started(Keep(0, new_keep_name(name), terms), start)
 
 
-def new_keep_name(name: str) -> str:
-    """Return the name of a keep that is to be made; Refused if that is none."""
-    return check_peer_name(keep_name(name), "the name of a keep")
+def new_keep_name(name: str, what: str = "the name of a keep") -> str:
+    """Return the name of a keep that is to be made; Refused if that is none. `what` stands for it in the sentence."""
+    return check_peer_name(keep_name(name, what), what)
 
 
-def keep_name(name: str) -> str:
+def keep_name(name: str, what: str = "the name of a keep") -> str:
     """Return the name of a keep that there may be: earlier versions have made some that `new_keep_name` refuses."""
     if not isinstance(name, str) or not name:
-        raise Refused(f"the name of a keep is text of 1 to {NAME_BYTES_MAX} bytes, not {name!r}")
-    return _name("the name of a keep", name)
+        raise Refused(f"{what} is text of 1 to {NAME_BYTES_MAX} bytes, not {name!r}")
+    return _name(what, name)
 
 
 def unix_ns(what: str, at: datetime) -> int:

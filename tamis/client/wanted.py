@@ -167,5 +167,5 @@ def options_of(
     if group is not None and not isinstance(group, str):
         raise Refused(f"group is text, not {type(group).__name__}")
     if group is not None and not 1 <= len(group.encode(errors="replace")) <= NAME_BYTES_MAX:
-        raise Refused(f"the name of a group has 1 to {NAME_BYTES_MAX} bytes")
+        raise Refused(f"the name of a group has 1 to {NAME_BYTES_MAX} bytes, not {len(group.encode(errors='replace'))}")
     return SubscribeOptions(own_messages, reaches[wait], group or "", spaces, space)

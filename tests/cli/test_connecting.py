@@ -46,7 +46,7 @@ def test_a_token_is_a_secret_of_one_line(command, tmp_path, capsys) -> None:
         (["sub", "x >> 1"], "predicate, line 1, column 3"),
         (["sub", "true", "--format", "xml"], "--format is text, json, raw"),
         (["sub", "true", "--format", "raw", "--json"], "--json is --format json"),
-        (["sub", "true", "--ca", __file__], "no PEM certificates"),
+        (["sub", "true", "--ca", __file__], "it has no certificate that can be read in PEM"),
         (["bench", "sub", "true", "false"], "one predicate"),
         (["keep", "jobs"], "not 1 word\n"),
         (["keep", "jobs", "n", "=", "1"], "not 4 words\n"),

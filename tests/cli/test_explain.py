@@ -82,7 +82,7 @@ def test_a_dropped_alternative_is_told(capsys) -> None:
         ),
         (["x = 1 and x = 2"], "Error: predicate, line 1, column 11: this can never match: "),
         (["x = 1", "x"], "message, line 1, column 2: expected `=`"),
-        (["x = 1", "{}}"], "message, line 1, column 1: not JSON"),
+        (["x = 1", "{}}"], "message, line 1, column 3: not JSON"),
     ],
 )
 def test_mistakes(argv: list[str], said: str, capsys) -> None:

@@ -87,8 +87,8 @@ def test_a_payload_from_a_file_arrives_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_timeout_ends_a_subscription(capsys) -> None:
-    assert main(["sub", "true", "--timeout", "0.01"]) == 0
-    assert main(["sub", "exists nothing", "--timeout", "0.01", "--count", "1"]) == 1
+    assert main(["sub", "true", "--timeout", "0.3"]) == 0
+    assert main(["sub", "exists nothing", "--timeout", "0.3", "--count", "1"]) == 1
     assert capsys.readouterr().out == ""
 
 

@@ -59,7 +59,7 @@ def test_help_shows_every_command_with_an_example(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["mtach"], "there is no command 'mtach', did you mean 'match'?"),
+        (["mtach"], "there is no command 'mtach', did you mean match?"),
         (["xyzzy"], "there is no command 'xyzzy'\n"),
         (["--verison"], "--version"),
         ([], "Usage: tamis"),

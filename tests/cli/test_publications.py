@@ -80,7 +80,9 @@ def test_a_line_that_is_too_large_is_refused_as_other_bad_lines_are(monkeypatch,
     source = InputMessages()
     assert [attributes for batch in source for attributes, _ in batch] == [{"n": 1}, {"n": 3}]
     assert source.refused == 1
-    assert capsys.readouterr().err.startswith("<stdin>:2: a frame has at most 1048576 bytes, this one 11000")
+    assert capsys.readouterr().err.startswith(
+        "<stdin>:2: a message has at most 1,048,576 bytes with its payload, this one has 1,100,0"
+    )
 
 
 def test_of_many_bad_lines_the_first_are_said(monkeypatch, capsys) -> None:

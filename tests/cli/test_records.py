@@ -55,13 +55,25 @@ def test_the_lines_as_they_are(folder, capsys):
         (["--kind", "message"], [5]),
         (["--kind", "link", "--router", "a"], [1, 3]),
         (["--since", "2027-01-15T08:00:00.000003+00:00"], [3, 4, 5]),
-        (["--router", "nobody"], []),
     ],
 )
 @pytest.mark.parametrize("command", ["cat", "tail"])
 def test_some_of_them(folder, capsys, command, options, times):
     lines = told(capsys, command, str(folder), "--json", *options)
     assert [json.loads(line)["t_us"] - BASE_US for line in lines] == times
+
+
+@pytest.mark.parametrize("command", ["cat", "tail"])
+def test_a_router_that_has_no_records_is_named_with_those_that_have(folder, capsys, command):
+    assert main(["records", command, str(folder), "--router", "nobody"]) == 2
+    assert "--router nobody: there are no records of it; there are those of a, c" in capsys.readouterr().err
+
+
+def test_a_topology_with_a_mistake_is_refused_with_its_line(folder, capsys):
+    file = folder.parent / "net.yaml"
+    file.write_text("records: {}\nrouters: {a: {nieghbours: 'h:1'}}\n")
+    assert main(["records", "cat", str(file)]) == 1
+    assert capsys.readouterr().err.startswith(f"Error: {file}:2:15: routers.a.nieghbours: unknown key")
 
 
 def test_the_last_ones(folder, capsys):

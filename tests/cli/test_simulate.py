@@ -41,9 +41,10 @@ def test_a_topology_file_and_single_kinds(capsys: pytest.CaptureFixture[str]) ->
         (["--topology", "blob:4"], "no kind of network"),
         (["--topology", "nowhere.yaml"], "nowhere.yaml"),
         (["--faults", "rain"], "no kind of fault"),
-        (["--break", "R99"], "--break takes R1"),
-        (["--break", "R1", "--strategy", "paper"], "--break takes R1"),
-        (["--only", "1,x"], "invalid literal"),
+        (["--only", "1,x"], "--only is numbers joined by commas, or none, not '1,x'"),
+        (["--strategy", "profile", "--broadcast", "reverse-path"], "--broadcast: strategy profile goes by shared-tree"),
+        (["--break", "R99"], "--break R99: it takes R1"),
+        (["--break", "R1", "--strategy", "paper"], "--break R1: it takes R1"),
     ],
 )
 def test_misuse_is_refused_in_a_sentence(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,7 @@ def test_reads(text, address):
         ("", "must be host:port, [ipv6]:port or unix:path"),
         ("host", "must be host:port"),
         ("host:", "with a port from 0 to 65535"),
+        ("http://h:1", 'without "http://"'),
         (":7400", "in the host"),
         ("host:65536", "with a port from 0 to 65535"),
         ("host:-1", "with a port"),

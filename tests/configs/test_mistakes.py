@@ -66,7 +66,7 @@ def test_seven_mistakes_give_seven_lines_in_order():
         "net.yaml:6:5: routers.b.neighbors: unknown key, did you mean neighbours?",
         f'net.yaml:8:22: routers.west.neighbours: {PORT}, got "127.0.0.1:75000"',
         'net.yaml:11:16: links.1.ends.1: no router is called "wset", did you mean west?',
-        'net.yaml:12:29: links.2.cost: must be from 1 to 4294967295, got "0"',
+        'net.yaml:12:29: links.2.cost: must be from 1 to 4,294,967,295, got "0"',
         f'net.yaml:13:23: limits.frame_bytes: must be a whole number of {SIZES}, got "lots"',
         f'net.yaml:14:11: strategy: "adaptive" is not supported yet; choose {STRATEGIES}',
     ]
@@ -91,11 +91,11 @@ VALUES = [
     (ONE + "limits: {memory_bytes: 2GB}", f'2:24: limits.memory_bytes: must be a whole number of {SIZES}, got "2GB"'),
     (
         ONE + "limits: {memory_bytes: 1 KiB}",
-        "2:24: limits.memory_bytes: must be from 16777216 to 1099511627776, got 1024",
+        "2:24: limits.memory_bytes: must be from 16,777,216 to 1,099,511,627,776, got 1024",
     ),
     (
         ONE + "limits: {table_bytes_per_client: 1 B}",
-        '2:34: limits.table_bytes_per_client: must be from 65536 to 1099511627776, got "1 B"',
+        '2:34: limits.table_bytes_per_client: must be from 65,536 to 1,099,511,627,776, got "1 B"',
     ),
     (
         ONE + "keepalive: {hold_ms: 3 weeks}",
@@ -117,7 +117,7 @@ VALUES = [
         "routers: {a: {kept: {keeps: 3}}}",
         '1:21: routers.a.kept: needs `folder`, or `data`: router "a" has no folder for its log',
     ),
-    (ONE + "kept: {keeps: 0, folder: f}", '2:15: kept.keeps: must be from 1 to 1000000, got "0"'),
+    (ONE + "kept: {keeps: 0, folder: f}", '2:15: kept.keeps: must be from 1 to 1,000,000, got "0"'),
     (ONE + "kept: {kips: 1, folder: f}", "2:8: kept.kips: unknown key, did you mean keeps?"),
     (
         ONE + "kept: {bytes: 268435456, segment_bytes: 67108865, folder: f}",
@@ -130,7 +130,7 @@ VALUES = [
     (ONE + "durable: {}", f"2:1: durable: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     (ONE + "event_log: {}", f"2:1: event_log: unknown key; the keys are {', '.join(Topology.model_fields)}"),
     ("routers: {a: {tls: {key: k}}}", "1:15: routers.a.tls.certificate: is missing"),
-    (ONE + "keepalive: {hold_ms: 1}", '2:22: keepalive.hold_ms: must be from 100 to 3600000, got "1"'),
+    (ONE + "keepalive: {hold_ms: 1}", '2:22: keepalive.hold_ms: must be from 100 to 3,600,000, got "1"'),
     (
         ONE + "slow_consumer: {policy: drop}",
         '2:25: slow_consumer.policy: must be drop-newest, drop-oldest, disconnect or block, got "drop"',
@@ -151,8 +151,14 @@ VALUES = [
             'but the text ends here, got "x = 1 and"'
         ),
     ),
-    (ONE + "records: {rotate: {bytes: 1}}", '2:27: records.rotate.bytes: must be from 65536 to 17179869184, got "1"'),
-    (ONE + "unmatched: {bytes: 1}", '2:20: unmatched.bytes: must be from 65536 to 67108864, a multiple of 8, got "1"'),
+    (
+        ONE + "records: {rotate: {bytes: 1}}",
+        '2:27: records.rotate.bytes: must be from 65,536 to 17,179,869,184, got "1"',
+    ),
+    (
+        ONE + "unmatched: {bytes: 1}",
+        '2:20: unmatched.bytes: must be from 65,536 to 67,108,864, a multiple of 8, got "1"',
+    ),
     (ONE + "records: {foldr: x}", "2:11: records.foldr: unknown key, did you mean folder?"),
     (ONE + "name:", "2:6: name: has no value: write one, or leave it out"),
     (ONE + "limits: ~", "2:9: limits: has no value: write one, or leave it out"),
@@ -224,13 +230,22 @@ VALUES = [
     (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),
     # numbers and names
     (ONE + "version: 2", '2:10: version: must be 1, got "2"'),
-    (ONE + "limits: {connections: 1.5}", '2:23: limits.connections: must be a whole number, got "1.5"'),
-    (ONE + "limits: {connections: yes}", '2:23: limits.connections: must be a whole number, got "yes"'),
-    (ONE + "limits: {connections: {}}", "2:23: limits.connections: must be a whole number, got a mapping"),
-    (ONE + "limits: {connections: 0}", '2:23: limits.connections: must be from 1 to 1000000, got "0"'),
+    (
+        ONE + "limits: {connections: 1.5}",
+        '2:23: limits.connections: must be a whole number from 1 to 1,000,000, got "1.5"',
+    ),
+    (
+        ONE + "limits: {connections: yes}",
+        '2:23: limits.connections: must be a whole number from 1 to 1,000,000, got "yes"',
+    ),
+    (
+        ONE + "limits: {connections: {}}",
+        "2:23: limits.connections: must be a whole number from 1 to 1,000,000, got a mapping",
+    ),
+    (ONE + "limits: {connections: 0}", '2:23: limits.connections: must be from 1 to 1,000,000, got "0"'),
     (
         ONE + "limits: {frame_bytes: 2_000_000}",
-        '2:23: limits.frame_bytes: must be from 4096 to 1048576, got "2_000_000"',
+        '2:23: limits.frame_bytes: must be from 4,096 to 1,048,576, got "2_000_000"',
     ),
     (
         'routers: {"a b": {}}',
@@ -258,7 +273,10 @@ VALUES = [
     ("routers: {a: {clients: [" + "h:0, " * 17 + "]}}", "1:24: routers.a.clients: must have at most 16"),
     # links
     (TWO + "links: x", '2:8: links: must be a list, got "x"'),
-    (TWO + "links: [[a, b], x]", '2:17: links.1: must be a mapping, `key: value`, got "x"'),
+    (
+        TWO + "links: [[a, b], x]",
+        '2:17: links.1: must be two router ids, [a, b], or a mapping, {ends: [a, b], cost: 2}, got "x"',
+    ),
     (TWO + "links: [[a, b], [a]]", "2:17: links.1: must be two router ids, [a, b], got 1"),
     (TWO + "links: [{ends: [a, b, b]}]", "2:16: links.0.ends: must be two router ids, [a, b], got 3"),
     (TWO + "links: [{cost: 3}]", "2:9: links.0.ends: is missing"),
@@ -325,7 +343,7 @@ TEXT = [
     (ONE + "# \x00", "2:3: character U+0000 is not allowed in a text file"),
     (b"routers: {}\n#  \xff", "2:4: the file must be UTF-8 text; byte 0xFF is not"),
     ("é: \udc80", "1:4: character U+DC80 is not allowed in a text file"),
-    ("x" * (FILE_BYTES_MAX + 1), f"1:1: the file has more than {FILE_BYTES_MAX} bytes"),
+    ("x" * (FILE_BYTES_MAX + 1), f"1:1: the file has more than {FILE_BYTES_MAX:,} bytes"),
 ]
 
 
@@ -351,7 +369,7 @@ def test_a_byte_order_mark_and_windows_line_ends_change_no_position():
 @pytest.mark.slow
 def test_too_many_values():
     (line,) = mistakes("a: [" + "x," * NODES_MAX + "]")
-    assert f"the file has more than {NODES_MAX} keys and values" in line
+    assert f"the file has more than {NODES_MAX:,} keys and values" in line
 
 
 def test_an_alias_bomb_is_refused_unexpanded():
@@ -415,3 +433,43 @@ def test_a_file_names_itself(tmp_path):
     with pytest.raises(ConfigError) as caught:
         load_topology(file)
     assert caught.value.mistakes == [f"{file}:1:1: routers: is missing"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('name: "x\nrouters: {a: {}}\n', "1:7: is not YAML: the quote that opens here is never closed"),
+        (
+            'name: "x\nrouters: {a: {data: "y"}}\n',
+            "1:7: is not YAML: the quote that opens here is closed in line 2 only",
+        ),
+        ("name: [x\nrouters: {a: {}}\n", "1:7: is not YAML: the `[` that opens here is not closed by `]`"),
+        ("routers: {a: {}\nname: x\n", "1:10: is not YAML: the `{` that opens here is not closed by `}`"),
+        ("routers: {a: {} b: {}}\n", "1:17: is not YAML: `,` or `}` is missing before this"),
+        ("name:x\nrouters: {a: {}}\n", "1:5: is not YAML: a blank is missing behind `name:`"),
+        ("name: x: y\n", "1:8: is not YAML: a second `: ` in one line; a value that has one stands in quotes"),
+        (
+            "name: x\n   version: 1\n",
+            "2:11: is not YAML: this line is indented deeper than the one above, which has its value already",
+        ),
+        (
+            "name: 'x' y\n",
+            "1:11: is not YAML: the value has ended before this; quotes around all of it make it one text",
+        ),
+        ("name: @x\n", '1:7: is not YAML: a value that begins with "@" stands in quotes'),
+        (
+            '{"a": 1}\n{"a": 2}\n',
+            "2:1: is not YAML: the file's one value has ended before this line; a file holds one topology",
+        ),
+        ("name: x\nrooters: {}\n", "1:1: routers: is missing"),
+    ],
+)
+def test_yaml_that_cannot_be_read_is_pointed_at_where_it_was_caused(text: str, line: str) -> None:
+    assert mistakes(text)[0] == f"net.yaml:{line}"
+
+
+def test_without_routers_nothing_that_only_follows_is_told() -> None:
+    assert mistakes("Routers: {a: {}}\nlinks: [[a, b]]\n") == [
+        "net.yaml:1:1: routers: is missing",
+        "net.yaml:1:1: Routers: unknown key, did you mean routers?",
+    ]

@@ -89,7 +89,10 @@ def test_json_is_accepted_where_a_message_is() -> None:
 
 
 def test_json_that_is_wrong_is_a_mistake_in_the_text() -> None:
-    for text in ('{"a": 1', '{"a": NaN}', '{"a": 1, "a": 2}', '{"a": [1]}', '{"a": "\\ud800"}', "{" * 100_000):
+    with pytest.raises(MessageTextError) as caught:
+        parse_message('{"a": 1,\n b}')
+    assert (caught.value.line, caught.value.column) == (2, 2)
+    for text in ('{"a": NaN}', '{"a": 1, "a": 2}', '{"a": [1]}', '{"a": "\\ud800"}'):
         with pytest.raises(MessageTextError) as caught:
             parse_message(text)
         assert (caught.value.line, caught.value.column, caught.value.text) == (1, 1, text)

@@ -32,7 +32,7 @@ def test_a_secret_is_read_without_the_line_end(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "mode", "problem"),
-    [(b"sixteen bytes, or more", 0o640, "others may read it"), (b"short", 0o600, "a secret has 16 to 4096 bytes")],
+    [(b"sixteen bytes, or more", 0o640, "others may read it"), (b"short", 0o600, "a secret has 16 to 4,096 bytes")],
 )
 def test_what_is_no_secret(tmp_path, content, mode, problem):
     file = tmp_path / "secret"
