@@ -79,7 +79,8 @@ def _write_csv(path: Path, rows: ResultRows) -> None:
 def write_pages(out: Path) -> None:
     """Verdicts and pages of every figure that stands in the folder."""
     figures = read(out)
-    (out / VERDICTS).write_text(json.dumps(verdicts(figures), indent=1) + "\n")
+    lines = ",\n".join(json.dumps(verdict) for verdict in verdicts(figures))
+    (out / VERDICTS).write_text(f"[\n{lines}\n]\n")
     (out / INDEX).write_text(page.page(figures, out, None))
     for paper in dict.fromkeys(figure["paper"] for figure in figures):
         own = [figure for figure in figures if figure["paper"] == paper]
