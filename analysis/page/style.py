@@ -154,7 +154,7 @@ _STACKED: Final = """
 .stacks tbody th { font-weight: 600 }
 .stacks tbody td:empty { display: none }
 .stacks [data-label]::before { content: attr(data-label); color: var(--soft); font-weight: 400 }
-td, th { overflow-wrap: anywhere }
+.few td, .few th { overflow-wrap: anywhere }
 .few .wide, .many .wide { min-width: 0 }
 .few .moment, .few .number { white-space: normal }
 """

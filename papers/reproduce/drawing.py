@@ -107,7 +107,7 @@ def _lay_out(figure: Figure, axes: Axes, rect: tuple[float, float, float, float]
     axes.set_position((round(left, 4), round(bottom, 4), round(width, 4), round(height, 4)))
 
 
-def _write(figure: Figure, up: float, text: str, colour: str, size: float, **look: str) -> None:
+def _write(figure: Figure, up: float, text: str, colour: str, size: float, **look: Any) -> None:  # noqa: ANN401 - as matplotlib has it
     figure.text(0.015, up, text, color=colour, fontsize=size, ha="left", va="center", **look)
 
 
@@ -129,7 +129,7 @@ def _draw_lines(axes: Axes, spec: PlotSpec, rows: Sequence[ResultRow]) -> None:
         line = sorted((number(row, spec.x), number(row, spec.y)) for row in rows if row.get(spec.by) == kind)
         dash, mark = _DASHES[rank // SERIES % len(_DASHES)], _MARKS[rank % len(_MARKS)]
         above = (len(kinds) - 1 - rank) / max(len(kinds) - 1, 1)
-        look = {"color": LIGHT[f"c{rank % SERIES}"], "lw": 1.3 + 1.7 * above, "ms": 3.6 + 3.4 * above}
+        look: dict[str, Any] = {"color": LIGHT[f"c{rank % SERIES}"], "lw": 1.3 + 1.7 * above, "ms": 3.6 + 3.4 * above}
         axes.plot(*zip(*line, strict=True), label=f"{kind}", ls=dash, marker=mark, **look)
     places = sorted({number(row, spec.x) for row in rows})
     if not spec.log_x and len(places) > 1:
@@ -154,7 +154,7 @@ def _draw_groups(axes: Axes, kinds: _Names, places: _Names, heights: _Heights) -
     """Draw the bars of a place side by side; return the middle and the height of each."""
     own = [[kind for kind in kinds if (place, kind) in heights] for place in places]
     width = _GROUP / max(map(len, own))
-    drawn = []
+    drawn: list[tuple[float, float]] = []
     for rank, kind in enumerate(kinds):
         among = [(at, beside.index(kind), len(beside)) for at, beside in enumerate(own) if kind in beside]
         middles = [at + (index - (of - 1) / 2) * width for at, index, of in among]
