@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tamis.analysis.job import REPORT
-from tamis.analysis.report import page as written
+from tamis.analysis.page.report import page as written
 from tests.analysis.sample_tables import ALL, DELIVERY, ODD
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
