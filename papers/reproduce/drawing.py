@@ -36,6 +36,8 @@ _CLAIM_LETTERS: Final = 100
 """Letters in a line of the caption, with room for fonts that are wider than ours."""
 _ROW_LETTERS: Final = 78
 """Letters of labels that fit side by side; more of them are turned."""
+_MARK_LETTERS: Final = 6
+"""What the line or the square before a name in a legend is as wide as."""
 _LONG_AXIS: Final = 300
 """How many times its beginning a logarithmic axis ends, from which on it has ticks at powers of ten alone."""
 _TICKS_APART: Final = 0.045
@@ -237,7 +239,7 @@ def _place_legend(axes: Axes, spec: PlotSpec) -> None:
     """Write what is what above the plot, or beside it where that is long."""
     labels = axes.get_legend_handles_labels()[1]
     if len(labels) > 1:
-        beside = len(labels) > 4
+        beside = len(labels) > 4 or sum(len(label) + _MARK_LETTERS for label in labels) > _ROW_LETTERS
         look: dict[str, Any] = {"frameon": False, "labelcolor": LIGHT["ink"], "fontsize": 8.5, "title_fontsize": 8.5}
         look |= {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": "lower left"}
         look |= {} if beside else {"bbox_to_anchor": (0, 1), "ncols": len(labels)}

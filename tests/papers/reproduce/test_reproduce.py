@@ -220,6 +220,18 @@ def test_many_labels_do_not_run_into_one_another() -> None:
     assert axes.get_xticklabels()[5].get_text() == "F=1,000,000\nA=6"
 
 
+@pytest.mark.parametrize("kinds", [["a", "b", "c"], ["a name of many letters " + each for each in "abc"], [*"abcdef"]])
+def test_a_legend_is_within_its_picture(kinds: list[str]) -> None:
+    rows: list[ResultRow] = [{"at": at, "kind": kind, "height": at} for kind in kinds for at in (1, 2)]
+    axes = drawn_axes(replace(BARS, kind="line"), rows)
+    legend, figure = axes.get_legend(), axes.figure
+    assert legend is not None
+    assert figure is not None
+    whole, own = figure.bbox, legend.get_window_extent()
+    assert whole.x0 <= own.x0 < own.x1 <= whole.x1
+    assert whole.y0 <= own.y0 < own.y1 <= whole.y1
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -245,9 +257,9 @@ def test_what_there_is_is_listed_and_what_is_not_is_refused(capsys: pytest.Captu
 def test_a_package_without_benchmarks_says_where_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("tamis.bench")]:
+    for name in [name for name in sys.modules if name.startswith("tamis.papers")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "tamis.bench", None)  # as where there is none
+    monkeypatch.setitem(sys.modules, "tamis.papers", None)  # as where there is none
     assert main(["reproduce", "all"]) == 1
     assert "pip install -e '.[reproduce]'" in capsys.readouterr().err
 
