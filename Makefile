@@ -46,11 +46,12 @@ wheel: .venv/installed
 	rm -rf build/wheel && $(BIN)/pip wheel -q --disable-pip-version-check --no-deps -w build/wheel .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/wheel/tamis-*.whl
 
+# The last line loads what is in the wheel; -P keeps this folder, which has a tamis, too, from being looked into first.
 wheels: .venv/installed
 	rm -f wheels/tamis-*
 	$(BIN)/pip wheel -q --disable-pip-version-check -c constraints.txt -w wheels '.[$(EXTRAS)]'
 	rm -rf build/loaded && $(BIN)/python -m zipfile -e wheels/tamis-*.whl build/loaded
-	PYTHONPATH=build/loaded $(BIN)/python -c 'import tamis.native._tm as c; assert "build/loaded" in c.__file__, c.__file__'
+	PYTHONPATH=build/loaded $(BIN)/python -P -c 'import tamis.native._tm as c; assert "build/loaded" in c.__file__, c.__file__'
 
 bench: .venv/installed
 	$(BIN)/python -m tamis.bench $(QUESTION)

@@ -14,14 +14,16 @@ from click.testing import CliRunner
 from tamis.cli.main import root
 
 ROOT = Path(__file__).parents[1]
+NO_SOURCES = shutil.ignore_patterns(
+    *(".*", "build", "dist", "wheels", "*.so", "__pycache__", "tests", "results", "*.egg-info")
+)
 
 
 @pytest.mark.slow
 def test_a_wheel_has_the_client_and_testing_and_neither_benchmarks_nor_papers(tmp_path) -> None:
     """The part of `pip wheel` that copies Python files, without the C build."""
     source, built = tmp_path / "source", tmp_path / "built"
-    leave_out = shutil.ignore_patterns(".*", "build", "dist", "*.so", "__pycache__", "tests", "results", "*.egg-info")
-    shutil.copytree(ROOT, source, ignore=leave_out)
+    shutil.copytree(ROOT, source, ignore=NO_SOURCES)
     command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(built)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)  # noqa: S603 - our own
     folders = {path.name for path in (built / "tamis").iterdir() if path.is_dir()}
@@ -29,6 +31,24 @@ def test_a_wheel_has_the_client_and_testing_and_neither_benchmarks_nor_papers(tm
     assert not folders & {"bench", "papers"}
     assert (built / "tamis" / "testing" / "proxy.py").exists()
     assert (built / "tamis" / "cli" / "loads.py").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_wheels_loads_the_library_of_the_wheel_and_not_that_of_the_checkout(tmp_path) -> None:
+    """Its last command is run where a checkout and an unpacked wheel lie, with a whole library and an empty one."""
+    shutil.copytree(ROOT, tmp_path, ignore=NO_SOURCES, dirs_exist_ok=True)
+    loaded = tmp_path / "build" / "loaded"
+    build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(loaded)]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)  # noqa: S603 - our own
+    asked = ["make", "-n", "wheels", f"BIN={Path(sys.executable).parent}"]
+    said = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True)  # noqa: S603 - our own
+    load = said.stdout.splitlines()[-1]
+    [library] = (ROOT / "native").glob("_tm.abi3.so")
+    for data, is_loaded in ((library.read_bytes(), True), (b"", False)):
+        (loaded / "tamis" / "native" / library.name).write_bytes(data)
+        done = subprocess.run(load, shell=True, cwd=tmp_path, check=False, capture_output=True, text=True)  # noqa: S602 - our own
+        assert (done.returncode == 0) is is_loaded, done.stderr
 
 
 def test_without_benchmarks_the_command_says_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

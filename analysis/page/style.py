@@ -64,7 +64,8 @@ def _variables(palette: Palette) -> str:
 _RULES: Final = """
 * { box-sizing: border-box }
 html { color-scheme: light dark; scroll-behavior: smooth }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--ground); margin: 0 }
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--ground); margin: 0;
+  overflow-wrap: anywhere }
 header, nav, main { max-width: 1180px; margin: 0 auto; padding: 0 20px }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 1.4rem 0 .4rem }
 h2 { font-size: 1.3rem; margin: 2.6rem 0 .4rem; padding-top: .6rem; border-top: 2px solid var(--rule) }
@@ -136,7 +137,28 @@ body { font-size: 15px }
 header, nav, main { padding: 0 14px }
 h1 { font-size: 1.4rem }
 dl { gap: 2px 12px }
+nav { position: static }
+nav ul { flex-wrap: wrap }
+nav a { padding: 4px 0 }
 """
+
+_STACKED: Final = """
+.stacks, .stacks caption, .stacks tbody, .stacks tr { display: block }
+.stacks { min-width: 0 }
+.stacks thead { display: none }
+.stacks tbody tr { border-bottom: 2px solid var(--rule); padding: 8px 0 }
+.stacks tbody th, .stacks tbody td {
+  display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 0 12px;
+  min-width: 0; border: 0; padding: 1px 0; text-align: left; white-space: normal; overflow-wrap: anywhere
+}
+.stacks tbody th { font-weight: 600 }
+.stacks tbody td:empty { display: none }
+.stacks [data-label]::before { content: attr(data-label); color: var(--soft); font-weight: 400 }
+.few td, .few th { overflow-wrap: anywhere }
+.few .wide, .many .wide { min-width: 0 }
+.few .moment, .few .number { white-space: normal }
+"""
+"""A row of a table of many columns becomes lines of its own, a heading and a value each."""
 
 _PRINT: Final = """
 body { font-size: 10pt }
@@ -158,6 +180,7 @@ SHEET: Final = (
     f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}\n"
     f"{_RULES.strip()}\n"
     f"@media screen and (max-width: 760px) {{ {_PHONE} }}\n"
+    f"@media screen and (max-width: 600px) {{ {_STACKED} }}\n"
     f"@media print {{ {_PRINT} }}\n"
     + "".join(
         f".s{number} {{ stroke: var(--c{number}) }} .f{number} {{ fill: var(--c{number}) }}\n"

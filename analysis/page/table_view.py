@@ -19,6 +19,8 @@ OPEN_ROWS_MAX: Final = 24
 """Rows of a table that is shown open; a longer one is folded up."""
 
 FEW_COLUMNS_MAX: Final = 8
+STACKED_COLUMNS_MIN: Final = 3
+"""On a phone each row of a table of so many columns becomes a list of headings and values (`style.py`)."""
 
 MOMENTS: Final = frozenset({"at_us", "from_us", "to_us", "first_us", "last_us", "changed_us", "settled_us", "got_us"})
 _NAMES: Final = frozenset(
@@ -179,7 +181,7 @@ def table(name: str, rows: Sequence[Row]) -> str:
     more = f'<p class="soft">{len(rows) - ROWS_MAX:,} more in the Parquet table</p>' if len(rows) > ROWS_MAX else ""
     whole = (
         f'<div class="frame" role="region" tabindex="0" aria-label="{title}">'
-        f'<table class="{_width(columns)}" data-table="{name}"><caption>{title}</caption>'
+        f'<table class="{_styles(columns)}" data-table="{name}"><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>{more}"
     )
     if len(rows) > OPEN_ROWS_MAX and name != _OPEN:
@@ -188,20 +190,23 @@ def table(name: str, rows: Sequence[Row]) -> str:
     return f'<div class="answer">{whole}</div>'
 
 
-def _width(columns: Sequence[str]) -> str:
-    """Return the style of a table of few columns, or of many, which are narrower."""
-    return "many" if len(columns) > FEW_COLUMNS_MAX else "few"
+def _styles(columns: Sequence[str]) -> str:
+    """Return the styles of a table: of few columns or of many, which are narrower, and how it stands on a phone."""
+    width = "many" if len(columns) > FEW_COLUMNS_MAX else "few"
+    return f"{width} stacks" if len(columns) >= STACKED_COLUMNS_MIN else width
 
 
 def _cells(columns: Sequence[str], numbers: set[str], row: Row) -> str:
     """Return the cells of a row; the first one is its heading."""
     each = []
+    is_stacked = len(columns) >= STACKED_COLUMNS_MIN
     for place, column in enumerate(columns):
         cell = shown(column, row[column])
         text = f"<code>{escape(cell.text)}</code>" if column in _CODE and cell.text else escape(cell.text)
         tag = 'th scope="row"' if place == 0 else "td"
         exact = f' title="{escape(cell.exact)}"' if cell.exact else ""
-        each.append(f"<{tag}{_style(column, numbers)}{exact}>{text}</{tag.partition(' ')[0]}>")
+        label = f' data-label="{escape(heading(column))}"' if is_stacked else ""
+        each.append(f"<{tag}{_style(column, numbers)}{label}{exact}>{text}</{tag.partition(' ')[0]}>")
     return "".join(each)
 
 

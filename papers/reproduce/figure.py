@@ -71,7 +71,8 @@ class Criterion:
 class PlotSpec:
     """What of the rows is drawn: a line for each value of `by`, of the rows that `where` chooses.
 
-    `kind` is `line`, `bars` (a group for each x), or `stack` (bars on one another).
+    `kind` is `line`, `bars` (a group for each x), or `stack` (bars on one another). The labels of the axes say what is
+    counted, and in which unit; `by_label` is the title of the legend, `by` where it is empty.
     """
 
     title: str
@@ -84,6 +85,7 @@ class PlotSpec:
     log_y: bool = False
     kind: str = "line"
     where: Mapping[str, Scalar] = field(default_factory=dict)
+    by_label: str = ""
 
     def chosen(self, rows: ResultRows) -> list[ResultRow]:
         """The rows that are drawn."""

@@ -29,7 +29,7 @@ def write_figure(out: Path, done: Reproduced) -> None:
         old.unlink()
     plots = []
     for number, spec in enumerate(figure.plots, 1):
-        made = drawn(spec, done.rows, f"p{figure.paper}-{figure.name}-{number}")
+        made = drawn(done, spec, f"p{figure.paper}-{figure.name}-{number}")
         if made is not None:
             stem = f"{figure.name}.plot{number}"
             (folder / f"{stem}.svg").write_text(made[0])

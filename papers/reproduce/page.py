@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tamis.analysis.page.style import SHEET
-from tamis.papers.reproduce.drawing import inline
+from tamis.papers.reproduce.drawing import SIGNS, inline
 from tamis.papers.reproduce.figure import Ruling
 
 Told = Mapping[str, Any]
@@ -27,8 +27,7 @@ PAPERS: Final = {
     "003": "DAS: distributed filtering algorithms compared",
     "004": "Forwarding in a content-based network (Carzaniga, Wolf, 2003)",
 }
-_STYLES: Final = {Ruling.HOLDS: "good", Ruling.DIFFERS: "bad", Ruling.OPEN: "doubt"}
-_SIGNS: Final = {Ruling.HOLDS: "✓", Ruling.DIFFERS: "≠", Ruling.OPEN: "?"}
+_STYLES: Final = {ruling: style for ruling, (_, style) in SIGNS.items()}
 _ROWS_SHOWN: Final = 400
 
 
@@ -113,7 +112,7 @@ def _ends(ruling: Ruling) -> str:
 
 
 def _badge(ruling: str) -> str:
-    return f'<span class="badge {_STYLES[Ruling(ruling)]}">{_SIGNS[Ruling(ruling)]} {ruling}</span>'
+    return f'<span class="badge {_STYLES[Ruling(ruling)]}">{SIGNS[Ruling(ruling)][0]} {ruling}</span>'
 
 
 def _paper(paper: str, figures: Sequence[Told], out: Path) -> Iterator[str]:
@@ -130,7 +129,7 @@ def _figure(figure: Told, folder: Path) -> Iterator[str]:
     yield '<div class="plots">'
     for plot in figure["plots"]:
         svg = inline((folder / plot["file"]).read_text())
-        yield f'<figure><figcaption>{escape(plot["title"])}</figcaption><div class="frame">{svg}</div></figure>'
+        yield f'<figure><div class="frame">{svg}</div></figure>'
     yield "</div>"
     yield from _claims(figure)
     if figure["chosen"]:

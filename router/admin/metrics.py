@@ -37,6 +37,7 @@ def metrics(running: RouterView, version: str) -> str:
     _matching(page, figures)
     _clients(page, running)
     _admissions(page, running)
+    _certificates(page, running)
     _tables(page, figures, running.connections.table.stats())
     _limits(page, running, figures)
     if running.network is not None:
@@ -133,6 +134,15 @@ def _admissions(page: Exposition, running: RouterView) -> None:
     meaning = "Connections that were not let in."
     page.family("tamis_admissions_refused_total", "counter", meaning, refused)
     page.gauge("tamis_greeting_connections", "Connections that have not greeted.", len(running.clients.room))
+
+
+def _certificates(page: Exposition, running: RouterView) -> None:
+    """Add until when the router's certificates are valid, where it has some."""
+    in_use = running.certificates.in_use
+    if in_use:
+        samples = [({"certificate": each.key}, int(each.valid.until.timestamp())) for each in in_use]
+        meaning = "Unix time at which the certificate expires."
+        page.family("tamis_certificate_expires_timestamp_seconds", "gauge", meaning, samples)
 
 
 def _matching(page: Exposition, figures: SwitchFigures) -> None:

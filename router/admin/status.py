@@ -11,6 +11,7 @@ from tamis.native.switch_figures import DROP_REASONS, LOSSES
 from tamis.router.admin.routes import network_form
 from tamis.router.admin.view import RouterView
 from tamis.router.clients.client import Client
+from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.daemon.process import resident_bytes
 
 _STATES: Final = ("free", "greeting", "open", "closing", "closed")
@@ -35,6 +36,7 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "settings_refused": running.settings_refused,
         "uptime_s": round(time.time() - running.started_s, 3),
         "listening": running.listening,
+        "certificates": _certificate_forms(running.certificates),
         "strategy": settings.strategy.facts.name,
         "engine": settings.engine.name,
         "clients": len(running.clients.names),
@@ -68,6 +70,22 @@ def status_form(running: RouterView, version: str) -> dict[str, object]:
         "kept": _kept_form(running),
         "records": _records_form(running),
     }
+
+
+def _certificate_forms(watch: CertificateWatch) -> list[dict[str, object]]:
+    """Return the certificates in use, with their dates as Unix time and the time that is left."""
+    now = watch.now()
+    return [
+        {
+            "key": each.key,
+            "file": each.file,
+            "since_s": int(each.valid.since.timestamp()),
+            "until_s": int(each.valid.until.timestamp()),
+            "left_s": int((each.valid.until - now).total_seconds()),
+            "expires_soon": each.expires_soon(now),
+        }
+        for each in watch.in_use
+    ]
 
 
 def _kept_form(running: RouterView) -> dict[str, object] | None:

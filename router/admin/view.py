@@ -11,6 +11,7 @@ from tamis.configs import RouterSettings
 from tamis.router.admin.rates import Rates
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.slowing import Slowing
+from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.daemon.stalls import StallWatch
 
@@ -46,6 +47,7 @@ class RouterView:
     connections: Connections
     clients: Clients
     stalls: StallWatch
+    certificates: CertificateWatch
     life: RouterLife = RouterLife.STARTING
     network: Network | None = None
     kept: KeptService | None = None

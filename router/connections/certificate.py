@@ -29,6 +29,16 @@ class Validity:
     since: datetime
     until: datetime
 
+    def fault(self, now: datetime) -> str:
+        """Return what keeps the other end from believing the certificate at `now`; empty where nothing does."""
+        if self.until <= now:
+            return f"has expired on {shown_date(self.until)}"
+        return f"is valid from {shown_date(self.since)} on, not yet" if self.since > now else ""
+
+
+def shown_date(date: datetime) -> str:
+    return f"{date:%Y-%m-%d %H:%M} UTC"
+
 
 def validity_of(path: str | Path) -> Validity | None:
     """Return when the certificates of the file at `path` are valid; None if it has none that can be read."""

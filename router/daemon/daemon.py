@@ -28,6 +28,7 @@ from tamis.protocol.errors import ConfigError, Refused
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
+from tamis.router.connections.certificate_watch import OF_CLIENTS, CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
@@ -38,11 +39,11 @@ from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exit_codes import CANNOT_START
-from tamis.router.daemon.happenings import LifeChanged
+from tamis.router.daemon.happenings import LifeChanged, SecondPassed
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, CannotStartNow, keep_unmatched_of, load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
-from tamis.router.daemon.start import Credentials, credentials
+from tamis.router.daemon.start import Credentials, certificates, credentials
 from tamis.router.kept.begin import begin_keeping
 from tamis.router.records.recorder import Recorder
 from tamis.router.records.seconds import SecondRecords
@@ -115,7 +116,13 @@ class Daemon:
         self._spare = Spare()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
-        self._running = RouterView(connections, clients, StallWatch(loop), admin_token=self._held.admin_token)
+        self._running = RouterView(
+            connections,
+            clients,
+            StallWatch(loop),
+            self._watch_certificates(connections),
+            admin_token=self._held.admin_token,
+        )
         if self._settings.records is not None:
             self._record(self._settings.records)
         network = self._running.network = self._join(clients, epoch) if self._settings.links else None
@@ -162,6 +169,13 @@ class Daemon:
         SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)
         connections.switch.record(recorder.messages)
         recorder.start()
+
+    def _watch_certificates(self, connections: Connections) -> CertificateWatch:
+        watch = CertificateWatch(connections.health)
+        for key, tls in certificates(self._settings):
+            watch.use(key, tls.certificate)
+        connections.happenings.listen(SecondPassed, lambda _: watch.look())
+        return watch
 
     def _keeps(self, service: KeptService) -> None:
         """Take in the service that keeps, at the start or when a client asks for it. The network is there by then, as
@@ -291,6 +305,7 @@ class Daemon:
         new = replace(new, kept=self._started_with.kept)
         if self._held.tls is not None and new.tls is not None:
             load_certificate(self._held.tls, new.tls)
+            self._running.certificates.use(OF_CLIENTS, new.tls.certificate)
         connections, clients = self._running.connections, self._running.clients
         take_spaces()
         if new.unmatched != self._settings.unmatched:

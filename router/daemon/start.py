@@ -84,11 +84,9 @@ def _check_records(settings: RouterSettings) -> None:
 
 def _check_dates(key: str, file: str) -> None:
     """CannotStart where the other end would refuse the certificate now. The router itself starts with it."""
-    valid, now = validity_of(file), datetime.now(UTC)
-    if valid is not None and valid.until <= now:
-        raise CannotStart(f"{key}: the certificate {file} has expired on {valid.until:%Y-%m-%d %H:%M} UTC")
-    if valid is not None and valid.since > now:
-        raise CannotStart(f"{key}: the certificate {file} is valid from {valid.since:%Y-%m-%d %H:%M} UTC on, not yet")
+    valid = validity_of(file)
+    if valid is not None and (fault := valid.fault(datetime.now(UTC))):
+        raise CannotStart(f"{key}: the certificate {file} {fault}")
 
 
 def _listen_once(address: Address) -> None:

@@ -69,7 +69,7 @@ def command(
         from tamis.papers.reproduce.figure import Disagreement, Scale
         from tamis.papers.reproduce.papers import figures_of
     except ModuleNotFoundError as error:
-        if error.name not in ("tamis.bench", "tamis.papers.reproduce"):
+        if error.name not in ("tamis.papers", "tamis.papers.reproduce"):
             raise
         raise click.ClickException(_NOT_HERE) from None
     from tamis.bench.matching.contenders import EnginesDisagree

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import click
@@ -45,7 +46,8 @@ def command(target: str | None, wait_quiet: float | None, timeout: float, as_jso
     and how many messages went on by the set of routers that they carry; and what routers keep (`tamis kept ls` has
     each keep). Then what is wrong: edges of which not all has been said; since when a link is down and why, what is
     lost (copies that went another way are not), and whether `tamis up` on this machine keeps the router, how often it
-    started it again, and why.
+    started it again, and why. `certificate` is how long the router's certificates are valid; below stands which one
+    expires within 14 days.
 
     --wait-quiet waits until for so long no router that answers has heard anything new from a neighbour: what each
     asks for has reached all. Keep-alives and periodic questions do not count. The exit code is 1 if that took longer
@@ -77,8 +79,8 @@ def _is_ready(status: dict[str, Any]) -> bool:
 
 
 def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None]) -> Iterator[str]:
-    """Of each router: what its supervisor says, why it is not ready, its links that are down, what it keeps, what a
-    changed file waits for, and its last alarm."""
+    """Of each router: what its supervisor says, why it is not ready, its certificates that expire soon, its links that
+    are down, what it keeps, what a changed file waits for, and its last alarm."""
     for status in statuses:
         who, keeper = status.get("router", status["name"]), by[status["name"]]
         problems = status.get("problems", {})
@@ -88,6 +90,7 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
         yield from (
             f"{who} is not ready: {text}" if name in unready else f"{who}: {text}" for name, text in problems.items()
         )
+        yield from _expiring(who, status)
         yield from broken_links(who, status)
         yield from strategy_problems(who, status)
         yield from kept_lines(who, status)
@@ -99,6 +102,14 @@ def _problems(statuses: list[dict[str, Any]], by: Mapping[str, Supervised | None
     alone = [status["name"] for status in statuses if "problem" in status and by[status["name"]] is None]
     if alone:
         yield f"no `tamis up` of this machine keeps {', '.join(alone)}: what has ended is not started again"
+
+
+def _expiring(who: str, status: dict[str, Any]) -> Iterator[str]:
+    for each in status.get("certificates", ()):
+        if each["expires_soon"]:
+            date = f"{datetime.fromtimestamp(each['until_s'], UTC):%Y-%m-%d %H:%M} UTC"
+            left = duration(each["left_s"])
+            yield f"{who}: {each['key']}: the certificate {each['file']} expires on {date}, in {left}"
 
 
 def _wait(asked: list[AdminTarget], quiet_s: float, timeout_s: float) -> bool:
@@ -140,9 +151,13 @@ def _lost_in_words(status: dict[str, Any]) -> str:
 
 
 _HEAD = ("router", "state", "up", "links", "clients", "filters", "in", "delivered", "lost", "queued", "memory")
+_CERTIFICATE: Final = "certificate"
+"""A column that is there where some router has a certificate."""
 
 
 def _table(statuses: list[dict[str, Any]]) -> str:
+    has_certificates = any(status.get("certificates") for status in statuses)
+    head = (*_HEAD, _CERTIFICATE) if has_certificates else _HEAD
     rows = []
     for status in statuses:
         row: list[object] = [status.get("router", status["name"]), status["state"]]
@@ -154,8 +169,17 @@ def _table(statuses: list[dict[str, Any]]) -> str:
             ]
             row += [status["deliveries"], _lost_in_words(status)]
             row += [byte_count(status["queued_bytes"]), byte_count(status["memory_bytes"])]
-        rows.append(row + [""] * (len(_HEAD) - len(row)))
-    return columns(_HEAD, rows)
+            row += [_time_left(status)] if has_certificates else []
+        rows.append(row + [""] * (len(head) - len(row)))
+    return columns(head, rows)
+
+
+def _time_left(status: dict[str, Any]) -> str:
+    """Return for how long all certificates of a router are valid; an earlier version does not say."""
+    left_s = [each["left_s"] for each in status.get("certificates", ())]
+    if not left_s:
+        return ""
+    return duration(min(left_s)) if min(left_s) > 0 else "expired"
 
 
 def _links(status: dict[str, Any]) -> str:

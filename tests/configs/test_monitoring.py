@@ -18,6 +18,8 @@ from tamis.blocking import connect
 from tamis.cli.admin_http import asked
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.connections.admissions import Reason
+from tamis.router.connections.certificate_watch import SOON
+from tests.router.connections.test_certificate import made
 from tests.routers import running_line
 
 ROOT = Path(__file__).parents[2]
@@ -36,9 +38,11 @@ MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 
 MORE = (
     "limits: {client_series: 1}\nspaces: {trades: {open: true}}\nstrategy: rendezvous\n"
-    "kept: {folder: kept, segment_bytes: 1048576}\nrecords: {folder: records}"
+    "kept: {folder: kept, segment_bytes: 1048576}\nrecords: {folder: records}\n"
+    "tls: {certificate: ec-30.pem, key: key.pem}"
 )
-"""What routers say more where there is more to count."""
+"""What routers say more where there is more to count. Their clients come by Unix sockets, so the certificate is only
+counted."""
 
 needs_promtool = pytest.mark.skipif(not shutil.which("promtool"), reason="promtool (Debian: prometheus) is missing")
 
@@ -50,7 +54,11 @@ def queries() -> list[str]:
 @pytest.fixture(name="pages", scope="module")
 def _pages(tmp_path_factory) -> Iterator[list[str]]:
     """The metrics of two routers that are linked, those by client, by space, by root and by keep included."""
-    with running_line(tmp_path_factory.mktemp("line"), "ab", MORE, over_tcp=True) as routers:
+    if shutil.which("openssl") is None:
+        pytest.skip("certificates are made with openssl")
+    folder = tmp_path_factory.mktemp("line")
+    made(folder, 30)
+    with running_line(folder, "ab", MORE, over_tcp=True) as routers:
         while any(b'"named": true' not in asked(router.admin, "GET", "/status", None)[1] for router in routers):
             pass
         for router in routers:
@@ -155,6 +163,11 @@ def test_every_router_of_the_ring_is_scraped_and_every_alert_is_tried():
     assert job["static_configs"] == [{"targets": [f"{router}:7600" for router in "abcde"]}]
     tried = {case["name"] for case in yaml.safe_load((PROMETHEUS / "alerts.test.yml").read_text())["tests"]}
     assert tried == {rule["alert"] for rule in ALERTS} | {"all is well"}
+
+
+def test_the_alert_for_certificates_comes_when_status_speaks_of_them():
+    [rule] = [rule for rule in ALERTS if rule["alert"] == "TamisCertificateExpires"]
+    assert rule["expr"].endswith(f"< {SOON.days} * 86400")
 
 
 def promtool(*words: str | Path, text: str | None = None) -> None:

@@ -16,6 +16,7 @@ from tamis.configs import Address, parse_topology
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.tokens import TokenFile
+from tamis.router.connections.certificate_watch import CertificateWatch
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.listeners import Acceptor, bind
 from tamis.router.daemon.stalls import StallWatch
@@ -59,7 +60,10 @@ class Inside:
         tokens = TokenFile(self.settings.tokens) if self.settings.tokens else None
         self.connections = Connections(self.settings, 5, loop)
         self.clients = Clients(self.connections, tokens)
-        self.running = RouterView(self.connections, self.clients, StallWatch(loop), RouterLife.SERVING)
+        self.certificates = CertificateWatch(self.connections.health)
+        self.running = RouterView(
+            self.connections, self.clients, StallWatch(loop), self.certificates, RouterLife.SERVING
+        )
         [listener] = bind(Address("unix", path=str(folder / "a.sock")))
         self.where = str(listener.address)
         self._acceptor = Acceptor(listener, self.clients, loop)

@@ -132,7 +132,8 @@ FIGURE_10: Final = PaperFigure(
     plots=(
         PlotSpec(
             *("Messages by the number of interfaces matched, I = 100", "setting", "share", "matched"),
-            *("filters and names", "% of messages"),
+            *("number of filters F and of attribute names A", "share of messages (percent)"),
+            by_label="interfaces matched",
             kind="stack",
         ),
     ),
@@ -218,7 +219,9 @@ FIGURE_11: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Messages that nothing matches", "F", "ignored", "A", "filters", "% of messages"),
+            *("Messages that nothing matches", "F", "ignored", "A"),
+            *("number of filters", "share of messages (percent)"),
+            by_label="number of attribute names A",
             log_x=True,
         ),
     ),

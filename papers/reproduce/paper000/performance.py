@@ -228,7 +228,9 @@ _SECONDS: Final = {Scale.SMALL: 60.0, Scale.PAPER: 600.0}
 def _plots(widths: str) -> tuple[PlotSpec, ...]:
     return tuple(
         PlotSpec(
-            *(f"{widths}, A = {names}: counting", "F", "us", "width", "filters", "us a message"),
+            *(f"{widths}, A = {names}: counting", "F", "us", "width"),
+            *("number of filters", "time per message (microseconds)"),
+            by_label="interfaces I",
             log_x=True,
             log_y=True,
             where={"A": names, "engine": "counting"},
@@ -408,13 +410,16 @@ CIRCUIT: Final = PaperFigure(
     ),
     plots=tuple(
         PlotSpec(
-            *(f"{what} a message, I = {width}", "F", key, "engine", "filters", what),
+            *(f"{title}, {width} interfaces", "F", key, "engine", "number of filters", label),
             log_x=True,
             log_y=True,
             where={"width": width},
         )
         for width in ("50", "500")
-        for what, key in (("us", "us"), ("updates", "updates"))
+        for title, key, label in (
+            ("Time of a match", "us", "time per message (microseconds)"),
+            ("Updates of counters", "updates", "updates per message"),
+        )
     ),
     seconds={Scale.SMALL: 15, Scale.PAPER: 600},
 )

@@ -130,7 +130,8 @@ GENERAL_GRAPHS: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Matches an event on a graph", "density", "matches", "strategy", "matching density (%)", "matches"),
+            *("Matches per event on a graph", "density", "matches", "strategy"),
+            *("matching density (percent of the subscriptions)", "matches per event"),
             kind="bars",
         ),
     ),
@@ -243,7 +244,7 @@ COVERING: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Missing deliveries", "strategy", "missing", "forwarding", "strategy", "deliveries"),
+            *("Missing deliveries", "strategy", "missing", "forwarding", "strategy", "number of missing deliveries"),
             kind="bars",
         ),
     ),

@@ -329,12 +329,13 @@ def _overhead(id_: str, matcher: str, criteria: tuple[Criterion, ...]) -> PaperF
         plots=(
             PlotSpec(
                 *(f"Overhead with {matcher}, 1,000 events", "density", "total", "strategy"),
-                *("matching density (%)", "s"),
+                *("matching density (percent of the subscriptions)", "time for 1,000 events (seconds)"),
                 log_x=True,
                 log_y=True,
             ),
             PlotSpec(
-                *(f"Matches an event, {matcher}", "density", "matches", "strategy", "matching density (%)", "matches"),
+                *(f"Matches per event, {matcher}", "density", "matches", "strategy"),
+                *("matching density (percent of the subscriptions)", "matches per event"),
                 log_x=True,
             ),
         ),
@@ -365,7 +366,8 @@ def _parts(id_: str, matcher: str) -> PaperFigure:
         criteria=_breakdown(id_),
         plots=tuple(
             PlotSpec(
-                *(f"{matcher} at {100 * density:g} %", "strategy", "seconds", "part", "strategy", "s for 1,000 events"),
+                *(f"Where the time goes, {matcher}, density {100 * density:g} percent", "strategy", "seconds", "part"),
+                *("strategy", "time for 1,000 events (seconds)"),
                 kind="stack",
                 where={"density": 100 * density},
             )
@@ -429,7 +431,9 @@ KEYS: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Keys of a copy, on average", "density", "keys", "strategy", "matching density (%)", "keys"), log_x=True
+            *("Keys per copy of an event, on average", "density", "keys", "strategy"),
+            *("matching density (percent of the subscriptions)", "number of keys"),
+            log_x=True,
         ),
     ),
     seconds={Scale.SMALL: 1, Scale.PAPER: 5},

@@ -130,7 +130,7 @@ TABLE_1: Final = PaperFigure(
     plots=(
         PlotSpec(
             *("Does one subscription match? 10,000 subscriptions", "density", "us", "engine"),
-            *("matching density (%)", "us"),
+            *("matching density (percent of the subscriptions)", "time per question (microseconds)"),
             log_y=True,
             kind="bars",
         ),

@@ -165,7 +165,8 @@ EVENT_LOG: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Messages read after an absence", "cycle", "read_per_s", "none", "absence", "messages a second"),
+            *("Messages read after an absence", "cycle", "read_per_s", "none"),
+            *("number of the absence", "messages read per second"),
             where={"of": _LOG},
         ),
     ),

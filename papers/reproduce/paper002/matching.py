@@ -70,9 +70,16 @@ CHART_3: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Matching at one broker", "F", "us", "engine", "subscriptions", "us a message"), log_x=True, log_y=True
+            *("Time of a match at one broker", "F", "us", "engine"),
+            *("number of subscriptions", "time per message (microseconds)"),
+            log_x=True,
+            log_y=True,
         ),
-        PlotSpec(*("Steps", "F", "steps", "engine", "subscriptions", "steps a message"), log_x=True, log_y=True),
+        PlotSpec(
+            *("Steps of a match at one broker", "F", "steps", "engine", "number of subscriptions", "steps per message"),
+            log_x=True,
+            log_y=True,
+        ),
     ),
     seconds={Scale.SMALL: 10, Scale.PAPER: 120},
 )

@@ -281,13 +281,15 @@ CHART_2: Final = PaperFigure(
     plots=(
         *(
             PlotSpec(
-                *(f"The tree of the paper, {by}", "F", "steps", "line", "subscriptions", "steps along the way"),
+                *(f"The tree of the paper, {by}", "F", "steps", "line"),
+                *("number of subscriptions", "matching steps per event"),
                 where={"by": by},
             )
             for by in (EACH, TOGETHER)
         ),
         PlotSpec(
-            *("The engine pst", "F", "steps", "line", "subscriptions", "steps along the way"),
+            *("The engine pst", "F", "steps", "line"),
+            *("number of subscriptions", "matching steps per event"),
             where={"by": EngineBrokers.NAME},
         ),
     ),

@@ -97,8 +97,14 @@ FIGURE_7: Final = PaperFigure(
         Criterion("003-7-pe", "Filter time grows with the share of matching events", "more with pe", _more_with_pe),
     ),
     plots=(
-        PlotSpec(*("Time of an event", "attributes", "us", "line", "attributes", "us"), log_y=True),
-        PlotSpec(*("Steps of an event", "attributes", "steps", "line", "attributes", "steps"), log_y=True),
+        PlotSpec(
+            *("Time of an event", "attributes", "us", "line", "number of attributes", "time per event (microseconds)"),
+            log_y=True,
+        ),
+        PlotSpec(
+            *("Steps of an event", "attributes", "steps", "line", "number of attributes", "steps per event"),
+            log_y=True,
+        ),
     ),
     seconds={Scale.SMALL: 20, Scale.PAPER: 90},
 )

@@ -156,9 +156,9 @@ TABLE_1: Final = PaperFigure(
     plots=tuple(
         PlotSpec(title, "algorithm", what, "kind", "algorithm", label, kind="bars")
         for title, what, label in (
-            ("Frames an event", "frames", "frames"),
-            ("Profiles stored at all brokers", "stored", "profiles"),
-            ("Profiles that an event is compared with", "evaluated", "profiles"),
+            ("Frames per event", "frames", "frames per event"),
+            ("Profiles stored at all brokers", "stored", "number of profiles"),
+            ("Profiles that an event is compared with", "evaluated", "profiles per event"),
         )
     ),
     seconds={Scale.SMALL: 3, Scale.PAPER: 3},

@@ -98,12 +98,14 @@ FIGURE_8: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work", "pe", "rate", "strategy", "pe", "events a unit of work"),
+            *("Events per unit of work", "pe", "rate", "strategy"),
+            *("share of the events that some profile matches (pe)", "events per unit of work"),
             where={"by": MODEL, "sigma": 1},
             log_y=True,
         ),
         PlotSpec(
-            *("Events a second of routers", "pe", "events_per_s", "strategy", "pe", "events a second"),
+            *("Events per second of routers", "pe", "events_per_s", "strategy"),
+            *("share of the events that some profile matches (pe)", "events per second"),
             where={"by": ROUTERS, "sigma": 1},
             log_y=True,
         ),
@@ -166,7 +168,8 @@ FIGURE_9: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pp = 1", "sigma", "rate", "strategy", "sigma", "events a unit of work"),
+            *("Events per unit of work, pp = 1", "sigma", "rate", "strategy"),
+            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
             where={"by": MODEL, "pp": 1.0},
             log_y=True,
         ),
@@ -233,7 +236,8 @@ FIGURE_14: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pe = 0.3", "sigma", "rate", "strategy", "sigma", "events a unit of work"),
+            *("Events per unit of work, pe = 0.3", "sigma", "rate", "strategy"),
+            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
             where={"by": MODEL, "pe": 0.3},
             log_y=True,
         ),
@@ -285,7 +289,8 @@ FIGURE_15: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pp = 0.3", "sigma", "rate", "strategy", "sigma", "events a unit of work"),
+            *("Events per unit of work, pp = 0.3", "sigma", "rate", "strategy"),
+            *("profiles that such an event matches, on average (sigma)", "events per unit of work"),
             where={"by": MODEL, "pp": 0.3},
             log_y=True,
         ),

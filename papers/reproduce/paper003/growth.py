@@ -123,11 +123,25 @@ FIGURE_12: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pp = 0.1", "brokers", "rate", "strategy", "brokers", "events a unit of work"),
+            *(
+                "Events per unit of work, pp = 0.1",
+                "brokers",
+                "rate",
+                "strategy",
+                "number of brokers",
+                "events per unit of work",
+            ),
             where={"by": MODEL, "pe": 0.1},
         ),
         PlotSpec(
-            *("Parallel efficiency, pp = 0.1", "brokers", "parallel", "strategy", "brokers", "of the brokers"),
+            *(
+                "Parallel efficiency, pp = 0.1",
+                "brokers",
+                "parallel",
+                "strategy",
+                "number of brokers",
+                "share of the brokers",
+            ),
             where={"by": MODEL, "pe": 0.1},
         ),
     ),
@@ -201,7 +215,14 @@ FIGURE_17: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pp = 0.1", "types", "rate", "strategy", "types", "events a unit of work"),
+            *(
+                "Events per unit of work, pp = 0.1",
+                "types",
+                "rate",
+                "strategy",
+                "number of event types",
+                "events per unit of work",
+            ),
             where={"by": MODEL, "pe": 0.1},
             log_y=True,
         ),
@@ -272,12 +293,26 @@ FIGURE_19: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Events a unit of work, pp = 0.7", "locality", "rate", "strategy", "locality", "events a unit of work"),
+            *(
+                "Events per unit of work, pp = 0.7",
+                "locality",
+                "rate",
+                "strategy",
+                "share of matching events wanted where they are published (locality)",
+                "events per unit of work",
+            ),
             where={"by": MODEL, "pe": 0.7},
             log_y=True,
         ),
         PlotSpec(
-            *("Events a second of routers", "locality", "events_per_s", "strategy", "locality", "events a second"),
+            *(
+                "Events per second of routers",
+                "locality",
+                "events_per_s",
+                "strategy",
+                "share of matching events wanted where they are published (locality)",
+                "events per second",
+            ),
             where={"by": ROUTERS},
             log_y=True,
         ),

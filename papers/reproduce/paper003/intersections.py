@@ -109,8 +109,16 @@ FIGURE_4: Final = PaperFigure(
         Criterion("003-4-memory", "Both take the same memory at 3.125 % of the profiles", "3.125 %, 1/32", _memory),
     ),
     plots=(
-        PlotSpec(*("Steps of a match", "filters", "steps", "line", "profiles in all", "steps"), log_x=True, log_y=True),
-        PlotSpec(*("Time of a match", "filters", "us", "line", "profiles in all", "us"), log_x=True, log_y=True),
+        PlotSpec(
+            *("Steps of a match", "filters", "steps", "line", "number of profiles in all", "steps per match"),
+            log_x=True,
+            log_y=True,
+        ),
+        PlotSpec(
+            *("Time of a match", "filters", "us", "line", "number of profiles in all", "time per match (microseconds)"),
+            log_x=True,
+            log_y=True,
+        ),
     ),
     seconds={Scale.SMALL: 20, Scale.PAPER: 40},
 )

@@ -136,18 +136,25 @@ FIGURE_21: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("Memory of the fullest router", "profiles", "memory_bytes", "strategy", "profiles", "bytes"),
+            *(
+                "Memory of the fullest router",
+                "profiles",
+                "memory_bytes",
+                "strategy",
+                "number of profiles",
+                "memory (bytes)",
+            ),
             log_x=True,
             log_y=True,
         ),
         PlotSpec(
             *(
-                "Events a unit of work, none where memory is full",
+                "Events per unit of work, none where memory is full",
                 "profiles",
                 "taken",
                 "strategy",
-                "profiles",
-                "events",
+                "number of profiles",
+                "events per unit of work",
             ),
             log_x=True,
         ),

@@ -103,7 +103,7 @@ LOSSES: Final = PaperFigure(
     plots=(
         PlotSpec(
             *("Networks in which messages are missing", "moment", "with losses", "pruned by"),
-            *("", "networks"),
+            *("what happens while messages are on their way", "number of networks"),
             kind="bars",
         ),
     ),

@@ -108,7 +108,8 @@ NETWORK: Final = PaperFigure(
     ),
     plots=(
         PlotSpec(
-            *("The whole way", "routers", "way_us", "engine", "", "us"),
+            *("The whole way through a network, or one router", "routers", "way_us", "engine"),
+            *("routers", "time per message, in all routers (microseconds)"),
             log_y=True,
             kind="bars",
         ),

@@ -148,12 +148,20 @@ _CHOSEN: Final = (
 def _plots(title: str) -> tuple[PlotSpec, ...]:
     return (
         PlotSpec(
-            *(f"{title}: time", "constraints", "us", "engine", "constraints", "us a message"),
+            *(
+                f"{title}: time",
+                "constraints",
+                "us",
+                "engine",
+                "number of constraints",
+                "time per message (microseconds)",
+            ),
             log_x=True,
             log_y=True,
         ),
         PlotSpec(
-            *(f"{title}: updates of counters", "constraints", "updates", "engine", "constraints", "updates a message"),
+            *(f"{title}: updates of counters", "constraints", "updates", "engine"),
+            *("number of constraints", "updates per message"),
             log_x=True,
             log_y=True,
             where={"counters": "flat"},
@@ -250,7 +258,14 @@ FIGURE_9: Final = PaperFigure(
     ),
     plots=tuple(
         PlotSpec(
-            *(f"I = {width}", "constraints", "us", "engine", "constraints", "us a message"),
+            *(
+                f"{width} interfaces",
+                "constraints",
+                "us",
+                "engine",
+                "number of constraints",
+                "time per message (microseconds)",
+            ),
             log_x=True,
             log_y=True,
             where={"I": width},
@@ -315,7 +330,7 @@ FIGURE_10: Final = PaperFigure(
     plots=(
         PlotSpec(
             *("A fixed number of constraints", "filters an interface", "us", "engine"),
-            *("filters an interface", "us a message"),
+            *("filters per interface", "time per message (microseconds)"),
             log_x=True,
         ),
     ),
@@ -410,8 +425,14 @@ FIGURE_11: Final = PaperFigure(
         ),
     ),
     plots=(
-        PlotSpec(*("Advantage in time", "r", "advantage", "line", "rounds", "% of the time without rounds")),
-        PlotSpec(*("Updates of counters spared", "r", "updates spared", "line", "rounds", "% of the updates")),
+        PlotSpec(
+            *("Advantage in time", "r", "advantage", "line"),
+            *("number of rounds", "advantage (percent of the time without rounds)"),
+        ),
+        PlotSpec(
+            *("Updates of counters spared", "r", "updates spared", "line"),
+            *("number of rounds", "updates spared (percent of all)"),
+        ),
     ),
     seconds={Scale.SMALL: 25, Scale.PAPER: 300},
 )

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[reproduce]'")
 
+from matplotlib.axes import Axes
+
 from tamis.cli.main import main
 from tamis.papers.models.forwarding import Forwarded, ForwardingTable
-from tamis.papers.reproduce import claims, outputs, running
+from tamis.papers.reproduce import claims, drawing, outputs, running
 from tamis.papers.reproduce.figure import (
     Criterion,
     FigureRun,
     Judgement,
     PaperFigure,
     PlotSpec,
+    Reproduced,
     ResultRow,
     Ruling,
     Scale,
@@ -136,6 +141,97 @@ def test_what_a_run_leaves_behind(tmp_path: Path) -> None:
     assert (tmp_path / "000" / "example.plot1.svg").read_text() == first
 
 
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+BARE_UNITS = re.compile(r"\b(us|ms|s|times|%)\b|%")
+"""Units that are no words, and a count of nothing."""
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: f"{figure.paper}-{figure.id}")
+def test_axes_are_named_in_words_with_their_units(figure: PaperFigure) -> None:
+    for spec in figure.plots:
+        assert spec.title
+        for label in (spec.x_label, spec.y_label):
+            assert label, spec.title
+            assert not BARE_UNITS.search(label), label
+        assert len(spec.y_label.split()) > 1, f"{spec.y_label} is a count of what, or a time in which unit?"
+
+
+def done_with(spec: PlotSpec, rows: list[ResultRow], ruling: Ruling = Ruling.HOLDS) -> Reproduced:
+    judgement = Judgement(ruling, "3", "" if ruling is Ruling.HOLDS else "it does not")
+    figure = replace(squares([]), plots=(spec,))
+    return Reproduced(figure, Scale.SMALL, 1, rows, {"000-own": judgement}, 1.0)
+
+
+def drawn_axes(spec: PlotSpec, rows: list[ResultRow]) -> Axes:
+    made = drawing.picture(done_with(spec, rows), spec)
+    assert made is not None
+    return made.axes[0]
+
+
+@pytest.mark.parametrize("ruling", Ruling)
+def test_a_picture_has_a_title_words_on_its_axes_and_each_claim_with_its_verdict(ruling: Ruling) -> None:
+    spec = PlotSpec("Squares of numbers", "x", "y", "none", "a number", "its square")
+    made = drawing.drawn(done_with(spec, [{"x": 1, "y": 1}, {"x": 2, "y": 4}], ruling), spec, "p")
+    assert made is not None
+    words = re.findall(r"<text[^>]*>(.*?)</text>", made[0])
+    for said in ("Squares of numbers", "Paper 000, squares", "a number", "its square"):
+        assert said in words
+    assert f"{drawing.SIGNS[ruling][0]} {ruling}: It grows" in words
+
+
+BARS = PlotSpec("Bars", "at", "height", "kind", "a place", "the height", kind="bars")
+
+
+def test_bars_stand_over_their_labels_where_some_were_not_measured() -> None:
+    rows: list[ResultRow] = [
+        {"at": "first", "kind": "a", "height": 2},
+        {"at": "first", "kind": "b", "height": 3},
+        {"at": "second", "kind": "b", "height": 4},
+        {"at": "third", "kind": "a", "height": 0},
+        {"at": "third", "kind": "b", "height": 5},
+    ]
+    axes = drawn_axes(BARS, rows)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["first", "second", "third"]
+    bars = sorted((bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height()) for bar in axes.patches)
+    for tick in axes.get_xticks():
+        own = [bar for bar in bars if tick - 0.5 < (bar[0] + bar[1]) / 2 < tick + 0.5]
+        assert (own[0][0] + own[-1][1]) / 2 == pytest.approx(tick), "the bars of a place are centred on its label"
+    assert [height for *_, height in bars] == [2, 3, 4, 0, 5]
+
+
+@pytest.mark.parametrize("kind", ["bars", "stack"])
+def test_a_height_of_zero_is_a_figure_and_what_was_not_measured_is_not(kind: str) -> None:
+    rows: list[ResultRow] = [
+        {"at": "first", "kind": "a", "height": 0},
+        {"at": "second", "kind": "a", "height": 4},
+        {"at": "second", "kind": "b", "height": 4},
+    ]
+    axes = drawn_axes(replace(BARS, kind=kind), rows)
+    assert [(each.get_text(), each.xy) for each in axes.texts] == [("0", (0.0, 0))]
+
+
+def test_many_labels_do_not_run_into_one_another() -> None:
+    rows: list[ResultRow] = [{"at": f"F={10**k:,} A={k}", "kind": "a", "height": k} for k in range(1, 7)]
+    axes = drawn_axes(BARS, [*rows, *({"at": f"a_long_name_{k}", "kind": "a", "height": 1} for k in range(6))])
+    assert {(label.get_rotation(), label.get_ha()) for label in axes.get_xticklabels()} == {(35.0, "right")}
+    axes = drawn_axes(BARS, rows)
+    assert axes.get_xticklabels()[0].get_text() == "F=10 A=1"
+    assert axes.get_xticklabels()[5].get_text() == "F=1,000,000\nA=6"
+
+
+@pytest.mark.parametrize("kinds", [["a", "b", "c"], ["a name of many letters " + each for each in "abc"], [*"abcdef"]])
+def test_a_legend_is_within_its_picture(kinds: list[str]) -> None:
+    rows: list[ResultRow] = [{"at": at, "kind": kind, "height": at} for kind in kinds for at in (1, 2)]
+    axes = drawn_axes(replace(BARS, kind="line"), rows)
+    legend, figure = axes.get_legend(), axes.figure
+    assert legend is not None
+    assert figure is not None
+    whole, own = figure.bbox, legend.get_window_extent()
+    assert whole.x0 <= own.x0 < own.x1 <= whole.x1
+    assert whole.y0 <= own.y0 < own.y1 <= whole.y1
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -161,9 +257,9 @@ def test_what_there_is_is_listed_and_what_is_not_is_refused(capsys: pytest.Captu
 def test_a_package_without_benchmarks_says_where_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("tamis.bench")]:
+    for name in [name for name in sys.modules if name.startswith("tamis.papers")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "tamis.bench", None)  # as where there is none
+    monkeypatch.setitem(sys.modules, "tamis.papers", None)  # as where there is none
     assert main(["reproduce", "all"]) == 1
     assert "pip install -e '.[reproduce]'" in capsys.readouterr().err
 
