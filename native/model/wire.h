@@ -72,6 +72,7 @@ typedef enum {
     WIRE_GROUP_CHOICE = 0x000a,
     WIRE_DELIVERIES,
     WIRE_MEMBERS_ONLY = 0x000c,
+    WIRE_TELL_UNWANTED = 0x000d,
     WIRE_ROUTE = 0x8007,
 } wire_extension;
 
@@ -131,6 +132,7 @@ typedef enum {
     WIRE_REFUSED_NOT_IN_SPACE = 20,
     WIRE_REFUSED_LOG_FULL = 23,
     WIRE_REFUSED_NO_LOG = 25,
+    WIRE_REFUSED_UNWANTED = 26,
 } wire_refusal;
 
 typedef enum {

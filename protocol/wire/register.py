@@ -158,6 +158,7 @@ EXTENSIONS: Final = Register(
             "DELIVER: how often this was given out, whether replayed, maybe a double, a dead letter", since=2
         ),
         ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
+        ExtensionType.TELL_UNWANTED: Meaning("the publisher is told by an ACK (UNWANTED) if nobody wants it", since=2),
         ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
     },
     (
@@ -228,6 +229,7 @@ REFUSALS: Final = Register(
         RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
         RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
         RefusalCode.NO_LOG: Meaning("this router keeps nothing: it has no log; the reason names the key", since=2),
+        RefusalCode.UNWANTED: Meaning("nobody wants the message, whose publisher asks to be told that", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
 )

@@ -95,13 +95,14 @@ class ClientCore:
         first_counter: int,
         random: Callable[[], float],
         random_bytes: Callable[[int], bytes],
+        unix_us: Callable[[], int],
         walker: Walker,
         opened: Waiter,
         stored: NewOutbox | None = None,
     ) -> None:
-        """`first_counter` is above every counter used before under this name; `opened` is settled when the client is
-        first let in. `stored` makes an outbox that survives the publisher, from its number and a function that takes
-        sentences for a log."""
+        """`first_counter` is above every counter used before under this name; `unix_us` tells the time; `opened` is
+        settled when the client is first let in. `stored` makes an outbox that survives the publisher, from its number
+        and a function that takes sentences for a log."""
         self.settings = settings
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, which the shell takes out."""
@@ -121,7 +122,9 @@ class ClientCore:
         self.router = ""
         """The name of the router that greeted us last."""
         self._opened = opened
-        self._random_bytes = random_bytes
+        self.clock_ahead_us: int | None = None
+        """By how much the clock here is ahead of the router's, as the router said last; None: it has not said."""
+        self._random_bytes, self._unix_us = random_bytes, unix_us
         self._walker = walker
         self._begin(now=0.0)
         self._session.closed()
@@ -346,6 +349,8 @@ class ClientCore:
         self._send(Pong(ping.token))
 
     def _pong(self, pong: Pong) -> None:
+        if pong.unix_us:
+            self.clock_ahead_us = self._unix_us() - pong.unix_us
         if pong.token == _BARRIER_TOKEN and self._barrier is _Barrier.SENT:
             self._barrier = _Barrier.BACK
 
@@ -359,6 +364,7 @@ class ClientCore:
         if ack.of is AckOf.PUBLISH:
             self.outbox.answer(ack)
             self.trails.refused(ack.refusals)
+            self.questions.refused(ack.refusals)
         elif ack.of in (AckOf.SUBSCRIBE, AckOf.UNSUBSCRIBE):
             self.registry.answer(ack)
         else:
