@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Literal, Self, cast
+from typing import Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.blocking_keeping import KeepingClient
@@ -32,6 +32,7 @@ from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.message import Message
+from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.outbox import Unconfirmed
 from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
@@ -48,6 +49,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 
+@names_others
 def connect(
     *addresses: str,
     name: str | None = None,
@@ -88,6 +90,7 @@ def connect(
     return Client(settings)
 
 
+@all_name_others
 class Client(AboutClient, KeepingClient):
     """A client, made by `connect`."""
 
@@ -126,6 +129,7 @@ class Client(AboutClient, KeepingClient):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close(DRAIN_S if kind is None else 0.0)
 
+    @without_attributes
     def publish(
         self,
         attributes: Mapping[str, Value],
@@ -137,8 +141,11 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        **others: Never,
     ) -> Receipt:
         """Publish a message, and return its id, a Receipt; see `tamis.Client.publish`."""
+        if others:
+            raise names_of_others("publish", others, Client.publish)
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
@@ -159,6 +166,7 @@ class Client(AboutClient, KeepingClient):
             self._pump.written()
         return self._receipt(message, waiter)
 
+    @without_attributes
     def try_publish(
         self,
         attributes: Mapping[str, Value],
@@ -166,9 +174,12 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
+        **others: Never,
     ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
+        if others:
+            raise names_of_others("try_publish", others, Client.try_publish)
         id_ = self._try(self._of_space(attributes, space), payload_of(payload, json))
         if id_ is None:
             self._outbox.check_open()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import islice
 from time import time_ns
 from types import TracebackType
-from typing import Final, Literal, Self, cast
+from typing import Final, Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
@@ -29,6 +29,7 @@ from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
+from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
@@ -51,6 +52,7 @@ WINDOW: Final = 1_024
 """Messages of `publish_many` that wait for their confirmation at once."""
 
 
+@names_others
 def connect(
     *addresses: str,
     name: str | None = None,
@@ -93,6 +95,7 @@ def connect(
     return Client(settings)
 
 
+@all_name_others
 class Client(AboutClient, KeepingClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
@@ -135,6 +138,7 @@ class Client(AboutClient, KeepingClient):
     ) -> None:
         await self.close(DRAIN_S if kind is None else 0.0)
 
+    @without_attributes
     async def publish(
         self,
         attributes: Mapping[str, Value],
@@ -146,6 +150,7 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        **others: Never,
     ) -> Receipt:
         """Publish a message, with a payload of bytes or of something to say in JSON, and return its id, a Receipt.
 
@@ -158,6 +163,8 @@ class Client(AboutClient, KeepingClient):
         one of that space: Refused if it does not fit, as far as the space is known here. After `ttl_s` nobody gets it
         any more: routers and keeps drop it, and tell a gap.
         """
+        if others:
+            raise names_of_others("publish", others, Client.publish)
         pump = self._running or self._pump
         if space is not None:
             attributes = self._of_space(attributes, space)
@@ -186,6 +193,7 @@ class Client(AboutClient, KeepingClient):
         await waiter
         return receipt_of(message.id, message.is_stored)
 
+    @without_attributes
     def try_publish(
         self,
         attributes: Mapping[str, Value],
@@ -193,9 +201,12 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
+        **others: Never,
     ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
+        if others:
+            raise names_of_others("try_publish", others, Client.try_publish)
         pump = self._running or self._pump
         attributes = self._of_space(attributes, space)
         id_ = self._outbox.try_publish(attributes, payload_of(payload, json), time_ns())
