@@ -90,8 +90,8 @@ static void confirm(tm_switch *sw, const parts *message) {
     }
 }
 
-/* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not have
- * heard yet of who wants it. */
+/* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not
+ * have heard yet of who wants it. */
 static bool refuse_unwanted(tm_switch *sw, const parts *message, const extensions *found) {
     if (!found->tells_unwanted || sw->step != TM_STEP_IN || message->was_here || message->is_dry) {
         return false;

@@ -207,7 +207,7 @@ class _RunningReplay:
     def frames(self, found: list[ReplayedRecord]) -> Iterator[bytes]:
         """Give those of `found` that the client can take, as they are delivered."""
         for record in found:
-            frame = delivered(record, self.replay.id)
+            frame = delivered(record.n, record.frame, self.replay.id)
             if 0 < len(frame) <= self.client.frame_bytes_max:
                 yield frame
 
@@ -216,18 +216,18 @@ class _RunningReplay:
         self.client.send(FrameKind.DELIVER, frame, urgent=False)
 
 
-def delivered(record: ReplayedRecord, id_: int) -> bytes:
-    """Return the DELIVER of a message in the log: what a keep adds to it stands before its own extensions. Empty: these
-    leave no room for it."""
+def delivered(n: int, message: bytes, id_: int) -> bytes:
+    """Return the DELIVER of a message in the log, at position `n`: what a keep adds to it stands before its own
+    extensions. Empty: these leave no room for it."""
     own = encode_extensions(
         {
             ExtensionType.SATISFIED: (id_,),
-            ExtensionType.LOG_POSITION: record.n,
+            ExtensionType.LOG_POSITION: n,
             ExtensionType.DELIVERIES: DeliveryCount(0, replayed=True, maybe_duplicate=False),
         },
         FrameKind.DELIVER,
     )
-    frame = bytearray(record.frame)
+    frame = bytearray(message)
     (area,) = _AREA.unpack_from(frame, LENGTHS_OFFSET)
     if area + len(own) > EXTENSION_BYTES_MAX:
         return b""

@@ -146,7 +146,7 @@ def all_name_others(client: C) -> C:
 def without_attributes(call: Call) -> Call:
     """Let a call without its first argument, the attributes, come in where its `**others` are looked at; its type is
     that of one which needs them, and None is refused for attributes."""
-    call.__defaults__ = (None, *(call.__defaults__ or ()))  # type: ignore[attr-defined]
+    call.__defaults__ = (None, *(call.__defaults__ or ()))
     return call
 
 

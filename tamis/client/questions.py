@@ -11,13 +11,13 @@ What waits here is bounded by the calls that wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Final
 
 from tamis.client.errors import ClientClosed, Unanswered
 from tamis.client.gap import Gap
-from tamis.client.inbox import Inbox
+from tamis.client.inbox import PassingBox
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox, Unconfirmed
 from tamis.client.registry import Registry
@@ -82,7 +82,7 @@ class Questions:
             self._opening = Waiters()
             mine = Predicate((Filter((Constraint(ANSWER_TO, Op.EQ, (self._address,)),)),))
             options = SubscribeOptions(own_messages=True, wait=Reach.NETWORK)
-            inbox = _AnswerBox(self._registry, self._answered, self._ended)
+            inbox = PassingBox(self._registry.bounds, self._registry.full, self._answered, self._ended)
             packed = tuple(packing((mine,), options))
             self._answers = self._registry.subscribe(packed, options, self._opening, inbox)
         self._opening.append(waiter)
@@ -123,33 +123,6 @@ class Questions:
         waiting, self._waiting = self._waiting, {}
         for asked in waiting.values():
             settle(asked.waiter, error or ClientClosed("the client is closed"))
-
-
-class _AnswerBox(Inbox):
-    """An inbox that hands on what comes, and keeps nothing."""
-
-    __slots__ = ("_ended", "_put")
-
-    def __init__(
-        self, registry: Registry, put: Callable[[Message], None], ended: Callable[[Exception | None], None]
-    ) -> None:
-        super().__init__(registry.bounds, registry.full, lambda _: None)
-        self._put = put
-        self._ended = ended
-
-    def put(self, message: Message) -> None:
-        self._put(message)
-
-    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
-        for frame, id_ in zip(frames, ids, strict=True):
-            self._put(Message(frame, (id_,)))
-
-    def put_gap(self, gap: Gap) -> None:
-        """An answer that is missing is noticed by its call."""
-
-    def end(self, error: Exception | None = None) -> None:
-        super().end(error)
-        self._ended(error)
 
 
 class _Sending:
