@@ -103,6 +103,8 @@ class Gets:
 
     async def _read(self, held: HeldKeep, n: int) -> WaitingMessage | None:
         """Return the message at position `n`; None: it has left meanwhile."""
+        if self._replays.is_closed:
+            raise NotDone(RefusalCode.DRAINING, "the router is stopping")
         try:
             found = (await self._replays.aside(lambda: look(self._log, held.number, n - 1, 1))).found
         except LogFailed:

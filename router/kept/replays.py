@@ -53,7 +53,7 @@ class Replays:
         self._clients: dict[int, _ClientReplays] = {}
         self._buffer = StepBuffer()  # the thread's
         self._thread = ThreadPoolExecutor(1, "tamis replay")
-        self._is_closed = False
+        self.is_closed = False
 
     def __len__(self) -> int:
         """Return how many replays there are."""
@@ -118,7 +118,7 @@ class Replays:
 
     def close(self) -> None:
         """End all replays; return when nothing reads the log any more."""
-        self._is_closed = True
+        self.is_closed = True
         for connection in list(self._clients):
             self.gone(connection)
         self._thread.shutdown(wait=True, cancel_futures=True)
@@ -147,7 +147,7 @@ class Replays:
             running.client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
     def _goes_on(self, running: _RunningReplay) -> bool:
-        return running.is_wanted and running.client.is_open and not self._is_closed
+        return running.is_wanted and running.client.is_open and not self.is_closed
 
     async def _step(self, running: _RunningReplay) -> None:
         """Read on for a client that has credit, and send what is found, which the credit covers."""

@@ -108,8 +108,11 @@ class KeptView:
     def answer(self, ack: Ack) -> None:
         """Take in the router's answer; one that nobody waits for is ignored."""
         look = self._looks.get(ack.request)
+        refusal = ack.refusals[0] if ack.refusals else None
+        if refusal is not None and refusal.code == RefusalCode.DRAINING:
+            return  # this router is leaving: the next connection answers
         if look is not None and (ack.of is AckOf.GET) is isinstance(look.ask, Get):
-            self._end(look, KeepRefused(ack.refusals[0]) if ack.refusals else None)
+            self._end(look, None if refusal is None else KeepRefused(refusal))
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
