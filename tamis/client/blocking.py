@@ -28,7 +28,7 @@ from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.confirming import Confirm, level_of
-from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered
+from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.message import Message
@@ -273,7 +273,7 @@ class Client(AboutClient, KeepingClient):
         except Unanswered:
             raise
         except TimeoutError:
-            raise Unanswered.within(timeout_s) from None
+            raise unanswered_within(timeout_s) from None
         finally:
             with pump.lock:
                 ready.cancel()

@@ -24,7 +24,7 @@ from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
-from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered
+from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
@@ -301,7 +301,7 @@ class Client(AboutClient, KeepingClient):
         except Unanswered:
             raise
         except TimeoutError:
-            raise Unanswered.within(timeout_s) from None
+            raise unanswered_within(timeout_s) from None
         return cast("Message", asked.answer)
 
     def respond(

@@ -82,10 +82,10 @@ class NotStored(ClientError):
 class Unanswered(ClientError, TimeoutError):
     """Raised when nobody has answered a request in time, and at once when nobody asks for such messages."""
 
-    @classmethod
-    def within(cls, timeout_s: float) -> Unanswered:
-        """Return what is raised when there is no answer after `timeout_s`."""
-        return cls(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
+
+def unanswered_within(timeout_s: float) -> Unanswered:
+    """Return what is raised when there is no answer after `timeout_s`."""
+    return Unanswered(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
 
 
 class SubscriptionRefused(ClientError):
