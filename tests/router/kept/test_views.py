@@ -165,7 +165,7 @@ def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
 def test_before_the_first_keep_the_list_is_empty(tmp_path: Path) -> None:
     with router(tmp_path, "") as one, client(one, "alice") as alice:
         assert alice.keeps() == []
-        with pytest.raises(KeepRefused, match="there is no keep yet"):
+        with pytest.raises(KeepRefused, match=r"there is no keep 'jobs'; "):
             alice.get("jobs", "X")
 
 
