@@ -291,6 +291,15 @@ class SwitchKeeps:
             check(result)
         return bool(result == lib.TM_OK)
 
+    def newest(self, number: int, attributes: bytes) -> int | None:
+        """Return the position of the newest message of a keep whose `latest_by` has the value that packed `attributes`
+        give it; None: it has none. Another value may have the same key, and the message need not be on disk yet."""
+        n = ffi.new("uint64_t *")
+        result = lib.tm_keep_newest(self.c, number, ffi.from_buffer(attributes), len(attributes), n)
+        if result != lib.TM_ABSENT:
+            check(result)
+        return int(n[0]) if result == lib.TM_OK else None
+
     # --- figures -------------------------------------------------------------------------------------------------
 
     def figures(self, number: int) -> KeepFigures:

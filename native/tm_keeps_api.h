@@ -122,6 +122,10 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
 /* TM_ABSENT: the connection has no such attachment. */
 int tm_keep_detach(tm_switch *sw, uint32_t connection, uint32_t id);
 
+/* The position of the newest message of a keep whose `latest_by` has the value that these packed attributes give it;
+ * the message need not be on disk yet, and another value may have the same key. TM_ABSENT: no such keep, or message. */
+int tm_keep_newest(const tm_switch *sw, uint32_t number, const uint8_t *attributes, size_t size, uint64_t *n);
+
 /* ---- what entered at other routers ---- */
 
 #define TM_KEEPS_DOUBT 96        /* kind of a record: messages may be missing in the keeps that it names */

@@ -194,6 +194,12 @@ KEEP_BACKOFFS_MAX = 8
 KEEP_HOMES_MAX = 2
 """Routers that keep for one kept subscription."""
 
+KEEPS_PER_FRAME_MAX = 256
+"""Kept subscriptions that one answer to LIST_KEEPS names; the rest is asked for from there on."""
+
+GET_BYTES_MAX = 66_048
+"""Packed attributes of a GET: the longest name, the longest value, and their heads."""
+
 MESSAGE_IDS_REMEMBERED = 2**20
 """Identities of the newest messages of a log, by which a second try is known: 40 bytes each in C."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Unanswered,
     )
     from tamis.client.gap import Gap, GapReason
+    from tamis.client.keep_info import KeepInfo
     from tamis.client.message import Message
     from tamis.client.receipt import Receipt, Receipts
     from tamis.client.responder import Question, Responder
@@ -49,6 +50,7 @@ _HOME = {
     "Subscription": "tamis.client.subscription",
     "Attachment": "tamis.client.attachment",
     "KeptMessage": "tamis.client.attachment",
+    "KeepInfo": "tamis.client.keep_info",
     "Message": "tamis.client.message",
     "MessageId": "tamis.protocol.messages",
     "Receipt": "tamis.client.receipt",
@@ -86,6 +88,7 @@ __all__ = [
     "Attachment",
     "Message",
     "KeptMessage",
+    "KeepInfo",
     "MessageId",
     "Receipt",
     "Receipts",

@@ -43,6 +43,9 @@ typedef enum {
     WIRE_CREDIT = 0x23,
     WIRE_LOST = 0x24,
     WIRE_REPLAY_END = 0x2A,
+    WIRE_LIST_KEEPS = 0x2D,
+    WIRE_KEEPS_LISTED = 0x2E,
+    WIRE_GET = 0x2F,
     WIRE_TRACE_RECORD = 0x30,
     WIRE_DRY_RUN_REPORT = 0x31,
     WIRE_LSA = 0x40,
@@ -72,6 +75,7 @@ typedef enum {
     WIRE_GROUP_CHOICE = 0x000a,
     WIRE_DELIVERIES,
     WIRE_MEMBERS_ONLY = 0x000c,
+    WIRE_TELL_UNWANTED = 0x000d,
     WIRE_ROUTE = 0x8007,
 } wire_extension;
 
@@ -131,6 +135,7 @@ typedef enum {
     WIRE_REFUSED_NOT_IN_SPACE = 20,
     WIRE_REFUSED_LOG_FULL = 23,
     WIRE_REFUSED_NO_LOG = 25,
+    WIRE_REFUSED_UNWANTED = 26,
 } wire_refusal;
 
 typedef enum {

@@ -1,9 +1,10 @@
-/* beat.c - signs of life: PINGs are answered here, and PONGs tell how far a neighbour's clock is from ours.
+/* beat.c - signs of life: PINGs are answered here with the time, and PONGs tell how far a neighbour's clock is from
+ * ours.
  *
  *     ours   ──sent──────────────────────answered──      offset = theirs - (sent + answered) / 2
  *     theirs ──────────────theirs─────────────────       off by half of the round trip at most
  *
- * Law: the token of our PING is the time when it left; between routers a PONG says the time of the one that answers.
+ * Law: the token of our PING is the time when it left; a PONG says the time of the router that answers.
  * Of the heartbeats since somebody asked, the one with the shortest round trip counts: it waited in the fewest queues.
  */
 #define _GNU_SOURCE
@@ -34,13 +35,10 @@ static const uint8_t *take_unsigned(const uint8_t *at, const uint8_t *end, uint6
 }
 
 static void answer_ping(tm_switch *sw, uint32_t id, uint64_t token) {
-    bool is_link = switch_is_link(switch_at(sw, id));
     wire_begin(&sw->writer, WIRE_PONG);
-    wire_array(&sw->writer, is_link ? 2 : 1);
+    wire_array(&sw->writer, 2);
     wire_unsigned(&sw->writer, token);
-    if (is_link) {
-        wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
-    }
+    wire_unsigned(&sw->writer, tm_clock_unix_ns() / 1000);
     wire_end(&sw->writer);
     if (!switch_queue_control(sw, id, TM_LANE_URGENT)) {
         switch_shut(sw, id, ENOBUFS); /* it asks and does not read the answers */

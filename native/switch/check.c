@@ -57,6 +57,7 @@ static bool extension_is_sound(unsigned type, const uint8_t *bytes, uint32_t siz
     case WIRE_LOG_POSITION:
         return false;
     case WIRE_MEMBERS_ONLY:
+    case WIRE_TELL_UNWANTED:
         return size == 0;
     case WIRE_ROUTE:
         return route_is_sound(bytes, size);
@@ -93,6 +94,7 @@ static bool read_extensions(const uint8_t *area, uint32_t size, extensions *out)
         out->route_bytes = type == WIRE_ROUTE ? 4 + length : out->route_bytes;
         out->is_strange |= (type & WIRE_MUST_UNDERSTAND) != 0 && type != WIRE_ROUTE;
         out->members_only |= type == WIRE_MEMBERS_ONLY;
+        out->tells_unwanted |= type == WIRE_TELL_UNWANTED;
         out->has_keys |= type == WIRE_REUSE_KEYS;
         if (type == WIRE_GROUP_CHOICE) {
             out->choices = area + at + 4;

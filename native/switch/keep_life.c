@@ -79,6 +79,25 @@ static uint64_t find_latest(const tm_keep *keep, uint64_t key) {
     return 0;
 }
 
+int tm_keep_newest(const tm_switch *sw, uint32_t number, const uint8_t *attributes, size_t size, uint64_t *n) {
+    if (sw == NULL || sw->keeps == NULL || attributes == NULL || n == NULL) {
+        return TM_MISUSED;
+    }
+    uint32_t slot = keep_slot(sw, number);
+    const tm_keep *keep = slot != KEEP_NONE ? keep_at(sw, slot) : NULL;
+    tm_attribute decoded[TM_ATTRIBUTES_MAX];
+    size_t count = 0;
+    size_t used;
+    if (keep == NULL || keep->account == NULL ||
+        tm_attributes_decode(attributes, size, decoded, &count, &used) != TM_OK) {
+        return TM_ABSENT;
+    }
+    const tm_keep_terms *terms = keep->terms;
+    uint64_t key = key_named(sw->keeps, decoded, count, terms->latest_by, terms->latest_by_size);
+    *n = key != 0 ? find_latest(keep, key) : 0;
+    return *n != 0 ? TM_OK : TM_ABSENT;
+}
+
 /* ---- rows ---- */
 
 bool keep_reserve(tm_switch *sw, tm_keep *keep, const uint8_t *frame) {

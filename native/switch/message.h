@@ -77,6 +77,7 @@ typedef struct extensions {
     uint64_t trace;  /* 0: none */
     bool is_strange; /* one that must be understood is not */
     bool members_only;
+    bool tells_unwanted;    /* the publisher asks to be told if nobody wants it */
     bool has_keys;          /* of subscriptions that match */
     const uint8_t *choices; /* borrowed from the frame */
     uint32_t choice_count;

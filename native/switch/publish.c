@@ -90,10 +90,22 @@ static void confirm(tm_switch *sw, const parts *message) {
     }
 }
 
+/* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not
+ * have heard yet of who wants it. */
+static bool refuse_unwanted(tm_switch *sw, const parts *message, const extensions *found) {
+    if (!found->tells_unwanted || sw->step != TM_STEP_IN || message->was_here || message->is_dry) {
+        return false;
+    }
+    switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), WIRE_REFUSED_UNWANTED,
+                  "nobody asks for such messages", 0);
+    return true;
+}
+
 /* Send a message that is well-formed and new on its ways, and confirm it. */
 static void forward(tm_switch *sw, parts *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
+    bool is_refused = false;
     switch_stamp_entry(sw, message);
     message->trail = switch_trail_begin(sw, message, found);
     int result = match_and_depart(sw, message, &count, &behind);
@@ -106,12 +118,13 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
         if (sw->unmatched.bytes != NULL && !message->was_here && !message->is_dry) {
             switch_note_unmatched(sw, message);
         }
+        is_refused = refuse_unwanted(sw, message, found);
     }
     switch_trim_shape(message);
     if (message->trail != NULL) {
         switch_trail_end(sw, message, TM_TRACE_NOT_DROPPED);
     }
-    if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
+    if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry && !is_refused) {
         confirm(sw, message);
     }
 }

@@ -20,6 +20,8 @@ GROUPS: Final = "groups"
 """The capability of a router whose subscriptions may name a group."""
 KEPT: Final = "kept"
 """The capability of a router that knows of keeps: it takes DURABLE for what it says, and answers KEEP to REPLAY."""
+KEPT_VIEW: Final = "kept-view"
+"""The capability of a router that answers LIST_KEEPS and GET, too."""
 
 
 class Reach(enum.IntEnum):
@@ -78,6 +80,8 @@ class AckOf(enum.IntEnum):
     DETACH = 7
     FORGET = 8
     REPLAY = 9
+    LIST_KEEPS = 10
+    GET = 11
 
 
 class AckVerdict(enum.IntEnum):

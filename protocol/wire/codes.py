@@ -74,6 +74,7 @@ class RefusalCode(enum.IntEnum):
     KEEP_DIFFERS = 22
     LOG_FULL = 23
     NO_LOG = 25
+    UNWANTED = 26
 
 
 class LossReason(enum.IntEnum):

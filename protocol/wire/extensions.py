@@ -42,6 +42,7 @@ class ExtensionType(enum.IntEnum):
     GROUP_CHOICE = 0x000A
     DELIVERIES = 0x000B
     MEMBERS_ONLY = 0x000C
+    TELL_UNWANTED = 0x000D
     ROUTE = 0x8007
 
 
@@ -264,6 +265,7 @@ _CODECS: Final[Mapping[int, _Codec]] = {
     ExtensionType.GROUP_CHOICE: _Choices(),
     ExtensionType.DELIVERIES: _Deliveries(),
     ExtensionType.MEMBERS_ONLY: _Nothing(),
+    ExtensionType.TELL_UNWANTED: _Nothing(),
     ExtensionType.ROUTE: _Route(),
 }
 

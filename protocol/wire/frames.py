@@ -48,6 +48,9 @@ Body = (
     | keep_bodies.ForgetKeep
     | keep_bodies.Replay
     | keep_bodies.ReplayEnd
+    | keep_bodies.ListKeeps
+    | keep_bodies.KeepsListed
+    | keep_bodies.Get
     | report_bodies.TraceRecord
     | report_bodies.DryRunReport
     | routing_bodies.LinkState
@@ -83,6 +86,9 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.FORGET: keep_bodies.ForgetKeep,
     FrameKind.REPLAY: keep_bodies.Replay,
     FrameKind.REPLAY_END: keep_bodies.ReplayEnd,
+    FrameKind.LIST_KEEPS: keep_bodies.ListKeeps,
+    FrameKind.KEEPS_LISTED: keep_bodies.KeepsListed,
+    FrameKind.GET: keep_bodies.Get,
     FrameKind.TRACE_RECORD: report_bodies.TraceRecord,
     FrameKind.DRY_RUN_REPORT: report_bodies.DryRunReport,
     FrameKind.LSA: routing_bodies.LinkState,

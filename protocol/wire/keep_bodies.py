@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, fields
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
@@ -18,6 +18,7 @@ from tamis.protocol.wire.schema import (
     U32,
     U64,
     Between,
+    Binary,
     Name,
     PackedFilter,
     PositiveU32,
@@ -30,6 +31,8 @@ Filters = Annotated[tuple[PackedFilter, ...], Between(1, limits.DISJUNCTS_MAX)]
 NameOrNone = Annotated[str, Text(0, limits.NAME_BYTES_MAX)]
 
 DAY_MS: Final = 86_400_000
+GET_VALUE: Final = "value"
+"""The name of the one attribute of a GET."""
 
 
 class Overflow(enum.IntEnum):
@@ -136,6 +139,50 @@ class ForgetKeep:
 
     request: U32
     name: Name
+
+
+class KeepStanding(NamedTuple):
+    """How a keep stands: who owns it, its terms, and of its messages how many are open, of them out at consumers and
+    paused until they are given out again, and the bytes of all. `lag_ms`: the age of the oldest that is open; 0: none
+    is."""
+
+    name: Name
+    owner: NameOrNone
+    terms: KeepTerms
+    open: U64
+    out: U64
+    paused: U64
+    bytes: U64
+    members: U32
+    lag_ms: U64
+
+
+@dataclass(frozen=True, slots=True)
+class ListKeeps:
+    """Asks for the keeps that the client may end, by name; those behind the name `after`."""
+
+    request: U32
+    after: NameOrNone
+
+
+@dataclass(frozen=True, slots=True)
+class KeepsListed:
+    """Answers ListKeeps. `more`: there are further ones behind the last."""
+
+    request: U32
+    keeps: Annotated[tuple[KeepStanding, ...], Between(0, limits.KEEPS_PER_FRAME_MAX)]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Asks for the newest message that a keep has of one value of its `latest_by`; it is not given out by that.
+    `attributes`: packed, with the value under the name GET_VALUE. A message comes under `id`, before the ACK."""
+
+    request: U32
+    id: U32
+    name: Name
+    attributes: Annotated[bytes, Binary(1, limits.GET_BYTES_MAX)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,9 @@ class FrameKind(enum.IntEnum):
     FORGET = 0x28
     REPLAY = 0x29
     REPLAY_END = 0x2A
+    LIST_KEEPS = 0x2D
+    KEEPS_LISTED = 0x2E
+    GET = 0x2F
 
     TRACE_RECORD = 0x30
     DRY_RUN_REPORT = 0x31

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, AckOf, AckVerdict, Reach
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, AckOf, AckVerdict, Reach
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.extensions import ExtensionType, RouteMode
 from tamis.protocol.wire.header import Flags
@@ -97,6 +97,9 @@ KINDS: Final = Register(
         FrameKind.FORGET: Meaning("ends a kept subscription and what is kept for it", since=2),
         FrameKind.REPLAY: Meaning("asks for history by predicate", since=2),
         FrameKind.REPLAY_END: Meaning("ends the answer to REPLAY", since=2),
+        FrameKind.LIST_KEEPS: Meaning("asks for the kept subscriptions that the client may end", since=2),
+        FrameKind.KEEPS_LISTED: Meaning("answers LIST_KEEPS: some of them, and how they stand", since=2),
+        FrameKind.GET: Meaning("asks for the newest message of a kept subscription with one value", since=2),
         FrameKind.TRACE_RECORD: Meaning("what one router did with a traced message"),
         FrameKind.DRY_RUN_REPORT: Meaning("what one router would do with a message"),
         FrameKind.LSA: Meaning("a router's links"),
@@ -158,6 +161,7 @@ EXTENSIONS: Final = Register(
             "DELIVER: how often this was given out, whether replayed, maybe a double, a dead letter", since=2
         ),
         ExtensionType.MEMBERS_ONLY: Meaning("the message is for the members that GROUP_CHOICE names alone", since=2),
+        ExtensionType.TELL_UNWANTED: Meaning("the publisher is told by an ACK (UNWANTED) if nobody wants it", since=2),
         ExtensionType.ROUTE: Meaning("how the message goes on: to all routers, or to those that are listed", since=2),
     },
     (
@@ -228,6 +232,7 @@ REFUSALS: Final = Register(
         RefusalCode.KEEP_DIFFERS: Meaning("a kept subscription of this name has other terms", since=2),
         RefusalCode.LOG_FULL: Meaning("the log, or a kept subscription that wants it, has no room", since=2),
         RefusalCode.NO_LOG: Meaning("this router keeps nothing: it has no log; the reason names the key", since=2),
+        RefusalCode.UNWANTED: Meaning("nobody wants the message, whose publisher asks to be told that", since=2),
     },
     (Reserved(24, "NUMBER_REUSED", "a home has another message under this number of its entry"),),
 )
@@ -305,6 +310,8 @@ ACKNOWLEDGED: Final = Register(
         AckOf.DETACH: Meaning("a DETACH; the number is its id", since=2),
         AckOf.FORGET: Meaning("a FORGET; the number is 0", since=2),
         AckOf.REPLAY: Meaning("a REPLAY; the number is its id", since=2),
+        AckOf.LIST_KEEPS: Meaning("a LIST_KEEPS that is refused; the number is 0", since=2),
+        AckOf.GET: Meaning("a GET; the number is its id", since=2),
         AckOf.DELIVER: Meaning("DELIVER frames; the numbers are log positions"),
     },
 )
@@ -373,6 +380,7 @@ REGISTERS: Final = (
 CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
     Capability(KEPT, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
+    Capability(KEPT_VIEW, "of a router: it answers LIST_KEEPS and GET"),
     Capability(ROUTE, "between routers: the extension ROUTE is understood"),
     Capability(ROUTE_SET, "between routers: the mode SET of ROUTE is understood, too"),
     Capability(ROUTE_TREE, "between routers: the mode TREE of ROUTE is understood, too"),

@@ -47,13 +47,17 @@ _CLIENT_BEGINS: Final = frozenset(
         *(FrameKind.KEEP, FrameKind.ATTACH, FrameKind.REPLAY, FrameKind.CREDIT),
     }
 )
-_CLIENT_GOES_ON: Final = _ALIVE | {FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.DETACH, FrameKind.FORGET}
+_CLIENT_GOES_ON: Final = _ALIVE | {
+    *(FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.DETACH, FrameKind.FORGET),
+    *(FrameKind.LIST_KEEPS, FrameKind.GET),
+}
 _HOME_BEGINS: Final = frozenset({FrameKind.CREDIT})
 _HOME_GOES_ON: Final = _ALIVE | {
     FrameKind.DELIVER,
     FrameKind.ACK,
     FrameKind.LOST,
     FrameKind.REPLAY_END,
+    FrameKind.KEEPS_LISTED,
     FrameKind.TRACE_RECORD,
     FrameKind.DRY_RUN_REPORT,
 }

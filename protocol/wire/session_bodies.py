@@ -7,7 +7,7 @@ UNAUTHENTICATED_BYTES_MAX, whatever it says.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from tamis.protocol import limits
@@ -148,9 +148,11 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Pong:
-    """The answer to a Ping."""
+    """The answer to a Ping. A router says its clock, in microseconds of Unix time, which is no part of what two of them
+    are compared by; 0: it does not say it."""
 
     token: U64
+    unix_us: Annotated[U64, APPENDED] = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

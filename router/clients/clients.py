@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tamis.native import Admission, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Lost
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Lost
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
@@ -70,7 +70,7 @@ class Clients:
             judge=self._judge if self.tokens is not None else None,
             nonce=lambda: os.urandom(NONCE_BYTES),
             newest=self.connections.switch.newest,
-            capabilities=(GROUPS, KEPT),
+            capabilities=(GROUPS, KEPT, KEPT_VIEW),
         )
 
     # --- those that come -------------------------------------------------------------------------------------------

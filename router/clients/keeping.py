@@ -12,7 +12,7 @@ from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay
+from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Get, Keep, ListKeeps, Replay
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 
@@ -21,7 +21,10 @@ NO_FOLDER: Final = "this router keeps nothing: its topology file gives it no fol
 SWITCHED_OFF: Final = "this router keeps nothing: its topology file says `kept: false`"
 
 KEEPING: Final = frozenset(
-    {FrameKind.KEEP, FrameKind.ATTACH, FrameKind.DETACH, FrameKind.FORGET, FrameKind.REPLAY, FrameKind.CREDIT}
+    {
+        *(FrameKind.KEEP, FrameKind.ATTACH, FrameKind.DETACH, FrameKind.FORGET, FrameKind.REPLAY, FrameKind.CREDIT),
+        *(FrameKind.LIST_KEEPS, FrameKind.GET),
+    }
 )
 """What a client may send about kept subscriptions since version 2."""
 
@@ -103,6 +106,10 @@ def refused(body: object, reason: str, code: RefusalCode | None = None) -> Ack |
             of, usual = AckOf.DETACH, RefusalCode.NO_SUCH_ID
         case Replay(request=request, id=number):
             of, usual = AckOf.REPLAY, RefusalCode.NO_LOG
+        case ListKeeps(request=request):
+            of, number, usual = AckOf.LIST_KEEPS, 0, RefusalCode.NO_LOG
+        case Get(request=request, id=number):
+            of, usual = AckOf.GET, RefusalCode.NO_SUCH_KEEP
         case Ack(of=AckOf.DELIVER, request=request, subscription=number) if request:
             of, usual = AckOf.DELIVER, RefusalCode.NO_SUCH_ID
         case _:

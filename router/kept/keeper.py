@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -281,6 +281,18 @@ class KeepHost:
         """Drop a keep out of the switch, in slices; NotDone, and nothing has changed, where the log takes no more."""
         while self._writer.written(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
             yield
+
+    def owned(self, owner: str) -> Iterator[HeldKeep]:
+        """Give the keeps that a client whose keeps are those of `owner` may end."""
+        return (held for held in self.by_number.values() if self._rights.owns(owner, held))
+
+    def newest(self, held: HeldKeep, attributes: bytes) -> int | None:
+        """Return the position of the newest message of a keep with a value of its `latest_by`; None: it has none."""
+        return self.keeps.newest(held.number, attributes)
+
+    def when_on_disk(self, n: int, answer: Answer) -> None:
+        """Call `answer` once record `n` is on disk, or will never be."""
+        self._writer.when_on_disk(n, answer)
 
     # --- members ---------------------------------------------------------------------------------------------------
 

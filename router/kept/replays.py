@@ -53,7 +53,7 @@ class Replays:
         self._clients: dict[int, _ClientReplays] = {}
         self._buffer = StepBuffer()  # the thread's
         self._thread = ThreadPoolExecutor(1, "tamis replay")
-        self._is_closed = False
+        self.is_closed = False
 
     def __len__(self) -> int:
         """Return how many replays there are."""
@@ -118,7 +118,7 @@ class Replays:
 
     def close(self) -> None:
         """End all replays; return when nothing reads the log any more."""
-        self._is_closed = True
+        self.is_closed = True
         for connection in list(self._clients):
             self.gone(connection)
         self._thread.shutdown(wait=True, cancel_futures=True)
@@ -147,7 +147,7 @@ class Replays:
             running.client.send(FrameKind.REPLAY_END, encode(end), urgent=False)
 
     def _goes_on(self, running: _RunningReplay) -> bool:
-        return running.is_wanted and running.client.is_open and not self._is_closed
+        return running.is_wanted and running.client.is_open and not self.is_closed
 
     async def _step(self, running: _RunningReplay) -> None:
         """Read on for a client that has credit, and send what is found, which the credit covers."""
@@ -207,7 +207,7 @@ class _RunningReplay:
     def frames(self, found: list[ReplayedRecord]) -> Iterator[bytes]:
         """Give those of `found` that the client can take, as they are delivered."""
         for record in found:
-            frame = delivered(record, self.replay.id)
+            frame = delivered(record.n, record.frame, self.replay.id)
             if 0 < len(frame) <= self.client.frame_bytes_max:
                 yield frame
 
@@ -216,18 +216,18 @@ class _RunningReplay:
         self.client.send(FrameKind.DELIVER, frame, urgent=False)
 
 
-def delivered(record: ReplayedRecord, id_: int) -> bytes:
-    """Return the DELIVER of a message in the log: what a keep adds to it stands before its own extensions. Empty: these
-    leave no room for it."""
+def delivered(n: int, message: bytes, id_: int) -> bytes:
+    """Return the DELIVER of a message in the log, at position `n`: what a keep adds to it stands before its own
+    extensions. Empty: these leave no room for it."""
     own = encode_extensions(
         {
             ExtensionType.SATISFIED: (id_,),
-            ExtensionType.LOG_POSITION: record.n,
+            ExtensionType.LOG_POSITION: n,
             ExtensionType.DELIVERIES: DeliveryCount(0, replayed=True, maybe_duplicate=False),
         },
         FrameKind.DELIVER,
     )
-    frame = bytearray(record.frame)
+    frame = bytearray(message)
     (area,) = _AREA.unpack_from(frame, LENGTHS_OFFSET)
     if area + len(own) > EXTENSION_BYTES_MAX:
         return b""

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from tamis.native.log import Log
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Keep, Replay, ReplayEnd
+from tamis.protocol.wire.keep_bodies import Attach, Detach, ForgetKeep, Get, Keep, ListKeeps, Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
 from tamis.router.kept.elsewhere import Elsewhere
+from tamis.router.kept.gets import Gets
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
+from tamis.router.kept.lists import listed
 from tamis.router.kept.members import Member
 from tamis.router.kept.refusals import NotDone
 from tamis.router.kept.replays import Replays
@@ -29,8 +32,9 @@ FORGOTTEN = "the keep is forgotten"
 class KeepRequests:
     """A `Keeping` over `keeper`."""
 
-    def __init__(self, keeper: KeepHost, replays: Replays, elsewhere: Elsewhere) -> None:
+    def __init__(self, keeper: KeepHost, log: Log, replays: Replays, elsewhere: Elsewhere) -> None:
         self._keeper, self._replays, self._elsewhere = keeper, replays, elsewhere
+        self._gets = Gets(keeper, log, replays)
         self._askers: dict[int, KeepAsker] = {}
         keeper.cut = self._cut
 
@@ -49,6 +53,10 @@ class KeepRequests:
                 self._detach(client, body)
             case Replay():
                 self._replay(client, body)
+            case ListKeeps():
+                client.send(*listed(keeper, client.principal, body, client.frame_bytes_max))
+            case Get():
+                self._gets.get(client, body)
             case Credit():
                 self._replays.credit(client.connection, body)
             case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:

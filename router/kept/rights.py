@@ -48,23 +48,24 @@ class Rights:
         """Raise NotDone if `owner` may not ask for `keep`, where `found` has its name already."""
         if self._tokens() is not None and is_generated(owner):
             raise NotDone(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
-        if found is not None and not self._owns(owner, found):
+        if found is not None and not self.owns(owner, found):
             raise NotDone(RefusalCode.NOT_ALLOWED, f"the name {keep.name!r} is taken")
 
     def may_forget(self, client: str, held: HeldKeep) -> None:
         """Raise NotDone if `client` may not end the keep."""
-        if not self._owns(client, held):
+        if not self.owns(client, held):
             raise NotDone(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
 
     def may_attach(self, client: str, attach: Attach, held: HeldKeep) -> None:
         """Raise NotDone if `client` may not attach so."""
-        if attach.after and not self._owns(client, held):
+        if attach.after and not self.owns(client, held):
             raise NotDone(
                 RefusalCode.NOT_ALLOWED,
                 f"{held.name!r} is another client's: its owner alone passes over messages; attach without `after`",
             )
 
-    def _owns(self, client: str, held: HeldKeep) -> bool:
+    def owns(self, client: str, held: HeldKeep) -> bool:
+        """May `client` do all to the keep?"""
         return self._tokens() is None or client == held.owner
 
 

@@ -49,7 +49,7 @@ class KeptService:
         )
         self._watch.look()
         self._counts = KeepCounts(self.keeper)
-        clients.keeping = KeepRequests(self.keeper, self.replays, self._elsewhere)
+        clients.keeping = KeepRequests(self.keeper, self.log, self.replays, self._elsewhere)
         connections.happenings.listen(SecondPassed, self._each_second)
         rights.tell()
 

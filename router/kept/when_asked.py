@@ -20,7 +20,7 @@ from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.frames import encode
-from tamis.protocol.wire.keep_bodies import Attach, ForgetKeep, Keep, Replay, ReplayEnd
+from tamis.protocol.wire.keep_bodies import Attach, ForgetKeep, Get, Keep, KeepsListed, ListKeeps, Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.keeping import KeepAsker, refused
@@ -121,12 +121,15 @@ def _code_of(error: TamisError) -> RefusalCode:
 
 
 def _answer_of_none(client: KeepAsker, body: object) -> None:
-    """Answer what is asked of keeps where there is none: a replay finds nothing."""
+    """Answer what is asked of keeps where there is none: a list is empty, a replay finds nothing."""
+    if isinstance(body, ListKeeps):
+        client.send(FrameKind.KEEPS_LISTED, encode(KeepsListed(body.request, (), more=False)))
+        return
     if isinstance(body, Replay):
         client.send(FrameKind.ACK, encode(Ack(AckOf.REPLAY, body.request, (Range(body.id, body.id),))))
         client.send(FrameKind.REPLAY_END, encode(ReplayEnd(body.id, 0, 0, "")), urgent=False)
         return
-    missing = f"there is no keep {body.name!r}; " if isinstance(body, Attach | ForgetKeep) else ""
+    missing = f"there is no keep {body.name!r}; " if isinstance(body, Attach | ForgetKeep | Get) else ""
     answer = refused(body, missing + NO_KEEP)
     if answer is not None:
         client.send(FrameKind.ACK, encode(answer))

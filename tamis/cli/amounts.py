@@ -19,7 +19,7 @@ Checked = Callable[[click.Context, click.Parameter, Given], Given]
 
 
 def checked(read: Callable[[str, str], int], forms: str, word: str | None = None) -> Checked:
-    """Return a callback that refuses text which `read` refuses and that is not `word`."""
+    """Return a callback that refuses text which `read` refuses; `word` becomes None."""
 
     def check(_ctx: click.Context, _param: click.Parameter, value: Given) -> Given:
         for text in (value,) if isinstance(value, str) else value or ():
@@ -28,6 +28,6 @@ def checked(read: Callable[[str, str], int], forms: str, word: str | None = None
                     read("it", text)
             except Refused:
                 raise click.BadParameter(f"it is {forms}, not {text!r}") from None
-        return value
+        return None if value == word else value
 
     return check

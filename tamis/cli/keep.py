@@ -9,7 +9,7 @@ import json
 import re
 import time
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final
 
 import click
 
@@ -81,7 +81,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 )
 @click.option(
     "--bytes",
-    "size",
+    "bytes",
     metavar="SIZE",
     callback=_size,
     default=KEEP_BYTES,
@@ -106,6 +106,7 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 )
 @click.option(
     "--ack-wait",
+    "ack_wait_s",
     metavar="TIME",
     callback=_time,
     default=f"{ACK_WAIT_S}s",
@@ -115,12 +116,14 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 @click.option(
     "--max-deliveries",
     type=click.IntRange(min=0),
+    callback=lambda _ctx, _param, most: most or None,
     default=DELIVERIES,
     show_default=True,
     help="How many attempts with a message may fail; 0 is without a bound.",
 )
 @click.option(
     "--backoff",
+    "backoff_s",
     metavar="TIME",
     callback=_time,
     multiple=True,
@@ -145,24 +148,13 @@ def _start_checked(_ctx: click.Context, _param: click.Parameter, text: str) -> S
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     words: tuple[str, ...],
-    start: Start,
-    until: Literal["acked"],
-    size: str,
-    count: int | None,
-    overflow: Literal["drop-oldest", "refuse"],
-    idle: str,
-    ack_wait: str,
-    max_deliveries: int,
-    backoff: tuple[str, ...],
-    dead_letter: str | None,
-    max_unacked: int,
-    order_by: str | None,
     space: str | None,
     declared: str | None,
     name: str | None,
     token_file: str | None,
     ca: str | None,
     as_json: bool,
+    **terms: Any,  # noqa: ANN401 - each option is an argument of `Client.keep`
 ) -> int:
     """Have the router keep on its disk, under NAME, what satisfies PREDICATE: from now on and, with --start, of what
     its log has already.
@@ -182,28 +174,13 @@ def command(
     keep, predicate = others
     with refusals():
         new_keep_name(keep)
-        if dead_letter is not None:
-            new_keep_name(dead_letter, "--dead-letter")
+        if terms["dead_letter"] is not None:
+            new_keep_name(terms["dead_letter"], "--dead-letter")
         told = access(addresses, name, token_file, ca)
         known = told_spaces(declared, space is not None or names_space(predicate))
         wanted = parse(predicate, spaces=known, space=space)
         with told.blocking_client() as client:
-            client.keep(
-                keep,
-                wanted,
-                start=start,
-                until=until,
-                bytes=size,
-                count=count,
-                overflow=overflow,
-                idle=None if idle == _NEVER else idle,
-                ack_wait_s=ack_wait,
-                max_deliveries=max_deliveries or None,
-                backoff_s=backoff,
-                dead_letter=dead_letter,
-                max_unacked=max_unacked,
-                order_by=order_by,
-            )
+            client.keep(keep, wanted, **terms)
     if as_json:
         click.echo(json.dumps({"keep": keep, "predicate": predicate}))
     else:

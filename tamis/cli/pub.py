@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -15,18 +13,15 @@ import click
 from tamis.cli.amounts import TIMES, checked
 from tamis.cli.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.pace import Pace
-from tamis.cli.progress import Progress
+from tamis.cli.pub_tally import Tally
 from tamis.cli.spaces_at import spaces_option, told_spaces
-from tamis.cli.tables import duration, so_many
-from tamis.client.errors import STORED_NOWHERE
 from tamis.client.published import TTL_MS_MAX
 from tamis.protocol.amounts import milliseconds_of
 
 if TYPE_CHECKING:
     from tamis.blocking import Client
-    from tamis.cli.publications import InputMessages, Made, Publication
+    from tamis.cli.publications import Fit, InputMessages, Made, Publication
     from tamis.client.confirming import Confirm
-    from tamis.client.receipt import Receipts
     from tamis.protocol.spaces import SpaceSet
 
 _EXAMPLE = """\b
@@ -118,99 +113,68 @@ def command(
     (several, with blanks or commas between them), those of the context in use (`tamis context`), or
     tamis://127.0.0.1:7400.
 
-    With --space the router refuses what does not fit, and says why with --confirm; with --spaces it is said before
-    anything is sent. With --confirm kept and held it is said how many messages no keep at the router wants. The exit
-    code is 1 if a message was not published, and with --require-stored if one is not known to be stored.
+    Without --confirm it is said how many messages were sent, and not whether the router took them; a router drops
+    those of a clock that is more than a day ahead of its own, which is said where it has told its clock. With --confirm
+    it is said how many were published, and how many were refused and why. With --confirm kept and held it is said how
+    many messages no keep at the router wants. With --spaces, what does not fit its space is not sent.
+
+    The exit code is 1 if a message is known not to be published, and with --require-stored if one is not known to be
+    stored.
     """
     if require_stored and confirm not in _OF_DISK:
         raise click.UsageError("--require-stored goes with --confirm kept or --confirm held")
     addresses, attributes = split_addresses(words)
     with refusals():
         told = access(addresses, name, token_file, ca)
-        source = _source(attributes, payload, payload_file, count, seed)
-        known = told_spaces(declared, is_needed=False)
-        of_space = source if space is None else _of_space(source, space, known)
+        fit = None if space is None else _fit(space, told_spaces(declared, is_needed=False))
+        source = _source(attributes, payload, payload_file, count, seed, fit)
         with told.blocking_client() as client:
-            tally = _Tally(says_stored=confirm in _OF_DISK)
+            tally = Tally(client.router or "", is_confirmed=confirm is not None, says_stored=confirm in _OF_DISK)
+            how = _How(confirm, ttl, Pace(rate) if rate else None)
             try:
-                _publish(client, of_space, Pace(rate) if rate else None, _How(confirm, ttl), tally)
+                _publish(client, source, how, tally)
+                client.close()  # by which the router is asked for its clock, behind all messages
             finally:
-                tally.sum_up(source.refused, as_json)
-    return 1 if source.refused or (require_stored and not tally.is_all_stored) else 0
+                tally.refused_lines, tally.clock_ahead_s = source.refused, client.clock_ahead_s
+                tally.sum_up(as_json=as_json)
+    return 0 if tally.is_whole and (tally.is_all_stored or not require_stored) else 1
 
 
 class _How(NamedTuple):
-    """What is said of each message beside what it holds."""
+    """What is said of each message beside what it holds, and how quickly they go."""
 
     confirm: Confirm
     ttl: str | None
-
-
-class _Tally:
-    """What was published, and how much of it is stored. `says_stored`: the router was asked for that."""
-
-    def __init__(self, *, says_stored: bool) -> None:
-        self.published = self.stored = self.unstored = 0
-        self._says_stored = says_stored
-        self._began_s = time.monotonic()
-        self._progress = Progress("messages published")
-
-    @property
-    def is_all_stored(self) -> bool:
-        return self.stored == self.published
-
-    def add(self, receipts: Receipts) -> None:
-        self.published += receipts.published
-        self.stored += receipts.stored
-        self.unstored += receipts.unstored
-        self._progress.step(receipts.published)
-
-    def sum_up(self, refused: int, as_json: bool) -> None:
-        seconds = time.monotonic() - self._began_s
-        if as_json:
-            stored = {"stored": self.stored, "unstored": self.unstored} if self._says_stored else {}
-            counts = {"published": self.published, **stored, "refused": refused}
-            click.echo(json.dumps({**counts, "seconds": round(seconds, 6)}))
-        bad = f", {so_many(refused, 'line')} refused" if refused else ""
-        count, took = so_many(self.published, "message"), duration(seconds)
-        if self._says_stored and self.unstored == self.published > 0:
-            click.echo(f"{count} published; {STORED_NOWHERE} ({took}){bad}", err=True)
-        else:
-            click.echo(f"{count} published in {took}{self._told_unstored()}{bad}", err=True)
-
-    def _told_unstored(self) -> str:
-        """What is to be said of some messages that are not known to be stored; empty where all are."""
-        if not self._says_stored:
-            return ""
-        unknown = self.published - self.stored - self.unstored
-        them = "it" if self.unstored == 1 else "them"
-        nowhere = f"; {self.unstored} of them stored nowhere: no keep at this router wants {them}"
-        unsaid = f"; of {unknown} the router does not say whether they are stored"
-        return (nowhere if self.unstored else "") + (unsaid if unknown else "")
+    pace: Pace | None
 
 
 def _source(
-    words: tuple[str, ...], payload: str | None, payload_file: str | None, count: int, seed: int | None
+    words: tuple[str, ...],
+    payload: str | None,
+    payload_file: str | None,
+    count: int,
+    seed: int | None,
+    fit: Fit | None,
 ) -> Made | InputMessages:
     from tamis.cli.publications import InputMessages, Made, Recipe
 
     if payload is not None and payload_file is not None:
         raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
     if words:
-        return Made(Recipe(words, payload or _content(payload_file), Random(seed)), count)  # noqa: S311 - no secret
+        recipe = Recipe(words, payload or _content(payload_file), Random(seed), fit)  # noqa: S311 - no secret
+        return Made(recipe, count)
     if payload is not None or payload_file is not None:
         raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
     if sys.stdin.isatty():
         click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
-    return InputMessages()
+    return InputMessages(fit)
 
 
-def _of_space(source: Iterable[list[Publication]], space: str, known: SpaceSet) -> Iterator[list[Publication]]:
-    """The batches with the name of their space; Refused where a message does not fit."""
+def _fit(space: str, known: SpaceSet) -> Fit:
+    """Return what gives a message the name of its space; Refused where it does not fit."""
     from tamis.client.in_space import message_of
 
-    for batch in source:
-        yield [(message_of(attributes, space, known), payload) for attributes, payload in batch]
+    return lambda attributes: message_of(attributes, space, known)
 
 
 def _content(file: str | None) -> bytes:
@@ -221,10 +185,21 @@ def _content(file: str | None) -> bytes:
     return content
 
 
-def _publish(client: Client, source: Iterable[list[Publication]], pace: Pace | None, how: _How, tally: _Tally) -> None:
+def _publish(client: Client, source: Iterable[list[Publication]], how: _How, tally: Tally) -> None:
+    """Publish all of `source`: what keeps a pace goes one by one, the rest many at a time."""
     for batch in source:
-        # What keeps a pace, or is alone, goes at once; else the router confirms many at a time.
-        for part in [batch] if pace is None else ([message] for message in batch):
-            if pace is not None:
-                pace.wait()
-            tally.add(client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl))
+        for part in [batch] if how.pace is None else ([message] for message in batch):
+            if how.pace is not None:
+                how.pace.wait()
+            _publish_part(client, part, how, tally)
+
+
+def _publish_part(client: Client, part: list[Publication], how: _How, tally: Tally) -> None:
+    if how.confirm is None:
+        for attributes, payload in part:
+            client.publish(attributes, payload, ttl_s=how.ttl)
+            tally.sent_one()
+        return
+    tally.confirmed(client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl, on_failed=tally.failed))
+    if tally.first_unknown is not None:
+        raise tally.first_unknown

@@ -6,7 +6,7 @@ Law: a batch never waits for messages that are not there yet while it holds some
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count as count_from
 from random import Random
 from typing import Final
@@ -27,12 +27,15 @@ _BYTES_PER_CHARACTER_MAX: Final = 10
 """Bytes on the wire of one character of a line: a digit may be a number of nine bytes. Shorter lines always fit."""
 
 Publication = tuple[dict[str, Value], bytes]
+Fit = Callable[[dict[str, Value]], dict[str, Value]]
+"""Makes attributes a message of its space; Refused where they do not fit."""
 
 
 class Recipe:
     """What is written once and filled in for each message; Refused or MessageTextError if that cannot be."""
 
-    def __init__(self, words: Sequence[str], payload: str | bytes, random: Random) -> None:
+    def __init__(self, words: Sequence[str], payload: str | bytes, random: Random, fit: Fit | None = None) -> None:
+        self._fit = fit
         self._words = [Template(word) for word in words]
         self._payload = Template(payload) if isinstance(payload, str) else payload
         self._random = random
@@ -46,6 +49,7 @@ class Recipe:
         attributes = self._fixed
         if attributes is None:
             attributes = parse_message([word.render(moment) for word in self._words])
+            attributes = attributes if self._fit is None else self._fit(attributes)
         payload = self._payload
         return attributes, payload if isinstance(payload, bytes) else payload.render(moment).encode()
 
@@ -67,9 +71,10 @@ class Made:
             yield [self._recipe.message(number) for number in range(first, end)]
 
 
-def _publication(line: str) -> Publication:
-    """The message of a line; Refused where it is none, or too large for any router."""
+def _publication(line: str, fit: Fit | None) -> Publication:
+    """The message of a line; Refused where it is none, does not fit, or is too large for any router."""
     attributes, payload = decode_publication(line)
+    attributes = attributes if fit is None else fit(attributes)
     if len(line) * _BYTES_PER_CHARACTER_MAX > DELIVERABLE_BYTES_MAX:
         size = len(encode_publish(0, 0, 0, attributes, payload, 0))
         if size > DELIVERABLE_BYTES_MAX:
@@ -82,11 +87,12 @@ def _publication(line: str) -> Publication:
 class InputMessages:
     """The messages on stdin, one JSON object a line. `refused` counts the lines that were none."""
 
-    def __init__(self) -> None:
+    def __init__(self, fit: Fit | None = None) -> None:
         self.refused = 0
+        self._fit = fit
 
     def __iter__(self) -> Iterator[list[Publication]]:
-        for batch in taken("-", _publication):
+        for batch in taken("-", lambda line: _publication(line, self._fit)):
             messages = [message for message in batch if message is not None]
             self.refused += len(batch) - len(messages)
             yield messages

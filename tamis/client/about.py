@@ -45,5 +45,12 @@ class AboutClient:
         """The address at which the client is connected; None while it is not connected."""
         return str(self._running.core.redial.address) if self._running is not None and self.is_connected else None
 
+    @property
+    def clock_ahead_s(self) -> float | None:
+        """By how many seconds the clock here is ahead of the router's, give or take a round trip, as the router said in
+        its last sign of life, and says at the end of `drain`; None: it has not said."""
+        ahead_us = self._running.core.clock_ahead_us if self._running is not None else None
+        return None if ahead_us is None else ahead_us / 1e6
+
     def __repr__(self) -> str:
         return f"<{self._MODULE}.Client {described(self.name, self.router, self.address)}>"

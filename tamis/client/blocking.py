@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Literal, Self, cast
+from typing import Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.blocking_keeping import KeepingClient
@@ -28,12 +28,13 @@ from tamis.client.blocking_subscription import Subscription
 from tamis.client.callbacks import Callbacks
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.confirming import Confirm, level_of
-from tamis.client.errors import PublishRefused, Unanswered
+from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.message import Message
+from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.outbox import Unconfirmed
-from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
+from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.redial import REDIAL_S
@@ -48,6 +49,7 @@ from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
 
 
+@names_others
 def connect(
     *addresses: str,
     name: str | None = None,
@@ -88,6 +90,7 @@ def connect(
     return Client(settings)
 
 
+@all_name_others
 class Client(AboutClient, KeepingClient):
     """A client, made by `connect`."""
 
@@ -126,6 +129,7 @@ class Client(AboutClient, KeepingClient):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close(DRAIN_S if kind is None else 0.0)
 
+    @without_attributes
     def publish(
         self,
         attributes: Mapping[str, Value],
@@ -137,8 +141,11 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        **others: Never,
     ) -> Receipt:
         """Publish a message, and return its id, a Receipt; see `tamis.Client.publish`."""
+        if others:
+            raise names_of_others("publish", others, Client.publish)
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
@@ -159,6 +166,7 @@ class Client(AboutClient, KeepingClient):
             self._pump.written()
         return self._receipt(message, waiter)
 
+    @without_attributes
     def try_publish(
         self,
         attributes: Mapping[str, Value],
@@ -166,9 +174,12 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
+        **others: Never,
     ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
+        if others:
+            raise names_of_others("try_publish", others, Client.try_publish)
         id_ = self._try(self._of_space(attributes, space), payload_of(payload, json))
         if id_ is None:
             self._outbox.check_open()
@@ -183,8 +194,9 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        on_failed: OnFailed | None = None,
     ) -> Receipts:
-        """Publish all of `messages`, in order, and return how many there were; see `tamis.Client.publish_many`."""
+        """Publish all of `messages`, in order, and return how many were published; see `tamis.Client.publish_many`."""
         check_required(confirm, require_stored=require_stored)
         if not (confirm or retry):
             count = 0
@@ -194,14 +206,23 @@ class Client(AboutClient, KeepingClient):
             return Receipts(count)
         waiting: deque[tuple[Unconfirmed, Future[None]]] = deque()
         receipts = Receipts()
+
+        def wait_for(begun: tuple[Unconfirmed, Future[None]]) -> Receipts:
+            try:
+                return counted(receipts, required(self._receipt(*begun), require_stored=require_stored))
+            except (PublishRefused, PublishUnknown) as failed:
+                if on_failed is None:
+                    raise
+                on_failed(failed)
+                return receipts
+
         for attributes, payload in items(messages):
             own = self._of_space(attributes, space)
             waiting.append(self._begin(own, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
             if len(waiting) == WINDOW:
-                receipt = self._receipt(*waiting.popleft())
-                receipts = counted(receipts, required(receipt, require_stored=require_stored))
+                receipts = wait_for(waiting.popleft())
         for begun in waiting:
-            receipts = counted(receipts, required(self._receipt(*begun), require_stored=require_stored))
+            receipts = wait_for(begun)
         return receipts
 
     def trace(
@@ -249,8 +270,10 @@ class Client(AboutClient, KeepingClient):
                 asked = questions.ask(attributes, payload, time.time_ns(), waiter)
                 pump.written()
             pump.wait(waiter, max(0.0, end_s - time.monotonic()))
+        except Unanswered:
+            raise
         except TimeoutError:
-            raise Unanswered(timeout_s) from None
+            raise unanswered_within(timeout_s) from None
         finally:
             with pump.lock:
                 ready.cancel()
@@ -259,10 +282,12 @@ class Client(AboutClient, KeepingClient):
                     questions.forget(asked)
         return cast("Message", asked.answer)
 
-    def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
+    def respond(
+        self, *predicates: str | Predicate, group: str | None = None, wait: Literal["home", "network"] = "network"
+    ) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
         wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
-        return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
+        return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
     def subscribe(
         self,

@@ -7,7 +7,7 @@ Law: each call says what it takes in its signature, and checks it before a byte 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Literal
 from tamis.client.attach_options import attach_options, replay_options
 from tamis.client.attached import CREDIT
 from tamis.client.blocking_attachment import Attachment
+from tamis.client.keep_info import KeepInfo, info_of
+from tamis.client.kept_view import KeptView, Look
+from tamis.client.message import Message
 from tamis.client.seen import IDS_MAX
 from tamis.client.terms import (
     ACK_WAIT_S,
@@ -30,6 +33,7 @@ from tamis.client.terms import (
 )
 from tamis.protocol.amounts import Duration, Size
 from tamis.protocol.filters import Predicate
+from tamis.protocol.values import Value
 
 if TYPE_CHECKING:
     from tamis.client.blocking_pump import BlockingPump
@@ -104,6 +108,30 @@ class KeepingClient(ABC):
             self._pump.core.kept.forget(name, waiter)
             self._pump.written()
         self._pump.wait(waiter)
+
+    def keeps(self) -> list[KeepInfo]:
+        """Return the kept subscriptions that this client owns at its router; see `tamis.Client.keeps`."""
+        waiter: Future[None] = Future()
+        return [info_of(standing) for standing in self._looked(waiter, lambda view: view.list(waiter)).keeps]
+
+    def get(self, name: str, key: Value) -> Message | None:
+        """Return the newest message of `key` in the keep `name`; see `tamis.Client.get`."""
+        waiter: Future[None] = Future()
+        return self._looked(waiter, lambda view: view.get(name, key, waiter)).message
+
+    def _looked(self, waiter: Future[None], ask: Callable[[KeptView], Look]) -> Look:
+        """Ask, and wait for the answer."""
+        pump = self._pump
+        with pump.lock:
+            pump.core.outbox.check_open()
+            look = ask(pump.core.kept_view)
+            pump.written()
+        try:
+            pump.wait(waiter)
+        finally:
+            with pump.lock:
+                pump.core.kept_view.forget(look)
+        return look
 
     def attach(
         self,

@@ -18,18 +18,19 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import islice
 from time import time_ns
 from types import TracebackType
-from typing import Final, Literal, Self, cast
+from typing import Final, Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
-from tamis.client.errors import PublishRefused, Unanswered
+from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
-from tamis.client.published import ABSENT, Item, expires_ns_of, items, payload_of
+from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
+from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
 from tamis.client.pump import Pump
 from tamis.client.questions import REQUEST_S, Questions, questions_in
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
@@ -51,6 +52,7 @@ WINDOW: Final = 1_024
 """Messages of `publish_many` that wait for their confirmation at once."""
 
 
+@names_others
 def connect(
     *addresses: str,
     name: str | None = None,
@@ -93,6 +95,7 @@ def connect(
     return Client(settings)
 
 
+@all_name_others
 class Client(AboutClient, KeepingClient):
     """A client, made by `connect`, for the tasks of one event loop."""
 
@@ -135,6 +138,7 @@ class Client(AboutClient, KeepingClient):
     ) -> None:
         await self.close(DRAIN_S if kind is None else 0.0)
 
+    @without_attributes
     async def publish(
         self,
         attributes: Mapping[str, Value],
@@ -146,6 +150,7 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        **others: Never,
     ) -> Receipt:
         """Publish a message, with a payload of bytes or of something to say in JSON, and return its id, a Receipt.
 
@@ -158,6 +163,8 @@ class Client(AboutClient, KeepingClient):
         one of that space: Refused if it does not fit, as far as the space is known here. After `ttl_s` nobody gets it
         any more: routers and keeps drop it, and tell a gap.
         """
+        if others:
+            raise names_of_others("publish", others, Client.publish)
         pump = self._running or self._pump
         if space is not None:
             attributes = self._of_space(attributes, space)
@@ -186,6 +193,7 @@ class Client(AboutClient, KeepingClient):
         await waiter
         return receipt_of(message.id, message.is_stored)
 
+    @without_attributes
     def try_publish(
         self,
         attributes: Mapping[str, Value],
@@ -193,9 +201,12 @@ class Client(AboutClient, KeepingClient):
         *,
         json: object = ABSENT,
         space: str | None = None,
+        **others: Never,
     ) -> Receipt | None:
         """Publish without waiting, and return the message's id; None, and nothing is done, where credit or room is used
         up or no router is connected."""
+        if others:
+            raise names_of_others("try_publish", others, Client.try_publish)
         pump = self._running or self._pump
         attributes = self._of_space(attributes, space)
         id_ = self._outbox.try_publish(attributes, payload_of(payload, json), time_ns())
@@ -214,10 +225,12 @@ class Client(AboutClient, KeepingClient):
         space: str | None = None,
         ttl_s: Duration | None = None,
         require_stored: bool = False,
+        on_failed: OnFailed | None = None,
     ) -> Receipts:
         """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
-        `ttl_s`, and return how many there were, and how many are stored. With `confirm`, the first failure is raised,
-        with `require_stored` also the first that no keep is known to have; messages after it may be sent."""
+        `ttl_s`, and return how many were published, and how many are stored. With `confirm`, the first failure is
+        raised, with `require_stored` also the first that no keep is known to have; messages after it may be sent. With
+        `on_failed` no PublishRefused and no PublishUnknown is raised: the function gets each of them."""
         check_required(confirm, require_stored=require_stored)
         if not (confirm or retry):
             count = 0
@@ -230,9 +243,12 @@ class Client(AboutClient, KeepingClient):
         while window := list(islice(rest, WINDOW)):
             calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry, ttl_s=ttl_s) for pair in window)
             for result in await asyncio.gather(*calls, return_exceptions=True):
-                if isinstance(result, BaseException):
+                if on_failed is not None and isinstance(result, PublishRefused | PublishUnknown):
+                    on_failed(result)
+                elif isinstance(result, BaseException):
                     raise result
-                receipts = counted(receipts, required(result, require_stored=require_stored))
+                else:
+                    receipts = counted(receipts, required(result, require_stored=require_stored))
         return receipts
 
     async def trace(
@@ -265,8 +281,9 @@ class Client(AboutClient, KeepingClient):
     ) -> Message:
         """Publish a question, and return the first answer that somebody gives; see `respond`.
 
-        Unanswered if there is none after `timeout_s`: then nobody wants such questions, or the question, its answer or
-        whoever took it was lost.
+        Unanswered if there is none after `timeout_s`: the question, its answer or the responder was lost, or a
+        subscriber that does not answer took it. Unanswered at once if the router, which is in step with its neighbours,
+        knows of no subscriber, responder or keep for it.
         """
         loop, questions = asyncio.get_running_loop(), self._pump.core.questions
         payload = payload_of(payload, json)
@@ -281,16 +298,21 @@ class Client(AboutClient, KeepingClient):
                     await waiter
                 finally:
                     questions.forget(asked)
+        except Unanswered:
+            raise
         except TimeoutError:
-            raise Unanswered(timeout_s) from None
+            raise unanswered_within(timeout_s) from None
         return cast("Message", asked.answer)
 
-    def respond(self, *predicates: str | Predicate, group: str | None = None) -> Responder:
+    def respond(
+        self, *predicates: str | Predicate, group: str | None = None, wait: Literal["home", "network"] = "network"
+    ) -> Responder:
         """Make a responder to questions that satisfy one of `predicates`: `async with client.respond(...) as
         questions`, then `async for question in questions: await question.answer(...)`. `group`: as in `subscribe`, each
-        question to one responder."""
+        question to one responder. It is active when every router within reach has it, so that a question that is asked
+        from then on, at any of them, comes here; `wait="home"`: when this client's router has it."""
         wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
-        return Responder(Subscription(self._pump, wanted, options_of(True, "home", group)), self.publish)
+        return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
     def subscribe(
         self,

@@ -19,7 +19,13 @@ from tamis.client.walker import new_walker
 
 def new_core(settings: Settings, opened: Waiter) -> ClientCore:
     now_ns = time.time_ns()
-    return ClientCore(settings, now_ns, random.random, os.urandom, new_walker(), opened, _stored(settings, now_ns))
+    return ClientCore(
+        settings, now_ns, random.random, os.urandom, _unix_us, new_walker(), opened, _stored(settings, now_ns)
+    )
+
+
+def _unix_us() -> int:
+    return time.time_ns() // 1_000
 
 
 def _stored(settings: Settings, first_counter: int) -> NewOutbox | None:

@@ -20,6 +20,7 @@ from typing import Final
 from tamis.client.callbacks import Calls
 from tamis.client.errors import ClientClosed, NotAdmitted
 from tamis.client.kept import KeptCore
+from tamis.client.kept_view import KeptView
 from tamis.client.liveness import Liveness
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
@@ -34,11 +35,11 @@ from tamis.client.wanted import PackedPredicate, SubscribeOptions, Wishes
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import Body, decode, kind_of
 from tamis.protocol.wire.header import KIND_OFFSET
-from tamis.protocol.wire.keep_bodies import ReplayEnd
+from tamis.protocol.wire.keep_bodies import KeepsListed, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
@@ -83,6 +84,7 @@ class ClientCore:
     _is_greeted: bool
     _has_groups: bool
     _has_keeps: bool
+    _has_kept_view: bool
     _has_kept: bool
     """Has a message come, since this was looked at, that an attachment may have to answer for?"""
     _ending: str
@@ -95,13 +97,14 @@ class ClientCore:
         first_counter: int,
         random: Callable[[], float],
         random_bytes: Callable[[int], bytes],
+        unix_us: Callable[[], int],
         walker: Walker,
         opened: Waiter,
         stored: NewOutbox | None = None,
     ) -> None:
-        """`first_counter` is above every counter used before under this name; `opened` is settled when the client is
-        first let in. `stored` makes an outbox that survives the publisher, from its number and a function that takes
-        sentences for a log."""
+        """`first_counter` is above every counter used before under this name; `unix_us` tells the time; `opened` is
+        settled when the client is first let in. `stored` makes an outbox that survives the publisher, from its number
+        and a function that takes sentences for a log."""
         self.settings = settings
         self.notices: deque[str] = deque(maxlen=_NOTICES_MAX)
         """Sentences for a log, which the shell takes out."""
@@ -113,6 +116,7 @@ class ClientCore:
             settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
         )
         self.kept = KeptCore(self.registry, self._send)
+        self.kept_view = KeptView(self.registry, self._send)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
@@ -121,7 +125,9 @@ class ClientCore:
         self.router = ""
         """The name of the router that greeted us last."""
         self._opened = opened
-        self._random_bytes = random_bytes
+        self.clock_ahead_us: int | None = None
+        """By how much the clock here is ahead of the router's, as the router said last; None: it has not said."""
+        self._random_bytes, self._unix_us = random_bytes, unix_us
         self._walker = walker
         self._begin(now=0.0)
         self._session.closed()
@@ -166,6 +172,7 @@ class ClientCore:
         self.trails.close(reason)
         self.registry.closed(error)
         self.kept.closed(error)
+        self.kept_view.closed(error)
         settle(self._opened, reason)
         settle(self._drain)
         self._session.closed()
@@ -231,6 +238,7 @@ class ClientCore:
             or outbox.unanswered
             or self.registry.awaits_answer
             or self.kept.awaits_answer
+            or self.kept_view.awaits_answer
             or self.trails.awaits_reports
             or self.questions.awaits_answer
             or self._drain is not None
@@ -259,6 +267,7 @@ class ClientCore:
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
         self.kept.cut()
+        self.kept_view.cut()
         if was_open and not self.is_over:
             self.calls.tell(self.settings.callbacks.on_disconnected, reason)
         if self._gave_up is not None:
@@ -305,6 +314,7 @@ class ClientCore:
         self.router = welcome.name
         self._has_groups = GROUPS in welcome.capabilities
         self._has_keeps = KEPT in welcome.capabilities
+        self._has_kept_view = KEPT_VIEW in welcome.capabilities
         self._frame_bytes_max = welcome.frame_bytes_max
         self._liveness.peer_holds(welcome.hold_ms / 1000)
         token = self.settings.token
@@ -326,6 +336,7 @@ class ClientCore:
         self.outbox.opened(self._frame_bytes_max, body.newest, has_keeps=self._has_keeps, router=self.router)
         self.registry.opened(self._frame_bytes_max, has_groups=self._has_groups)
         self.kept.opened(self._frame_bytes_max, is_known=self._has_keeps)
+        self.kept_view.opened(is_known=self._has_kept_view)
         self.calls.tell(self.settings.callbacks.on_connected, self.router)
         settle(self._opened)
 
@@ -346,6 +357,8 @@ class ClientCore:
         self._send(Pong(ping.token))
 
     def _pong(self, pong: Pong) -> None:
+        if pong.unix_us:
+            self.clock_ahead_us = self._unix_us() - pong.unix_us
         if pong.token == _BARRIER_TOKEN and self._barrier is _Barrier.SENT:
             self._barrier = _Barrier.BACK
 
@@ -359,8 +372,11 @@ class ClientCore:
         if ack.of is AckOf.PUBLISH:
             self.outbox.answer(ack)
             self.trails.refused(ack.refusals)
+            self.questions.refused(ack.refusals)
         elif ack.of in (AckOf.SUBSCRIBE, AckOf.UNSUBSCRIBE):
             self.registry.answer(ack)
+        elif ack.of in (AckOf.LIST_KEEPS, AckOf.GET):
+            self.kept_view.answer(ack)
         else:
             self.kept.answer(ack)
 
@@ -369,6 +385,9 @@ class ClientCore:
 
     def _lost(self, lost: Lost) -> None:
         self.registry.lost(lost)
+
+    def _keeps_listed(self, listed: KeepsListed) -> None:
+        self.kept_view.listed(listed)
 
     def _replay_ended(self, end: ReplayEnd) -> None:
         self.kept.replay_ended(end)
@@ -384,7 +403,7 @@ class ClientCore:
         self._liveness = Liveness(self.settings.hold_s, now)
         self._now = now
         self._frame_bytes_max = FRAME_BYTES_MAX
-        self._has_groups = self._has_keeps = self._has_kept = False
+        self._has_groups = self._has_keeps = self._has_kept_view = self._has_kept = False
         self._is_greeted = False
         self._ending = ""
         self._gave_up = None
@@ -397,7 +416,7 @@ class ClientCore:
     def _go_on_draining(self) -> None:
         """Take the next step of a drain: first everything is published; then subscriptions end; then a PING: its answer
         says that the router has read all."""
-        if self.outbox.held or self.outbox.unanswered:
+        if self.outbox.held or self.outbox.unanswered or self.kept_view.awaits_answer:
             return
         if not self._is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
             self._drained()
@@ -444,6 +463,7 @@ _HANDLERS: Final[dict[type, Callable[..., None]]] = {
     Credit: ClientCore._credit,
     Lost: ClientCore._lost,
     ReplayEnd: ClientCore._replay_ended,
+    KeepsListed: ClientCore._keeps_listed,
     TraceRecord: ClientCore._report,
     DryRunReport: ClientCore._report,
 }

@@ -7,7 +7,7 @@ ClientError (TamisError)
 |-- PublishRefused           the router did not take a message: `code` and `reason`
 |-- PublishUnknown           the connection was cut before the router answered: the message may have been taken or not
 |-- NotStored                a message that had to be stored was published, and no keep is known to have it
-|-- Unanswered               nobody has answered a request in time
+|-- Unanswered               nobody has answered a request in time, or nobody asks for such messages
 |-- SubscriptionRefused      the router did not take a subscription: `refusals` by predicate
 |-- KeepRefused              the router did not make, attach to, forget or replay what was kept: `code` and `reason`
 |-- AckUnknown               the connection was cut before the router answered: the message may come again or not
@@ -80,10 +80,12 @@ class NotStored(ClientError):
 
 
 class Unanswered(ClientError, TimeoutError):
-    """Raised when nobody has answered a request in time."""
+    """Raised when nobody has answered a request in time, and at once when nobody asks for such messages."""
 
-    def __init__(self, timeout_s: float) -> None:
-        super().__init__(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
+
+def unanswered_within(timeout_s: float) -> Unanswered:
+    """Return what is raised when there is no answer after `timeout_s`."""
+    return Unanswered(f"no answer within {timeout_s:g} s; `route` tells who would get the question")
 
 
 class SubscriptionRefused(ClientError):

@@ -136,3 +136,35 @@ class Inbox:
         for waiter in self.waiters:
             settle(waiter)
         self.waiters.clear()
+
+
+class PassingBox(Inbox):
+    """An inbox that passes on what comes, and keeps nothing. `ended` is called at its end, with the error if there is
+    one."""
+
+    __slots__ = ("_ended", "_put")
+
+    def __init__(
+        self,
+        bounds: InboxBounds,
+        full: set[Inbox],
+        put: Callable[[Message], None],
+        ended: Callable[[Exception | None], object] = lambda _: None,
+    ) -> None:
+        super().__init__(bounds, full, lambda _: None)
+        self._put = put
+        self._ended = ended
+
+    def put(self, message: Message) -> None:
+        self._put(message)
+
+    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
+        for frame, id_ in zip(frames, ids, strict=True):
+            self._put(Message(frame, (id_,)))
+
+    def put_gap(self, gap: Gap) -> None:
+        """What is missing is noticed by the call that waits for it."""
+
+    def end(self, error: Exception | None = None) -> None:
+        super().end(error)
+        self._ended(error)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from tamis.client.attach_options import attach_options, replay_options
 from tamis.client.attached import CREDIT
 from tamis.client.attachment import Attachment
+from tamis.client.keep_info import KeepInfo, info_of
+from tamis.client.kept_view import KeptView, Look
+from tamis.client.message import Message
 from tamis.client.seen import IDS_MAX
 from tamis.client.terms import (
     ACK_WAIT_S,
@@ -30,6 +33,7 @@ from tamis.client.terms import (
 )
 from tamis.protocol.amounts import Duration, Size
 from tamis.protocol.filters import Predicate
+from tamis.protocol.values import Value
 
 if TYPE_CHECKING:
     from tamis.client.pump import Pump
@@ -116,6 +120,36 @@ class KeepingClient(ABC):
         self._pump.core.kept.forget(name, waiter)
         self._pump.written()
         await waiter
+
+    async def keeps(self) -> list[KeepInfo]:
+        """Return the kept subscriptions that this client owns at its router, by name: how many messages wait, for how
+        long, for how many consumers, and the terms. Where clients show no tokens owners bind nobody, and all are
+        listed. KeepRefused if the router keeps nothing."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        look = self._looked(lambda view: view.list(waiter))
+        try:
+            await waiter
+        finally:
+            self._pump.core.kept_view.forget(look)
+        return [info_of(standing) for standing in look.keeps]
+
+    async def get(self, name: str, key: Value) -> Message | None:
+        """Return the newest message that the keep `name` has of those whose `latest_by` attribute is `key`; None if it
+        has none. Nothing is given out by that: consumers get the message as before. KeepRefused if there is no such
+        keep, or it was made without `latest_by`."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        look = self._looked(lambda view: view.get(name, key, waiter))
+        try:
+            await waiter
+        finally:
+            self._pump.core.kept_view.forget(look)
+        return look.message
+
+    def _looked(self, ask: Callable[[KeptView], Look]) -> Look:
+        self._pump.core.outbox.check_open()
+        look = ask(self._pump.core.kept_view)
+        self._pump.written()
+        return look
 
     def attach(
         self,

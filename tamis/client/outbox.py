@@ -123,13 +123,16 @@ class Outbox:
         retry: bool,
         durable: bool = False,
         expires_ns: int = NEVER,
+        tell_unwanted: bool = False,
     ) -> Unconfirmed:
         """Take a message over; settle `waiter` when it is in the output or, with `confirm`, when the router has
         answered: with `durable`, that the message is on disk. The message has its final id then. Routers drop it after
-        `expires_ns`, by Unix time."""
+        `expires_ns`, by Unix time. With `tell_unwanted` the router refuses it (UNWANTED) where nobody wants it."""
         self.check_open()
         flags = (CONFIRM if confirm else 0) | (DURABLE if durable else 0)
         extensions: Extensions = {ExtensionType.EXPIRY: expires_ns} if expires_ns != NEVER else NO_EXTENSIONS
+        if tell_unwanted:
+            extensions = {**extensions, ExtensionType.TELL_UNWANTED: b""}
         frame = encode_publish(self._origin, self._counter, time_ns, attributes, payload, flags, extensions)
         message = Unconfirmed(MessageId(self._origin, self._counter), frame, waiter, confirm, retry)
         self._hold(message)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import enum
 import json as json_
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from tamis.client.errors import PublishRefused, PublishUnknown
 from tamis.protocol.amounts import Duration, milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value
 
 Item = Mapping[str, Value] | tuple[Mapping[str, Value], bytes]
 """What `publish_many` publishes: attributes, or attributes and payload."""
+OnFailed = Callable[[PublishRefused | PublishUnknown], object]
+"""What `publish_many` calls for each message that the router refused, or of which nobody knows whether it was taken."""
 
 
 class Json(enum.Enum):

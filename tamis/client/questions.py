@@ -11,15 +11,15 @@ What waits here is bounded by the calls that wait for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Final
 
-from tamis.client.errors import ClientClosed
+from tamis.client.errors import ClientClosed, Unanswered
 from tamis.client.gap import Gap
-from tamis.client.inbox import Inbox
+from tamis.client.inbox import PassingBox
 from tamis.client.message import Message
-from tamis.client.outbox import Outbox
+from tamis.client.outbox import Outbox, Unconfirmed
 from tamis.client.registry import Registry
 from tamis.client.waiter import Waiter, Waiters, settle
 from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
@@ -28,7 +28,8 @@ from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse
 from tamis.protocol.spaces import NO_SPACES, SpaceSet
 from tamis.protocol.values import Value
-from tamis.protocol.wire.client_bodies import Reach
+from tamis.protocol.wire.client_bodies import Reach, Refusal
+from tamis.protocol.wire.codes import RefusalCode
 
 REPLY_TO: Final = "reply-to"
 ANSWER_TO: Final = "answer-to"
@@ -39,10 +40,11 @@ _ADDRESS_BYTES: Final = 16
 
 
 class OpenQuestion:
-    """A question, and in time its answer."""
+    """A question, the message that carries it, and in time its answer."""
 
-    def __init__(self, number: int, waiter: Waiter) -> None:
+    def __init__(self, number: int, message: Unconfirmed, waiter: Waiter) -> None:
         self.number = number
+        self.message = message
         self.answer: Message | None = None
         self.waiter = waiter
 
@@ -80,24 +82,32 @@ class Questions:
             self._opening = Waiters()
             mine = Predicate((Filter((Constraint(ANSWER_TO, Op.EQ, (self._address,)),)),))
             options = SubscribeOptions(own_messages=True, wait=Reach.NETWORK)
-            inbox = _AnswerBox(self._registry, self._answered, self._ended)
+            inbox = PassingBox(self._registry.bounds, self._registry.full, self._answered, self._ended)
             packed = tuple(packing((mine,), options))
             self._answers = self._registry.subscribe(packed, options, self._opening, inbox)
         self._opening.append(waiter)
 
     def ask(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int, waiter: Waiter) -> OpenQuestion:
         """Publish a question, after `open`; settle `waiter` when its answer is there."""
-        self._outbox.check_open()
-        asked = OpenQuestion(next(self._numbers), waiter)
-        attributes = marked(attributes, REPLY_TO, self._address, asked.number)
-        if self._outbox.try_publish(attributes, payload, time_ns) is None:
-            self._outbox.publish(attributes, payload, time_ns, _Sending(waiter), confirm=False, retry=False)
-        self._waiting[asked.number] = asked
+        number = next(self._numbers)
+        attributes = marked(attributes, REPLY_TO, self._address, number)
+        message = self._outbox.publish(
+            *(attributes, payload, time_ns, _Sending(waiter)), confirm=False, retry=False, tell_unwanted=True
+        )
+        asked = self._waiting[number] = OpenQuestion(number, message, waiter)
         return asked
 
     def forget(self, asked: OpenQuestion) -> None:
         """Take no answer any more for `asked`, whose call has ended."""
         self._waiting.pop(asked.number, None)
+
+    def refused(self, refusals: Iterable[Refusal]) -> None:
+        """End the calls whose questions nobody wants."""
+        for refusal in refusals:
+            if refusal.code == RefusalCode.UNWANTED:
+                for asked in [each for each in self._waiting.values() if each.message.id.counter == refusal.number]:
+                    self.forget(asked)
+                    settle(asked.waiter, Unanswered(refusal.reason))
 
     def _answered(self, message: Message) -> None:
         try:
@@ -113,33 +123,6 @@ class Questions:
         waiting, self._waiting = self._waiting, {}
         for asked in waiting.values():
             settle(asked.waiter, error or ClientClosed("the client is closed"))
-
-
-class _AnswerBox(Inbox):
-    """An inbox that hands on what comes, and keeps nothing."""
-
-    __slots__ = ("_ended", "_put")
-
-    def __init__(
-        self, registry: Registry, put: Callable[[Message], None], ended: Callable[[Exception | None], None]
-    ) -> None:
-        super().__init__(registry.bounds, registry.full, lambda _: None)
-        self._put = put
-        self._ended = ended
-
-    def put(self, message: Message) -> None:
-        self._put(message)
-
-    def put_run(self, frames: Sequence[bytes], ids: Sequence[int], positions: Sequence[int]) -> None:  # noqa: ARG002
-        for frame, id_ in zip(frames, ids, strict=True):
-            self._put(Message(frame, (id_,)))
-
-    def put_gap(self, gap: Gap) -> None:
-        """An answer that is missing is noticed by its call."""
-
-    def end(self, error: Exception | None = None) -> None:
-        super().end(error)
-        self._ended(error)
 
 
 class _Sending:

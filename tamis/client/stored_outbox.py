@@ -15,7 +15,7 @@ from tamis.client.errors import OutboxFailed
 from tamis.client.outbox import Outbox, Unconfirmed
 from tamis.client.outbox_file import OutboxFile
 from tamis.client.receipt import Receipt
-from tamis.client.waiter import Waiter, settle
+from tamis.client.waiter import OwnWaiter, Waiter, settle
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.header import FLAGS_OFFSET, RETRY
@@ -104,24 +104,14 @@ class StoredOutbox(Outbox):
             self._file.drop(message.id.counter, len(message.frame))
 
 
-class _Answered:
+class _Answered(OwnWaiter):
     """The waiter of a stored message: there is always somebody who waits, the file."""
 
     def __init__(self, waiter: Waiter, then: Callable[[], None]) -> None:
+        super().__init__()
         self._waiter, self._then = waiter, then
-        self._is_done = False
 
-    def done(self) -> bool:
-        return self._is_done
-
-    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
-        self._settle(None)
-
-    def set_exception(self, exception: BaseException, /) -> None:
-        self._settle(exception)
-
-    def _settle(self, error: BaseException | None) -> None:
-        self._is_done = True
+    def _settled(self, error: BaseException | None) -> None:
         self._then()
         settle(self._waiter, error)
 

@@ -5,6 +5,7 @@ Law: a waiter is settled at most once; one that its owner has given up (it is do
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -35,12 +36,34 @@ def settle(waiter: Waiter | None, error: BaseException | None = None) -> None:
         waiter.set_exception(fresh(error))
 
 
-class Waiters:
+class OwnWaiter(ABC):
+    """A waiter that is no future: what is to be done when it is settled is `_settled`."""
+
+    def __init__(self) -> None:
+        self._is_done = False
+
+    def done(self) -> bool:
+        return self._is_done
+
+    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
+        self._is_done = True
+        self._settled(None)
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        self._is_done = True
+        self._settled(exception)
+
+    @abstractmethod
+    def _settled(self, error: BaseException | None) -> None:
+        """Do what is to be done; `error` None: what was waited for has come."""
+
+
+class Waiters(OwnWaiter):
     """The waiters of all calls that wait for one thing, as one."""
 
     def __init__(self, waiters: Iterable[Waiter] = ()) -> None:
+        super().__init__()
         self._waiters = list(waiters)
-        self._is_done = False
 
     def __bool__(self) -> bool:
         return bool(self._waiters)
@@ -53,17 +76,7 @@ class Waiters:
         waiters, self._waiters = self._waiters, []
         return Waiters(waiters)
 
-    def done(self) -> bool:
-        return self._is_done
-
-    def set_result(self, result: None, /) -> None:  # noqa: ARG002 - the signature is that of a future
-        self._settle(None)
-
-    def set_exception(self, exception: BaseException, /) -> None:
-        self._settle(exception)
-
-    def _settle(self, error: BaseException | None) -> None:
-        self._is_done = True
+    def _settled(self, error: BaseException | None) -> None:
         for waiter in self._waiters:
             settle(waiter, error)
         self._waiters.clear()

@@ -157,7 +157,7 @@ def test_confirm_needs_no_level(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
     assert main(["pub", *argv]) == 0, router
-    assert "1 message published" in capsys.readouterr().err
+    assert f"1 message {'published' if '--confirm' in argv else 'sent'} in " in capsys.readouterr().err
 
 
 def test_attaching_to_no_keep_is_refused(router: blocking.BlockingRouter, capsys: pytest.CaptureFixture[str]) -> None:

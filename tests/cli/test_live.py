@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,8 +65,36 @@ def test_what_is_published_reaches_who_wants_it(capsys) -> None:
     ]
     assert [form["matched"] for form in received] == [["n > 2"], ["n > 2"], ['kind = "odd"']]
     out, err = capsys.readouterr()
-    assert json.loads(out)["published"] == 4
+    counts = json.loads(out)
+    del counts["seconds"]
+    assert counts == {"sent": 4, "refused": 0}
+    assert err.splitlines()[0].startswith("4 messages sent in ")
     assert err.splitlines()[1].startswith("1 message published in ")
+
+
+def test_of_a_clock_that_is_too_far_ahead_is_told_that_nothing_is_published(monkeypatch, capsys) -> None:
+    now_ns = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now_ns() + 2 * 86_400 * 10**9)
+    assert main(["pub", "n={{count}}", "--count", "4", "--json"]) == 1
+    out, err = capsys.readouterr()
+    counts = json.loads(out)
+    assert (counts["sent"], round(counts["clock_ahead_s"])) == (4, 172_800)
+    assert "the clock here is 2 d 0 h ahead of that of router 'a'" in err
+    assert "4 messages sent, and dropped by the router in " in err
+    assert main(["pub", "n={{count}}", "--count", "4", "--confirm", "--json"]) == 1
+    out, err = capsys.readouterr()
+    counts = json.loads(out)
+    assert (counts["sent"], counts["published"], counts["refused"]) == (4, 0, 4)
+    assert "4 messages: the router did not take the message: TOO_FAR_AHEAD" in err
+    assert "the clock here is 2 d 0 h ahead of that of router 'a'" in err
+    assert "0 messages published in " in err
+
+
+def test_of_a_clock_that_is_right_nothing_is_said(capsys) -> None:
+    assert main(["pub", "n=1", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "clock_ahead_s" not in json.loads(out)
+    assert "clock" not in err
 
 
 def test_lines_of_stdin_are_messages(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.blocking import connect as blocking_client
 from tamis.testing import blocking
 
 pytestmark = pytest.mark.slow
@@ -66,9 +67,12 @@ def test_so_many_answers_and_no_more(address: str) -> None:
 
 
 def test_nobody_answers(address: str) -> None:
-    code, out, err = tamis("request", address, "do=nothing", "--timeout", "0.2")
-    assert (code, out) == (1, "")
-    assert err == "Error: no answer within 0.2 s; `route` tells who would get the question\n"
+    code, out, err = tamis("request", address, "do=nothing")
+    assert (code, out, err) == (1, "", "Error: nobody asks for such messages\n")
+    with blocking_client(address) as client, client.subscribe('do = "listen"'):
+        code, out, err = tamis("request", address, "do=listen", "--timeout", "0.2")
+        assert (code, out) == (1, "")
+        assert err == "Error: no answer within 0.2 s; `route` tells who would get the question\n"
 
 
 def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -124,6 +125,36 @@ def test_a_running_router_checks_and_tells(router: Running, capsys: pytest.Captu
     assert [(row["name"], row["checked"], row["refused"]) for row in rows] == [("alarms", 0, 0), ("trades", 2, 1)]
     assert main(["space", "show", "alarms", admin]) == 0
     assert "one of low, medium, high" in capsys.readouterr().out
+
+
+LINES = "".join(f'{{"price": {-n if n % 5 < 3 else n}, "side": "buy"}}\n' for n in range(1, 21))
+"""Of twenty, twelve do not fit: those of a price below 0."""
+
+
+@pytest.mark.slow
+def test_what_is_refused_is_counted_and_the_rest_is_published(
+    router: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pub(*words: str) -> tuple[int, dict[str, int], str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LINES.encode())))
+        code = main(["pub", router.client, "--space", "trades", "--json", *words])
+        out, err = capsys.readouterr()
+        counts = json.loads(out)
+        del counts["seconds"]
+        return code, counts, err
+
+    code, counts, err = pub("--confirm")
+    assert (code, counts) == (1, {"sent": 20, "published": 8, "unknown": 0, "refused": 12})
+    assert "12 messages: the router did not take the message: NOT_IN_SPACE (space trades: attribute price lies" in err
+    assert "8 messages published in " in err
+    assert ", 12 refused by the router" in err
+    code, counts, _ = pub("--confirm", "--rate", "10000")
+    assert (code, counts) == (1, {"sent": 20, "published": 8, "unknown": 0, "refused": 12})
+    code, counts, err = pub("--spaces", router.admin)
+    assert (code, counts) == (1, {"sent": 8, "refused": 12})
+    assert "<stdin>:1: space trades: attribute price lies outside its range" in err
+    code, counts, _ = pub()
+    assert (code, counts) == (0, {"sent": 20, "refused": 0})
 
 
 @pytest.mark.slow

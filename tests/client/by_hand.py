@@ -43,10 +43,12 @@ class Hand:
             1,
             lambda: 1.0,
             bytes,
+            lambda: self.unix_us,
             walker or type(self).new_walker(),
             self.opened,
         )
         self.now = 100.0
+        self.unix_us = 1_800_000_000_000_000
         self._reader = FrameReader()
 
     def connect(self) -> list[Frame]:

@@ -87,6 +87,7 @@ def extensions(kind: FrameKind) -> SearchStrategy[Extensions]:
         ExtensionType.GROUP: st.text(min_size=1, max_size=20),
         ExtensionType.GROUP_CHOICE: choices.map(lambda drawn: tuple(map(GroupChoice._make, sorted(drawn.items())))),
         ExtensionType.MEMBERS_ONLY: st.just(b""),
+        ExtensionType.TELL_UNWANTED: st.just(b""),
         0x0777: st.binary(max_size=5),
         0x7FFF: st.binary(max_size=5),
     }

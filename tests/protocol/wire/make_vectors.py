@@ -16,6 +16,7 @@ from tamis.protocol.wire import client_bodies as client
 from tamis.protocol.wire import edge_bodies, parts, routing_bodies, session_bodies
 from tamis.protocol.wire import keep_bodies as keeps
 from tamis.protocol.wire import report_bodies as report
+from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.codes import ErrorCode, LossReason, RefusalCode
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import (
@@ -88,6 +89,9 @@ def data_frames() -> dict[str, Frame]:
         "publish, for members alone": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, only),
         "publish, listed": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, listed),
         "publish, to all": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, everybody),
+        "publish, to be told": DataFrame(
+            FrameKind.PUBLISH, quote, 0, 0, Transit(), TIME_NS, {ExtensionType.TELL_UNWANTED: b""}
+        ),
         "publish, along a tree": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, rooted),
         "publish, with a set": DataFrame(FrameKind.PUBLISH, quote, 0, 9, routed, TIME_NS, stated),
         "deliver": DataFrame(FrameKind.DELIVER, quote, 0, 8, routed, TIME_NS, {ExtensionType.SATISFIED: (1,)}),
@@ -123,6 +127,7 @@ def session_frames() -> dict[str, Frame]:
         "ping, last": session_bodies.Ping(LAST),
         "pong": session_bodies.Pong(0),
         "pong, last": session_bodies.Pong(LAST),
+        "pong, with the time": session_bodies.Pong(5, 1_800_000_000_000_000),
         "drain": session_bodies.Drain(30_000, "upgrade"),
         "drain, at once": session_bodies.Drain(0, ""),
     }
@@ -186,6 +191,20 @@ def keep_frames() -> dict[str, Frame]:
         "replay, no time": keeps.Replay(9, 0, (ODD, ANY), 0, 0, 0),
         "replay end": keeps.ReplayEnd(3, 12),
         "replay end, early": keeps.ReplayEnd(3, 0, RefusalCode.LOG_FAILED, "a segment cannot be read"),
+        "list keeps": keeps.ListKeeps(10, ""),
+        "list keeps, behind one": keeps.ListKeeps(2**32 - 1, "orders"),
+        "keeps listed": keeps.KeepsListed(10, (), more=False),
+        "keeps listed, two": keeps.KeepsListed(
+            10,
+            (
+                keeps.KeepStanding("orders", "alice", keeps.KeepTerms((CHEAP,)), 3, 2, 1, 400, 1, 1_500),
+                keeps.KeepStanding("trades", "", every_term, LAST, 0, 0, LAST, 2**32 - 1, LAST),
+            ),
+            more=True,
+        ),
+        "get": keeps.Get(11, 4, "prices", encode_attributes({keeps.GET_VALUE: "oslo"})),
+        "get, a number": keeps.Get(12, 5, "prices", encode_attributes({keeps.GET_VALUE: -1})),
+        "ack, get": client.Ack(of.GET, 11, (client.Range(4, 4),)),
         "ack, keep": client.Ack(of.KEEP, 1, (client.Range(0, 0),)),
         "ack, keep differs": client.Ack(of.KEEP, 2, (), (differs,)),
         "ack, attach": client.Ack(of.ATTACH, 4, (client.Range(1, 1),)),

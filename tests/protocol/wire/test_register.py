@@ -95,7 +95,7 @@ PROMISED = (
     (KINDS, {"KEEPS_HELD": 0x91}),
     (EXTENSIONS, {"DESTINATIONS": 7, "CUSTODY": 8, "REPLY": 9, "GROUP_CHOICE": 10, "DELIVERIES": 11}),
     (EXTENSIONS, {"ROUTE": 0x8007, "TENANT": 0x8008}),
-    (REFUSALS, {"NUMBER_REUSED": 24, "NO_LOG": 25}),
+    (REFUSALS, {"NUMBER_REUSED": 24, "NO_LOG": 25, "UNWANTED": 26}),
     (LOSSES, {"CUSTODY_FULL": 10, "ENTRY_LOST": 11, "NOT_ALLOWED": 12}),
 )
 """Numbers that designs, notes and clients elsewhere already name: they may come into use, and never move."""

@@ -39,7 +39,7 @@ SECTIONS = {
         record.__name__: record
         for record in (
             *(client_bodies.SubscriptionItem, client_bodies.Range, client_bodies.Refusal),
-            keep_bodies.KeepTerms,
+            *(keep_bodies.KeepTerms, keep_bodies.KeepStanding),
             *(report_bodies.MatchedFilter, report_bodies.Departure, report_bodies.WouldDeliver),
             *(routing_bodies.Adjacency, routing_bodies.AdvertisedFilter, routing_bodies.Known, routing_bodies.Entry),
             *(edge_bodies.EdgeFilter, edge_bodies.EdgeSaid),

@@ -1,0 +1,64 @@
+"""The answer to LIST_KEEPS: a client's kept subscriptions by name, and how each stands.
+
+Law: an answer is one frame, made from figures in memory, of at most KEEPS_PER_FRAME_MAX keeps; the client asks again
+from the last one on. What is longer than the client takes is refused by name, and never left out.
+"""
+
+from __future__ import annotations
+
+import time
+from heapq import nsmallest
+from operator import attrgetter
+
+from tamis.protocol.limits import KEEPS_PER_FRAME_MAX
+from tamis.protocol.wire.client_bodies import Ack, AckOf
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.frames import encode
+from tamis.protocol.wire.keep_bodies import KeepsListed, KeepStanding, ListKeeps
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.router.clients.acks import refusal
+from tamis.router.kept.held import HeldKeep
+from tamis.router.kept.keeper import KeepHost
+
+ROOM_BYTES = 128
+"""Of a frame beside its keeps, and of a keep beside its name, owner and filters."""
+
+
+def listed(keeper: KeepHost, owner: str, asked: ListKeeps, frame_bytes_max: int) -> tuple[FrameKind, bytes]:
+    """Return the frame that answers `asked` of a client whose keeps are those of `owner`."""
+    behind = (held for held in keeper.owned(owner) if held.name > asked.after)
+    found = nsmallest(KEEPS_PER_FRAME_MAX + 1, behind, key=attrgetter("name"))
+    rows: list[KeepStanding] = []
+    room = frame_bytes_max - ROOM_BYTES
+    for held in found[:KEEPS_PER_FRAME_MAX]:
+        room -= _bytes_of(held)
+        if room < 0:
+            break
+        rows.append(_standing(keeper, held))
+    if found and not rows:
+        reason = f"kept subscription {found[0].name!r} is longer than the frames that this client takes"
+        ack = Ack(AckOf.LIST_KEEPS, asked.request, (), (refusal(0, RefusalCode.TOO_LARGE, reason),))
+        return FrameKind.ACK, encode(ack)
+    return FrameKind.KEEPS_LISTED, encode(KeepsListed(asked.request, tuple(rows), more=len(rows) < len(found)))
+
+
+def _bytes_of(held: HeldKeep) -> int:
+    """Return what a keep takes in a frame at most."""
+    rest = held.rest
+    names = (held.name, held.owner, rest.dead_letter, rest.order_by, rest.latest_by)
+    return ROOM_BYTES + sum(len(name.encode()) + 3 for name in names) + sum(len(each) + 5 for each in held.filters)
+
+
+def _standing(keeper: KeepHost, held: HeldKeep) -> KeepStanding:
+    figures = keeper.figures(held)
+    return KeepStanding(
+        held.name,
+        held.owner,
+        held.terms,
+        open=figures.open,
+        out=figures.out,
+        paused=figures.paused,
+        bytes=figures.bytes,
+        members=figures.members,
+        lag_ms=max(0, round(time.time() * 1e3) - figures.oldest_ms) if figures.open else 0,
+    )

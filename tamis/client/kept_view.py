@@ -1,0 +1,133 @@
+"""What a client looks at of kept subscriptions: which it has and how they stand, and the newest message of a value.
+
+Law: looking changes nothing at the router, so that what a cut has left without an answer is asked again. What waits
+here is bounded by the calls that wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Final
+
+from tamis.client.errors import ClientClosed, KeepRefused
+from tamis.client.inbox import PassingBox
+from tamis.client.message import Message
+from tamis.client.registry import Registry
+from tamis.client.terms import keep_name
+from tamis.client.waiter import Waiter, settle
+from tamis.protocol.values import Value
+from tamis.protocol.wire.attributes import encode_attributes
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Refusal
+from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.frames import Body
+from tamis.protocol.wire.keep_bodies import GET_VALUE, Get, KeepsListed, KeepStanding, ListKeeps
+
+NOT_SHOWN: Final = (
+    "this router neither lists kept subscriptions nor gives their newest messages: it is of an earlier version"
+)
+
+
+@dataclass(eq=False, slots=True)
+class Look:
+    """A request, and in time its answer: the keeps, or the newest message."""
+
+    ask: ListKeeps | Get
+    waiter: Waiter
+    keeps: list[KeepStanding] = field(default_factory=list)
+    message: Message | None = None
+
+
+class KeptView:
+    """See above. `send` puts a control frame into the output."""
+
+    def __init__(self, registry: Registry, send: Callable[[Body], None]) -> None:
+        self._registry = registry
+        self._send = send
+        self._numbers = count(1)
+        self._looks: dict[int, Look] = {}
+        self._is_open = self._is_known = False
+
+    @property
+    def awaits_answer(self) -> bool:
+        return bool(self._looks)
+
+    # --- commands of the user ------------------------------------------------------------------------------------
+
+    def list(self, waiter: Waiter) -> Look:
+        """Ask for all keeps of this client; settle `waiter` when they are there."""
+        return self._begin(Look(ListKeeps(next(self._numbers), ""), waiter))
+
+    def get(self, name: str, key: Value, waiter: Waiter) -> Look:
+        """Ask for the newest message of `key` in the keep `name`; settle `waiter` when the router has answered."""
+        attributes = encode_attributes({GET_VALUE: key})
+        ask = Get(next(self._numbers), self._registry.next_id(), keep_name(name), attributes)
+        look = Look(ask, waiter)
+
+        def take(message: Message) -> None:
+            look.message = message
+
+        self._registry.claim(ask.id, PassingBox(self._registry.bounds, self._registry.full, take))
+        return self._begin(look)
+
+    def forget(self, look: Look) -> None:
+        """Take no answer any more for `look`, whose call has ended."""
+        self._looks.pop(look.ask.request, None)
+        if isinstance(look.ask, Get):
+            self._registry.release(look.ask.id)
+
+    # --- what the connection does --------------------------------------------------------------------------------
+
+    def opened(self, *, is_known: bool) -> None:
+        """Ask again for what has no answer; `is_known`: this router answers such requests."""
+        self._is_open, self._is_known = True, is_known
+        for look in list(self._looks.values()):
+            look.message = None
+            self._ask(look)
+
+    def cut(self) -> None:
+        self._is_open = False
+
+    def closed(self, error: Exception | None) -> None:
+        for look in list(self._looks.values()):
+            self._end(look, error or ClientClosed("the client is closed"))
+
+    def listed(self, listed: KeepsListed) -> None:
+        """Take in some of the keeps, and ask for the others."""
+        look = self._looks.get(listed.request)
+        if look is None or not isinstance(look.ask, ListKeeps):
+            return
+        look.keeps += listed.keeps
+        if listed.more and listed.keeps:
+            look.ask = replace(look.ask, after=listed.keeps[-1].name)
+            self._send(look.ask)
+        else:
+            self._end(look)
+
+    def answer(self, ack: Ack) -> None:
+        """Take in the router's answer; one that nobody waits for is ignored."""
+        look = self._looks.get(ack.request)
+        refusal = ack.refusals[0] if ack.refusals else None
+        if refusal is not None and refusal.code == RefusalCode.DRAINING:
+            return  # this router is leaving: the next connection answers
+        if look is not None and (ack.of is AckOf.GET) is isinstance(look.ask, Get):
+            self._end(look, None if refusal is None else KeepRefused(refusal))
+
+    # --- steps ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, look: Look) -> Look:
+        self._looks[look.ask.request] = look
+        if self._is_open:
+            self._ask(look)
+        return look
+
+    def _ask(self, look: Look) -> None:
+        if self._is_known:
+            self._send(look.ask)
+        else:
+            self._end(look, KeepRefused(Refusal(0, RefusalCode.NO_LOG, NOT_SHOWN)))
+
+    def _end(self, look: Look, error: Exception | None = None) -> None:
+        self.forget(look)
+        settle(look.waiter, error)

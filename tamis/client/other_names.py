@@ -1,0 +1,163 @@
+"""Arguments that clients of other systems have, and what there is for them here: the sentence of a TypeError.
+
+Law: a call costs nothing for it that a call of a function does not, and its type is as it was. What is said of an
+argument stands once, in ELSEWHERE or in OTHERS.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+Call = TypeVar("Call", bound=Callable[..., object])
+
+_ADDRESS: Final = 'a router is given by its address, connect("tamis://HOST:PORT")'
+_NAME: Final = "a client proves its name by a token: name=, token="
+_NAMED: Final = "a client has a name="
+_TLS: Final = "an address tamis+tls://HOST:PORT is encrypted; tls= takes an ssl.SSLContext"
+_CALLED: Final = "on_connected=, on_disconnected= and on_gap= are called as it happens"
+_ALIVE: Final = "hold_s= says after how many seconds of silence a connection counts as dead"
+_REDIAL: Final = (
+    "a client dials again for ever; redial_s= is the longest pause, patience_s= is for the first connection"
+)
+_CONTENT: Final = 'a message has no topic, and goes by its attributes: {"topic": "prices", "symbol": "X"}'
+_PAYLOAD: Final = "the content is payload=, which is bytes, or json="
+_ATTRIBUTES: Final = "what goes along with the payload are the attributes"
+_CONFIRM: Final = 'publish(confirm=True) waits for the router, confirm="kept" for its disk; retry=True tries again'
+_PREDICATES: Final = "what is wanted is said by predicates: 'topic = \"prices\" and price > 10'"
+_ITERATED: Final = "nothing is called: `async for message in` it, in a task, or `for` it in a thread"
+_GROUP: Final = "group= shares messages among all who name it; `keep` and `attach` make a queue that is on disk"
+_DURABLE: Final = "what is to wait on disk is made by `keep` and consumed by `attach`"
+_CREDIT: Final = "credit= is how many messages may be sent ahead"
+_SECONDS: Final = "timeout_s= is in seconds"
+_TTL: Final = "publish(ttl_s=30) is for messages that nobody gets after that time"
+_QUESTION: Final = "`request` asks and waits for the answer; a responder answers by `question.answer`"
+_START: Final = 'start= says where it begins: "new", "earliest", a datetime or the id of a message'
+_ACKED: Final = "a message is acknowledged by its ack(); what is not comes again"
+
+
+UNKNOWN: Final = "`help` of it names what it takes"
+
+
+def _each(names: str, sentence: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), sentence)
+
+
+_SENT: Final = (
+    _each("topic topics subject channel routing_key exchange queue stream", _CONTENT)
+    | _each("body message msg data value content", _PAYLOAD)
+    | _each("headers properties key partition metadata", _ATTRIBUTES)
+    | _each("qos acks ack retain persistent durable mandatory delivery_mode sync", _CONFIRM)
+    | _each("ttl expiration expiry expire", _TTL)
+    | _each("reply reply_to correlation_id", _QUESTION)
+    | _each("callback on_delivery", _CONFIRM)
+)
+_WANTED: Final = (
+    _each("topic topics subject channel pattern routing_key exchange stream filter where query", _PREDICATES)
+    | _each("callback cb handler on_message listener", _ITERATED)
+    | _each("queue queue_group group_id consumer_group", _GROUP)
+    | _each("durable durable_name qos persistent", _DURABLE)
+    | _each("offset from_beginning auto_offset_reset start deliver_policy", _DURABLE)
+    | _each("auto_ack no_ack ack manual_ack", _ACKED)
+    | _each("prefetch prefetch_count max_in_flight pending_msgs_limit", "inbox_messages= and inbox_bytes= of connect")
+    | _each("json", "`message.json()` reads a payload in JSON")
+)
+_UNNAMED: Final = _each("predicate", "predicates are given without a name: subscribe('price > 10', 'symbol = \"X\"')")
+_KEPT: Final = (
+    _each("max_age retention expires", 'until="acked", or for_= a time')
+    | _each("max_bytes size", "bytes= is what is kept at most")
+    | _each("max_msgs maxlen max_length", "count= is how many messages are kept at most")
+    | _each("ttl x_expires inactive_threshold", "idle= is how long it stays without a consumer")
+    | _each("max_deliver delivery_limit", "max_deliveries= is how many attempts may fail")
+    | _each("ack_wait visibility_timeout", "ack_wait_s= is in seconds")
+    | _each("dead_letter_exchange dlq dead_letter_queue", "dead_letter= names the keep for dead letters")
+    | _each("max_ack_pending prefetch_count", "max_unacked= is how many messages are given out at a time")
+    | _each("offset from_beginning auto_offset_reset deliver_policy", _START)
+    | _each("topic topics subject channel subjects filter_subject", _PREDICATES)
+    | _each("durable durable_name persistent", "a keep is on disk in any case")
+)
+_CONSUMED: Final = (
+    _each("prefetch prefetch_count max_in_flight qos batch", _CREDIT)
+    | _each("queue durable durable_name stream keep", "the name of the keep comes first: attach('jobs')")
+    | _each("callback cb handler on_message", _ITERATED)
+    | _each("auto_ack no_ack ack manual_ack", _ACKED)
+    | _each("offset", "after= is a position, up to which messages are passed over")
+    | _each("group group_id", "all who attach to one keep share its messages")
+)
+
+OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "connect": _each("host hostname port server servers url uri brokers bootstrap_servers address", _ADDRESS)
+    | _each("user username password credentials auth user_credentials", _NAME)
+    | _each("client_id clientid identifier", _NAMED)
+    | _each("ssl ssl_context tls_context use_tls ca_certs cafile tls_set", _TLS)
+    | _each("on_connect on_disconnect on_message disconnected_cb reconnected_cb error_cb closed_cb", _CALLED)
+    | _each("keepalive heartbeat ping_interval session_timeout_ms", _ALIVE)
+    | _each("timeout connect_timeout reconnect allow_reconnect max_reconnect_attempts reconnect_time_wait", _REDIAL)
+    | _each("vhost virtual_host db", "a router serves one network, with one space of attributes")
+    | _each("clean_session clean_start durable", _DURABLE),
+    "publish": _SENT,
+    "try_publish": _SENT,
+    "publish_many": _SENT | _each("json", "the payloads stand beside the attributes: [({'n': 1}, b'...'), ...]"),
+    "trace": _SENT,
+    "route": _SENT,
+    "request": _SENT | _each("timeout", _SECONDS),
+    "subscribe": _WANTED | _UNNAMED,
+    "respond": _WANTED | _UNNAMED,
+    "replay": _WANTED | _each("offset from_beginning start", "since= and until= are datetimes with a time zone"),
+    "keep": _KEPT,
+    "attach": _CONSUMED,
+    "close": _each("timeout timeout_s", "drain_s= is how long may be waited for what was begun"),
+}
+"""By call: the arguments of other libraries, and what there is for each."""
+
+
+def names_others(call: Callable[P, R]) -> Callable[P, R]:
+    """Return `call`; one that is given an argument of another library raises a TypeError that says what there is."""
+    parameters = inspect.signature(call).parameters
+
+    @wraps(call)
+    def named(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except TypeError:
+            if unknown := [word for word in kwargs if word not in parameters]:
+                raise names_of_others(call.__name__, unknown, call) from None
+            raise
+
+    return named
+
+
+def all_name_others(client: C) -> C:
+    """Make those methods of a class that OTHERS has something to say of name what it says, but for those that look at
+    `**others` themselves: around each publish, a call more is felt."""
+    for name in OTHERS:
+        call = getattr(client, name, None)
+        if call is not None and "others" not in inspect.signature(call).parameters:
+            setattr(client, name, names_others(call))
+    return client
+
+
+def without_attributes(call: Call) -> Call:
+    """Let a call without its first argument, the attributes, come in where its `**others` are looked at; its type is
+    that of one which needs them, and None is refused for attributes."""
+    call.__defaults__ = (None, *(call.__defaults__ or ()))
+    return call
+
+
+def names_of_others(name: str, unknown: Iterable[str], call: Callable[..., object]) -> TypeError:
+    """Return what is wrong with a call of `call`, the method `name`, that was given the arguments `unknown`."""
+    parameters = inspect.signature(call).parameters
+    reasons: dict[str, list[str]] = {}
+    for word in unknown:
+        near = get_close_matches(word, parameters, 1)
+        reason = OTHERS.get(name, {}).get(word) or (f"did you mean {near[0]}=?" if near else UNKNOWN)
+        reasons.setdefault(reason, []).append(f"{word}=")
+    return TypeError(
+        "; ".join([f"{name}() takes no {' and no '.join(words)}: {reason}" for reason, words in reasons.items()])
+    )
