@@ -19,7 +19,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/compiled 
 .PHONY: run test quick long check format bench fuzz fuzz-live attack mutants sanitize wheel wheels clean
 
 run: .venv/installed
-	@$(BIN)/python -m tamis.cli.demo
+	@$(BIN)/python -m tamis.cli.lab.demo
 
 test: .venv/installed
 	$(PYTEST) -m "not long" -n 2 --durations=20

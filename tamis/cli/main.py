@@ -2,8 +2,8 @@
 
 Law: results go to stdout, everything else to stderr; 0 is done, 1 failed, 2 misused, and 130 stopped by Ctrl-C. What
 ends a command is said as `Error: sentence`; a reader that closes the output (`| head`) has what it wants: 0. A command
-is imported when it is named, so that start-up stays light: its module is named after it and holds it as `command`, a
-function that returns the exit code.
+is imported when it is named, so that start-up stays light: its module is named after it, in a folder of `_ROOMS`, and
+holds it as `command`, a function that returns the exit code.
 """
 
 from __future__ import annotations
@@ -20,6 +20,21 @@ from tamis.cli.misuse import tell
 from tamis.protocol.errors import Refused, TamisError
 from tamis.protocol.nearest import did_you_mean
 
+_ROOMS = {
+    "messages": ("pub", "sub", "request", "respond"),
+    "durable": ("keep", "kept"),
+    "network": ("status", "top", "space", "routes", "filters"),
+    "delivery": ("route", "trace", "explain", "unmatched"),
+    "operate": ("up", "down", "restart", "stop", "start", "reload", "logs", "records", "router"),
+    "topology": ("example", "schema", "check", "compose", "kubernetes"),
+    "lab": ("match", "analyze", "simulate", "bench", "reproduce"),
+    "reach": ("context",),
+}
+"""Folder -> the commands in it."""
+_MODULES = {
+    "completion": "tamis.cli.completion",
+    **{name: f"tamis.cli.{room}.{name}" for room, names in _ROOMS.items() for name in names},
+}
 COMMANDS = (
     *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
     *("keep", "kept", "logs", "records", "context", "space"),
@@ -46,7 +61,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = importlib.import_module(f"tamis.cli.{cmd_name}").command
+        found: click.Command = importlib.import_module(_MODULES[cmd_name]).command
         return found
 
     def resolve_command(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli.contexts import VARIABLE, VARIABLES
+from tamis.cli.reach.contexts import VARIABLE, VARIABLES
 
 
 @pytest.fixture(autouse=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.cli.admin import DEFAULT, AdminTarget, NoAnswer, routers
 from tamis.cli.main import main
-from tamis.cli.rates import Sample, view
-from tamis.cli.status import lost
+from tamis.cli.network.rates import Sample, view
+from tamis.cli.network.status import lost
+from tamis.cli.network.top import as_text
+from tamis.cli.reach.admin import DEFAULT, AdminTarget, NoAnswer, routers
 from tamis.cli.tables import byte_count, columns, duration, so_many
-from tamis.cli.top import as_text
 
 TWO = "routers:\n  a: {admin: 127.0.0.1:1, neighbours: 127.0.0.1:2}\n  b: {}\nlinks: [[a, b]]\n"
 

@@ -80,7 +80,7 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
     from tamis.analysis.advice.job import AdviceRequest
     from tamis.analysis.advice.say import Advice
     from tamis.analysis.job import Job
-    from tamis.cli.analyze import _tell
+    from tamis.cli.lab.analyze import _tell
     from tamis.configs import parse_topology
 
     topology = parse_topology("routers: {a: {clients: 127.0.0.1:7400}}")
@@ -198,7 +198,7 @@ def test_faults_that_are_not_to_be_end_with_1(tmp_path: Path, capsys: pytest.Cap
     import pyarrow.parquet as pq
 
     from tamis.analysis.job import Job
-    from tamis.cli.analyze import _failed, _tell
+    from tamis.cli.lab.analyze import _failed, _tell
 
     (tmp_path / "delivery" / "counts").mkdir(parents=True)
     rows = {"verdict": ["delivered", "missing", "missing"], "reason": [None, "x", "y"], "deliveries": [5, 2, 1]}

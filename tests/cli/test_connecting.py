@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.cli.connecting import split_addresses
 from tamis.cli.main import main
+from tamis.cli.reach.connecting import split_addresses
 from tamis.testing import blocking, free_port
 
 

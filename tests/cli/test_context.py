@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import contexts, other_address
-from tamis.cli.admin import DEFAULT, AdminTarget, routers
-from tamis.cli.connecting import access, split_addresses
-from tamis.cli.contexts import Context
 from tamis.cli.main import main
+from tamis.cli.reach import contexts, other_address
+from tamis.cli.reach.admin import DEFAULT, AdminTarget, routers
+from tamis.cli.reach.connecting import access, split_addresses
+from tamis.cli.reach.contexts import Context
 from tamis.router.supervisor.identity import ProcessIdentity
 from tamis.router.supervisor.state import NetworkState, RouterState, StateFolder
 

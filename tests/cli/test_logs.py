@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import logs
 from tamis.cli.main import main
-from tamis.cli.router_logs import LogFollower, in_order, more_of
+from tamis.cli.operate import logs
+from tamis.cli.operate.router_logs import LogFollower, in_order, more_of
 from tamis.router.supervisor.state import StateFolder
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import demo
+from tamis.cli.lab import demo
 from tamis.cli.main import COMMANDS, main
 
 HEAVY = ("pydantic", "yaml", "lark", "tamis.native", "tamis.configs", "asyncio")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import match, native_engine, progress
-from tamis.cli.engines import engine_names
+from tamis.cli import progress
+from tamis.cli.lab import match, native_engine
+from tamis.cli.lab.engines import engine_names
 from tamis.cli.main import main
 from tamis.native import ENGINES
 from tamis.protocol import limits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.cli.pace import CATCH_UP_S, Pace
+from tamis.cli.messages.pace import CATCH_UP_S, Pace
 
 
 class Clock:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tamis.cli.lines import REPORTED_MAX
-from tamis.cli.publications import InputMessages, Made, Recipe
+from tamis.cli.messages.publications import InputMessages, Made, Recipe
 from tamis.protocol.errors import MessageTextError, Refused
 
 

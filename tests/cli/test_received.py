@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tamis import Gap, GapReason, Message
-from tamis.cli.publications import InputMessages
-from tamis.cli.received import gap_form, gap_in_words, writer
+from tamis.cli.messages.publications import InputMessages
+from tamis.cli.messages.received import gap_form, gap_in_words, writer
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.data_frames import encode_publish
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tamis.cli.main import main
-from tamis.cli.records import shown
+from tamis.cli.operate.records import shown
 from tamis.router.records.lines import RecordLines
 
 BASE_US = 1_800_000_000_000_000  # 2027-01-15T08:00Z
@@ -110,7 +110,7 @@ def test_what_comes_is_followed(folder, capsys, monkeypatch):
         elif len(turns) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("tamis.cli.records.time.sleep", sleep)
+    monkeypatch.setattr("tamis.cli.operate.records.time.sleep", sleep)
     assert main(["records", "tail", str(folder), "-n", "1", "-f", "--json"]) == 130
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["t_us"] - BASE_US for line in lines] == [5, 9]

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from tamis.cli.edge_tables import edges_text, in_words, trees_text
 from tamis.cli.main import main
+from tamis.cli.network.edge_tables import edges_text, in_words, trees_text
 from tests.routers import running_line
 
 ROOTS = """

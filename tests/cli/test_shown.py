@@ -7,12 +7,12 @@ import logging
 
 import pytest
 
-from tamis.cli.explain_live import explain_live
+from tamis.cli.delivery.explain_live import explain_live
 from tamis.cli.main import main
-from tamis.cli.received import for_a_terminal
-from tamis.cli.records import shown as log_line
+from tamis.cli.messages.received import for_a_terminal
+from tamis.cli.network.top import as_text
+from tamis.cli.operate.records import shown as log_line
 from tamis.cli.tables import columns
-from tamis.cli.top import as_text
 from tamis.protocol.language import format_filter, parse
 from tamis.router.daemon.logs import TextLines, fields
 
@@ -39,7 +39,7 @@ def test_predicates_are_escaped() -> None:
 def test_pages_of_routers_are_escaped(command, monkeypatch, capsys) -> None:
     item = {"client": EVIL, "subscription": 1, "filter": EVIL, "peer": EVIL, "error": EVIL}
     answer = json.dumps({"error": EVIL, "filters": [item]}).encode()
-    monkeypatch.setattr("tamis.cli.admin_http.asked", lambda *_: (500, answer))
+    monkeypatch.setattr("tamis.cli.reach.admin_http.asked", lambda *_: (500, answer))
     main(command.split())
     out, err = capsys.readouterr()
     assert is_harmless(out + err)
@@ -54,7 +54,7 @@ def test_top_is_escaped() -> None:
 def test_an_explanation_is_escaped(monkeypatch, capsys) -> None:
     item = {"client": EVIL, "subscription": 1, "filter": "x = 1", "handle": 0}
     answer = {"filters": [item], "matching_filters": 1, "clients": [EVIL], "complete": True}
-    monkeypatch.setattr("tamis.cli.admin_http.asked", lambda *_: (200, json.dumps(answer).encode()))
+    monkeypatch.setattr("tamis.cli.reach.admin_http.asked", lambda *_: (200, json.dumps(answer).encode()))
     assert explain_live("127.0.0.1:7600", {"x": 1}, as_json=False) == 0
     assert is_harmless(capsys.readouterr().out)
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from tamis.cli.broken_links import broken_links
-from tamis.cli.strategy_lines import of_strategies, strategy_problems
-from tamis.cli.supervised import Supervised
+from tamis.cli.network.broken_links import broken_links
+from tamis.cli.network.strategy_lines import of_strategies, strategy_problems
+from tamis.cli.reach.supervised import Supervised
 from tamis.router.supervisor.life import ProcessState
 from tamis.router.supervisor.state import RouterState
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tamis.cli.templates import Moment, Template
+from tamis.cli.messages.templates import Moment, Template
 from tamis.protocol.errors import Refused
 
 

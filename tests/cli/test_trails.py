@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tamis.cli.trails import SHOWN_MAX, Names, end, show, some
+from tamis.cli.delivery.trails import SHOWN_MAX, Names, end, show, some
 from tamis.client.trail import Trail
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import DryRunReport

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import own_router
-from tamis.cli.linked import wait_until_linked
 from tamis.cli.main import main
-from tamis.cli.network_view import LinesView, TableDisplay
+from tamis.cli.network.linked import wait_until_linked
+from tamis.cli.operate import own_router
+from tamis.cli.reach.network_view import LinesView, TableDisplay
 from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.supervisor.identity import ProcessIdentity, is_running
 from tamis.router.supervisor.life import ProcessState

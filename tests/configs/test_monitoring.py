@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tamis.blocking import connect
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.certificate_watch import SOON

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import demo
+from tamis.cli.lab import demo
 from tamis.cli.main import main
 from tests.docs.sandbox import Sandbox
 

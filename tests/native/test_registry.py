@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tamis.bench.matching.contenders import contenders
-from tamis.cli.engines import DEFAULT, PLAIN, engine_names
+from tamis.cli.lab.engines import DEFAULT, PLAIN, engine_names
 from tamis.configs import choices
 from tamis.native import DEFAULT_ENGINE, ENGINES, EngineOption, Table
 from tamis.native._tm import ffi, lib

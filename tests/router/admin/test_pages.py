@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from tamis.cli.admin_http import asked as asked_over_http
 from tamis.cli.main import main
+from tamis.cli.reach.admin_http import asked as asked_over_http
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.client_bodies import Ack, Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.packed_filters import encode_filter

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import Welcome
 from tests.router.wire_client import WireClient, auth, hello

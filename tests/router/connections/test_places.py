@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.configs import parse_topology
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.router.connections.places import Spare, fitted, open_descriptors, places_of

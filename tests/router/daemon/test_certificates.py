@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tamis.cli.admin_http import asked
 from tamis.cli.main import main
+from tamis.cli.reach.admin_http import asked
 from tamis.testing import blocking
 from tamis.testing.blocking import BlockingRouter
 from tests.router.connections.test_certificate import dates, expired, made

@@ -11,7 +11,7 @@ import stat
 
 import pytest
 
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.session_bodies import AuthMethod, Drain

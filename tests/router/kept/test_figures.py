@@ -106,7 +106,7 @@ def test_the_figures_of_all_keeps_are_the_sums_over_each(tmp_path: Path, capsys:
 
 
 def one_page(one: blocking.BlockingRouter) -> dict[str, float]:
-    from tamis.cli.admin_http import asked as asked_over_http
+    from tamis.cli.reach.admin_http import asked as asked_over_http
 
     _, body = asked_over_http(one.said["admin"][0].removeprefix("http://"), "GET", "/metrics", None)
     return {name: float(value) for name, value in re.findall(r"^([^#\s]\S*) (\S+)$", body.decode(), re.MULTILINE)}

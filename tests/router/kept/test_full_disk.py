@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tamis import PublishRefused
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.testing import NotReady, blocking, free_port
 from tamis.testing.blocking import BlockingRouter

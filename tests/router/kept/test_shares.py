@@ -10,8 +10,8 @@ import pytest
 
 from tamis import Gap
 from tamis.blocking import connect
-from tamis.cli.admin_http import asked
-from tamis.cli.kept_lines import kept_lines
+from tamis.cli.network.kept_lines import kept_lines
+from tamis.cli.reach.admin_http import asked
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 from tests.router.kept.test_kill import PATIENCE_S, restarted

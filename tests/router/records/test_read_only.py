@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tamis.blocking import connect
-from tamis.cli.admin_http import asked
+from tamis.cli.reach.admin_http import asked
 from tamis.testing import blocking, free_port
 
 pytestmark = pytest.mark.slow

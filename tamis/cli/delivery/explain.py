@@ -1,0 +1,115 @@
+"""`tamis explain`: why a predicate matches a message, or why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from tamis.cli.delivery.verdicts import constraint_lines, yes_or_no
+from tamis.cli.reach.admin import admin_token_option
+from tamis.cli.reach.connecting import refusals
+from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
+from tamis.protocol.explain import ConstraintVerdict, Explanation, FilterVerdict, explain
+from tamis.protocol.json_form import encode_constraint, encode_filter
+from tamis.protocol.language import compile_text, format_constraint, format_filter
+from tamis.protocol.language.das import compile_profile
+from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
+
+_EXAMPLE = """\b
+Examples:
+  tamis explain 'severity > 2 and device ^= "web"' severity=6 device=web-3
+  tamis explain 'price < 500' '{"price": 300, "dest": "MXP"}'
+  tamis explain 'trades: side > "buy"' type=trades side=sell --spaces network.yaml
+  tamis explain --router 127.0.0.1:7600 class=alert severity=6
+"""
+
+
+@click.command("explain", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[PREDICATE] [ATTRIBUTE]...")
+@click.option(
+    "--router",
+    "target",
+    type=click.Path(),
+    metavar="TARGET",
+    help="Whom the message would reach by the live tables of these.",
+)
+@spaces_option
+@click.option("--das", "is_das", is_flag=True, help="PREDICATE is a profile: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
+@admin_token_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
+def command(words: tuple[str, ...], target: str | None, declared: str | None, is_das: bool, as_json: bool) -> int:
+    """Show why PREDICATE matches a message, or not; or why a message goes where.
+
+    For each filter of the predicate: whether it matches, and what each of its constraints saw.
+
+    The message is attributes, one a word (class=alert severity=6 'note="two words"'), or one JSON object. The exit
+    code is 0 whether or not it matches.
+
+    A predicate may name a space (`trades: price < 120`): the filters are then those that it becomes, and with --spaces
+    it is also said whether the message fits the space that it names. Without it the administration of the router is
+    asked what the space says.
+
+    With --router there is no PREDICATE: the filters are those in the tables of running routers now, and each client
+    that would receive the message, and each kept subscription that would keep it, is shown with what it satisfies. In a
+    network each router also says to which neighbours it would pass the message on, if it came from one of its own
+    clients, and for which routers behind them. TARGET is as for `tamis status`; the exit code is 1 if a router did not
+    answer. Nothing is published.
+    """
+    if target is not None:
+        from tamis.cli.delivery.explain_live import explain_live
+
+        with refusals():
+            return explain_live(target, parse_message(words), as_json)
+    if not words:
+        raise click.UsageError("Missing argument 'PREDICATE'")
+    with refusals():
+        known = told_spaces(declared, not is_das and names_space(words[0]))
+        compiled = compile_profile(words[0], known) if is_das else compile_text(words[0], spaces=known)
+        attributes = parse_message(words[1:])
+    for warning in compiled.warnings:
+        click.echo(warning, err=True)
+    explanation = explain(compiled.predicate, attributes)
+    refusal = known.check(attributes)
+    if as_json:
+        form = _as_form(explanation)
+        click.echo(json.dumps(form | {"refused": str(refusal)} if refusal is not None else form))
+        return 0
+    lines = [*_as_text(explanation), *([] if refusal is None else [f"a router would refuse it: {refusal}"])]
+    click.echo("\n".join(map(shown, lines)))
+    return 0
+
+
+def _as_text(explanation: Explanation) -> Iterator[str]:
+    yield f"match: {yes_or_no(explanation.matches)}"
+    if not explanation.filters:
+        yield "no message matches false"
+    for verdict in explanation.filters:
+        yield f"{yes_or_no(verdict.matches):<3}  {format_filter(verdict.filter)}"
+        yield from constraint_lines(verdict)
+
+
+def _as_form(explanation: Explanation) -> dict[str, object]:
+    return {"match": explanation.matches, "filters": [_filter_form(verdict) for verdict in explanation.filters]}
+
+
+def _filter_form(verdict: FilterVerdict) -> dict[str, object]:
+    return {
+        "match": verdict.matches,
+        "filter": encode_filter(verdict.filter),
+        "text": format_filter(verdict.filter),
+        "constraints": [_constraint_form(part) for part in verdict.constraints],
+    }
+
+
+def _constraint_form(verdict: ConstraintVerdict) -> dict[str, object]:
+    """`value` stands only where the attribute does."""
+    form: dict[str, object] = {
+        "holds": verdict.holds,
+        "constraint": encode_constraint(verdict.constraint),
+        "text": format_constraint(verdict.constraint),
+        "seen": verdict.seen,
+    }
+    return form if verdict.value is None else form | {"value": verdict.value}

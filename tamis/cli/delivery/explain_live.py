@@ -1,0 +1,108 @@
+"""Why a message would go where, by the tables of running routers.
+
+Law: the router says which filters match; what each constraint saw is worked out here, by the language's own rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+
+from tamis.cli.delivery.trails import some
+from tamis.cli.delivery.verdicts import constraint_lines
+from tamis.cli.network.strategy_lines import message_by_root
+from tamis.cli.reach.admin import NoAnswer, routers
+from tamis.protocol.explain import explain
+from tamis.protocol.language import parse
+from tamis.protocol.limits import PREDICATE_BYTES_MAX
+from tamis.protocol.shown import shown
+from tamis.protocol.values import Value
+
+
+def explain_live(target: str, attributes: Mapping[str, Value], as_json: bool) -> int:
+    """Ask all routers of `target` and print; the exit code."""
+    code = 0
+    body = json.dumps(attributes).encode()
+    for router in routers(target):
+        try:
+            answer = router.ask("/explain", body)
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+            continue
+        if as_json:
+            click.echo(json.dumps({"router": router.name} | answer))
+        else:
+            click.echo("\n".join(map(shown, _as_text(router.name, answer, attributes))))
+    return code
+
+
+def _as_text(router: str, answer: dict[str, Any], attributes: Mapping[str, Value]) -> Iterator[str]:
+    filters, total = answer["filters"], answer["matching_filters"]
+    passed_on = answer.get("passed_on")  # null where the router stands alone
+    by_root = answer.get("by_root") or {}
+    onward = list(_onward(passed_on or (), by_root.get("root")))
+    if by_root:
+        yield f"router {router}: {message_by_root(by_root)}"
+    if not total:
+        none = "no filter matches" if passed_on is None else "no filter of its clients matches"
+        passed = f"it is passed on {'; '.join(onward)}" if onward else "the message goes to nobody"
+        yield f"router {router}: {none}, {passed}"
+        return
+    matching = "1 filter matches" if total == 1 else f"{total:,} filters match"
+    yield f"router {router}: {matching}, the message {' and '.join(_fate(answer))}"
+    if onward:
+        yield f"and it is passed on {'; '.join(onward)}"
+    for item in filters:
+        yield f"{_whose(item)}: {item['filter']}"
+        if item.get("cut") or len(item["filter"].encode()) > PREDICATE_BYTES_MAX:
+            yield f"     (too long to look into: {item.get('filter_length', len(item['filter'])):,} characters)"
+            continue
+        for verdict in explain(parse(item["filter"]), attributes).filters:
+            yield from constraint_lines(verdict)
+    if not answer["complete"]:
+        yield f"and {total - len(filters):,} more filters"
+
+
+def _whose(item: dict[str, Any]) -> str:
+    if item.get("keep"):  # routers of earlier versions do not say it
+        return f"keep {item['keep']}"
+    shares = f", group {item['group']}" if item.get("group") else ""
+    return f"{item['client']}, subscription {item['subscription']}{shares}"
+
+
+def _fate(answer: dict[str, Any]) -> Iterator[str]:
+    receivers, keeps = list(_receivers(answer)), answer.get("keeps", [])
+    if receivers or not answer.get("keep_count"):
+        yield f"goes to {', '.join(receivers)}"
+    if answer.get("keep_count"):
+        yield f"is kept by {some(keeps, answer['keep_count'], ', ')}"
+
+
+def _receivers(answer: dict[str, Any]) -> Iterator[str]:
+    """The clients that get a copy of their own, then the worker groups, of each of which one member here or at another
+    router does."""
+    filters = [item for item in answer["filters"] if not item.get("keep")]
+    members = {item["client"] for item in filters if item.get("group")}
+    alone = {item["client"] for item in filters if not item.get("group")}
+    yield from sorted(alone | ({*answer["clients"]} - members))
+    for group in sorted({item["group"] for item in filters if item.get("group")}):
+        yield f"one of the members of group {group}"
+
+
+def _onward(passed_on: Iterable[dict[str, Any]], root: str | None) -> Iterator[str]:
+    """To which neighbour, and why: for which routers behind it that ask for such messages, where these are known."""
+    for way in passed_on:
+        for_whom = f"for {', '.join(way['routers'])}" if way["routers"] else ""
+        why = _WHY.get(way.get("why", ""), "").format(root=root)  # routers of earlier versions do not say it
+        yield f"to {way['neighbour']}{', ' if why or for_whom else ''}{' and '.join(filter(None, (why, for_whom)))}"
+
+
+_WHY: Final = {
+    "root": "towards its root {root}",
+    "edge": "behind which it is wanted",
+    "everything": "behind which every message is wanted",
+}

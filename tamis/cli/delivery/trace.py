@@ -1,0 +1,108 @@
+"""`tamis trace`: publish a message, and show what each router did with it."""
+
+from __future__ import annotations
+
+import click
+
+from tamis.cli.delivery.trails import Form, Names, end, followed, router_option, show, some, timeout_option
+from tamis.cli.reach.connecting import access_options
+from tamis.protocol.wire.report_bodies import MatchedFilter, TraceRecord
+
+_EXAMPLE = """\b
+Examples:
+  tamis trace class=alert severity=6 device=web-3
+  tamis trace tamis://10.0.0.5:7400 '{"price": 300, "dest": "MXP"}' --payload hello
+  tamis trace class=alert severity=6 --router network.yaml
+  tamis trace class=alert severity=6 --json
+"""
+_HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delivered to", "some that matched")
+
+
+@click.command("trace", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... ATTRIBUTE...")
+@click.option("--payload", metavar="TEXT", default="", help="The payload.")
+@router_option
+@timeout_option
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each step.")
+def command(
+    words: tuple[str, ...],
+    payload: str,
+    target: str | None,
+    timeout_s: float,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Publish a message and show its way.
+
+    The message is a real one, and is delivered. Each line is a router that it came to, under the one that it came from:
+    when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters of
+    clients and other routers matched, the routers and clients that it was queued for, and the kept subscriptions that
+    have it. Of filters for other routers one each is looked at.
+
+    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers say the numbers of clients and of their subscriptions; with
+    --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
+    router did not answer.
+    """
+    trail, names = followed(
+        *(words, (name, token_file, ca), target),
+        lambda client, attributes: client.trace(attributes, payload.encode(), timeout_s=timeout_s),
+    )
+    entry = trail.report(trail.entry) if trail.entry is not None else None
+    view = _TraceDisplay(names, entry.arrived_ns if entry is not None else 0)
+    show(trail, names, _HEAD, view.row, view.form if as_json else None)
+    return end(trail, names, timeout_s)
+
+
+class _TraceDisplay:
+    """`began_ns`: when the message arrived at the first router."""
+
+    def __init__(self, names: Names, began_ns: int) -> None:
+        self._names = names
+        self._began_ns = began_ns
+
+    def row(self, record: TraceRecord) -> list[str]:
+        to_routers, to_clients = self._departures(record, False), self._departures(record, True)
+        unlisted = record.departure_count - len(record.departures)  # routers are listed first
+        return [
+            f"{(record.arrived_ns - self._began_ns) / 1e6:10.3f}",
+            f"{record.match_ns / 1e3:8.1f}",
+            f"{record.filter_count:7,}",
+            f"dropped: {record.dropped}" if record.dropped else some(to_routers, len(to_routers)),
+            some(record.keeps, record.keep_count),
+            some(to_clients, len(to_clients) + unlisted),
+            some([self._matched(each) for each in record.filters], record.filter_count, "; "),
+        ]
+
+    def form(self, record: TraceRecord) -> Form:
+        return {
+            "arrived_ns": record.arrived_ns,
+            "after_ns": record.arrived_ns - self._began_ns,
+            "match_ns": record.match_ns,
+            "hop_limit": record.hop_limit,
+            "filter_count": record.filter_count,
+            "filters": [self._filter_form(each) for each in record.filters],
+            "departure_count": record.departure_count,
+            "routers": self._departures(record, False),
+            "clients": self._departures(record, True),
+            "keep_count": record.keep_count,
+            "keeps": list(record.keeps),
+            "dropped": record.dropped,
+        }
+
+    def _departures(self, record: TraceRecord, to_client: bool) -> list[str]:
+        return [self._names.of(each.to) for each in record.departures if each.to_client is to_client]
+
+    def _matched(self, matched: MatchedFilter) -> str:
+        return self._names.subscription(*matched)
+
+    def _filter_form(self, matched: MatchedFilter) -> Form:
+        issuer, id_ = matched
+        return {
+            "issuer": self._names.of(issuer),
+            "id": id_,
+            "text": self._names.text(issuer, id_),
+            "group": self._names.group(issuer, id_),
+        }

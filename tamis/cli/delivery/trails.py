@@ -1,0 +1,198 @@
+"""The way of a message, as `tamis trace` and `tamis route` show it.
+
+Law: each step of the message is one line, under the step before it; a router that has not answered has its line too.
+Routers and clients go by their names where somebody has said them, and by their numbers otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tamis.cli.network.strategy_lines import message_by_root
+from tamis.cli.reach.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers
+from tamis.cli.reach.connecting import access, refusals, split_addresses
+from tamis.cli.tables import columns
+from tamis.client.trail import AnyReport, Trail, Way, way_of
+from tamis.protocol.message_text import parse_message
+from tamis.protocol.shown import shown
+from tamis.protocol.values import Value
+from tamis.protocol.wire.numbers import stable_number
+
+if TYPE_CHECKING:
+    from tamis.blocking import Client
+
+SHOWN_MAX: Final = 5
+"""Names in one cell of a table; --json has all that the report has."""
+
+
+def router_option(command: Command) -> Command:
+    """Adds --router, and how its routers are asked."""
+    asked = click.option(
+        "--router",
+        "target",
+        type=click.Path(),
+        metavar="TARGET",
+        help="Ask these for names of clients and texts of filters.",
+    )
+    return asked(admin_token_option(command))
+
+
+timeout_option = click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for routers that do not answer.",
+)
+
+
+class Names:
+    """Of routers and clients, by number; and the texts and worker groups of subscriptions, by the number of their
+    client and their id."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = {stable_number(name): name for name in names}
+        self._texts: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        self._groups: dict[tuple[int, int], str] = {}
+        self.by_root: dict[str, str | None] = {}
+        """`class` and `root` of the message, where routers go by roots and one of them was asked."""
+
+    def hear(self, name: str) -> None:
+        self._names[stable_number(name)] = name
+
+    def ask(self, routers: Sequence[AdminTarget], attributes: Mapping[str, Value]) -> None:
+        """What matches there, and whose it is; a router that does not say leaves numbers."""
+        body = json.dumps(attributes).encode()
+        for router in routers:
+            self.hear(router.name)
+            try:
+                answer = router.ask("/explain", body)
+            except NoAnswer as error:
+                click.echo(str(error), err=True)
+                continue
+            self.by_root = answer.get("by_root") or self.by_root
+            for item in answer["filters"]:
+                if item.get("keep"):  # it goes by its name in reports
+                    continue
+                self.hear(item["client"])
+                subscription = stable_number(item["client"]), item["subscription"]
+                self._texts[subscription].append(item["filter"])
+                if item.get("group"):  # routers of earlier versions do not say it
+                    self._groups[subscription] = item["group"]
+
+    def of(self, number: int) -> str:
+        return self._names.get(number, f"{number:016x}")
+
+    def text(self, issuer: int, id_: int) -> str | None:
+        """The filters of a subscription that match; None if nobody has said them."""
+        texts = self._texts.get((issuer, id_))
+        return " or ".join(texts) if texts else None
+
+    def group(self, issuer: int, id_: int) -> str | None:
+        """The worker group that a subscription is in; None if it is in none, or nobody has said so."""
+        return self._groups.get((issuer, id_))
+
+    def subscription(self, client: int, id_: int) -> str:
+        text, group = self.text(client, id_), self.group(client, id_)
+        who = self.of(client) if group is None else f"{self.of(client)} for group {group}"
+        return f"{who}/{id_}" if text is None else f"{who}: {text}"
+
+
+Steps = Iterator[tuple[str, Way]]
+
+
+def steps(trail: Trail[AnyReport]) -> Steps:
+    """Depth first: what stands before the name of each router, and the way to it. Each way once, whatever is said."""
+    seen: set[Way] = set()
+    roots = [] if trail.entry is None else [trail.entry]
+    for root in (*roots, *map(way_of, trail.reports)):  # those whose way nobody knows come last
+        if root not in seen:
+            yield "", root
+            yield from _below(trail, root, "", seen)
+
+
+def _below(trail: Trail[AnyReport], way: Way, indent: str, seen: set[Way]) -> Steps:
+    seen.add(way)
+    onward = [each for each in trail.onward(way) if each not in seen]
+    for left, each in zip(reversed(range(len(onward))), onward, strict=True):
+        yield f"{indent}{'├─ ' if left else '└─ '}", each
+        yield from _below(trail, each, f"{indent}{'│  ' if left else '   '}", seen)
+
+
+def followed(
+    words: Sequence[str],
+    who: tuple[str | None, str | None, str | None],
+    target: str | None,
+    follow: Callable[[Client, dict[str, Value]], Trail[AnyReport]],
+) -> tuple[Trail[AnyReport], Names]:
+    """Ask the network; `words` are addresses and attributes, `who` is what `access` takes beside addresses."""
+    addresses, attribute_words = split_addresses(words)
+    if not attribute_words:
+        raise click.UsageError("Missing argument 'ATTRIBUTE'; {} is a message without any")
+    with refusals():
+        asked = routers(target) if target is not None else []
+        attributes = parse_message(attribute_words)
+        with access(addresses, *who).blocking_client() as client:
+            trail = follow(client, attributes)
+    names = Names(client.name, *(report.router for report in trail.reports))
+    names.ask(asked, attributes)
+    return trail, names
+
+
+Form = dict[str, Any]
+
+
+def show(
+    trail: Trail[AnyReport],
+    names: Names,
+    head: Sequence[str],
+    row: Callable[[AnyReport], Sequence[str]],
+    form: Callable[[AnyReport], Form] | None,
+) -> None:
+    """A table with `row` behind the name of each router; with `form`, a JSON object a line instead."""
+    rows = []
+    for lead, way in steps(trail):
+        report = trail.report(way)
+        if form is not None:
+            step = {
+                "router": names.of(way.router),
+                "came_from": names.of(way.came_from),
+                "answered": report is not None,
+            }
+            step |= names.by_root
+            click.echo(json.dumps(step if report is None else step | form(report)))
+        cells = row(report) if report is not None else ["no answer", *[""] * (len(head) - 1)]
+        rows.append((lead + names.of(way.router), *cells))
+    if form is None:
+        click.echo(columns(("router", *head), rows))
+        if names.by_root:
+            click.echo(shown(message_by_root(names.by_root)))
+
+
+def some(words: Sequence[str], total: int, between: str = " ") -> str:
+    """The first of them, and how many more there are."""
+    shown = between.join(words[:SHOWN_MAX])
+    more = total - min(len(words), SHOWN_MAX)
+    return f"{shown}{between}and {more:,} more" if more > 0 else shown
+
+
+def end(trail: Trail[AnyReport], names: Names, timeout_s: float) -> int:
+    """The exit code, and a sentence for what is missing."""
+    if trail.is_complete:
+        return 0
+    within = f"within {timeout_s:g} s"
+    for way in trail.unanswered:
+        text = f"no answer {within} from {names.of(way.router)}, to which {names.of(way.came_from)} passed it on"
+        click.echo(shown(text), err=True)
+    if trail.entry is None:
+        click.echo(f"the router did not say {within} what it did with it", err=True)
+    elif not trail.unanswered:
+        click.echo("a router passed it on to more than its report lists: some answers may be missing", err=True)
+    return 1

@@ -1,0 +1,1 @@
+"""Durable subscriptions: made, shown, replayed."""

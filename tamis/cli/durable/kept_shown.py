@@ -1,0 +1,215 @@
+"""`tamis kept ls`, `info`, `peek` and `dead`: how keeps stand, and what waits in them.
+
+Law: the administration of routers is asked, so nothing is attached, and looking counts as no delivery.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from tamis.cli.network.kept_lines import lost_of
+from tamis.cli.reach.admin import AdminTarget, Command, NoAnswer, admin_token_option, routers_called
+from tamis.cli.reach.connecting import is_like_an_address
+from tamis.cli.tables import byte_count, columns, duration, so_many
+from tamis.protocol.message_text import format_attributes
+from tamis.protocol.shown import shown
+
+_LS_EXAMPLE = """\b
+Examples:
+  tamis kept ls
+  tamis kept ls network.yaml --json | jq 'select(.depth > 1000)'
+"""
+_INFO_EXAMPLE = """\b
+Example:
+  tamis kept info network.yaml jobs
+"""
+_PEEK_EXAMPLE = """\b
+Examples:
+  tamis kept peek jobs
+  tamis kept peek network.yaml jobs --lines 100 --json
+"""
+_DEAD_EXAMPLE = """\b
+Example:
+  tamis kept dead network.yaml jobs
+"""
+_KEEPS_MAX: Final = 1_000_000
+_KEEPS_NAMED: Final = 10
+"""Names of keeps that are told where the one that was meant is not there."""
+
+
+def _looks(command: Command) -> Command:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
+        admin_token_option,
+        click.option("--router", "name", metavar="ROUTER", help="Only of this one of the file."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("ls", epilog=_LS_EXAMPLE)
+@click.argument("target", required=False, type=click.Path())
+@_looks
+def ls(target: str | None, name: str | None, as_json: bool) -> int:
+    """List the keeps of routers: how many messages wait, since when, and how many are given out.
+
+    `waiting` is all that somebody has to acknowledge; of these `unacked` is given out, and `lag` is the age of the
+    oldest. `lost` is what has expired, was dropped past the bounds, could not be delivered, was damaged with the log,
+    or was passed over by the owner. TARGET is as for `tamis status`. The exit code is 1 if a router does not answer.
+    """
+    code, rows = 0, []
+    for router in _asked(target, name):
+        try:
+            for form in router.items("/kept", _KEEPS_MAX):
+                if as_json:
+                    click.echo(json.dumps({"router": router.name} | form))
+                rows.append(_row(router.name, form))
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+    if not as_json:
+        click.echo(columns(_HEAD, rows) if rows else "no keeps")
+    return code
+
+
+_HEAD: Final = ("router", "keep", "state", "members", "waiting", "unacked", "lag", "bytes", "again", "dead", "lost")
+
+
+def _row(router: str, form: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        *(router, form["keep"], form["state"], form["members"], form["depth"], form["unacked"]),
+        duration(form["lag_s"]) if form["depth"] else "",
+        byte_count(form["bytes"]),
+        *(form["redelivered"], form["dead"], lost_of(form)),
+    )
+
+
+@click.command("info", epilog=_INFO_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@_looks
+def info(words: tuple[str, ...], name: str | None, as_json: bool) -> int:
+    """Show one keep: its predicate and terms, how it stands, and what has become of all it got.
+
+    TARGET is as for `tamis status`. The exit code is 1 if there is no such keep.
+    """
+    router, form = _found(words, name)
+    if as_json:
+        click.echo(json.dumps({"router": router.name} | form))
+        return 0
+    terms = form.pop("terms")
+    for key, value in ({"router": router.name} | form | terms).items():
+        click.echo(shown(f"{key:<15} {_value(value)}"))
+    return 0
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@click.command("peek", epilog=_PEEK_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="POSITION", help="Only those behind it.")
+@_looks
+def peek(words: tuple[str, ...], lines: int, after: int, name: str | None, as_json: bool) -> int:
+    """Print what waits in the keep NAME, the oldest first, without taking it.
+
+    What is given out and not acknowledged is among it. TARGET is as for `tamis status`.
+    """
+    router, form = _found(words, name)
+    for message in _waiting(router, form["keep"], lines, after, dead=0):
+        click.echo(json.dumps(message) if as_json else shown(_text(message)))
+    return 0
+
+
+@click.command("dead", epilog=_DEAD_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[TARGET] NAME")
+@click.option("--lines", "-n", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many.")
+@_looks
+def dead(words: tuple[str, ...], lines: int, name: str | None, as_json: bool) -> int:
+    """Print the dead letters of the keep NAME that still wait: what was given out too often or rejected, and why.
+
+    They wait in the keep that its `--dead-letter` names; `tamis sub --kept` takes them from there. TARGET is as for
+    `tamis status`.
+    """
+    router, form = _found(words, name)
+    for message in _waiting(router, form["keep"], lines, 0, dead=1):
+        click.echo(json.dumps(message) if as_json else shown(_text(message)))
+    return 0
+
+
+# --- routers ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(target: str | None, name: str | None) -> list[AdminTarget]:
+    return routers_called(target, () if name is None else (name,))
+
+
+def _found(words: tuple[str, ...], name: str | None) -> tuple[AdminTarget, dict[str, Any]]:
+    """Return the router that has the keep of these words, and how it stands; an error that names others if none has."""
+    if len(words) not in (1, 2):
+        raise click.UsageError(
+            f"the NAME of one keep is wanted, behind TARGET if there is one, not {so_many(len(words), 'word')}"
+        )
+    keep, others, keeps_nothing = words[-1], list[str](), list[str]()
+    for router in _asked(words[0] if len(words) == 2 else None, name):
+        try:
+            page = router.ask("/kept", name=keep)
+            if page["kept"]:
+                return router, page["kept"][0]
+            if not page["keeps"]:
+                keeps_nothing.append(router.name)
+            others += [form["keep"] for form in router.items("/kept", _KEEPS_NAMED)]
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+    if not others and len(words) == 1 and is_like_an_address(keep):
+        raise click.UsageError(f"{keep!r} is a TARGET, and the NAME of a keep behind it is missing")
+    there = f"; there is {', '.join(map(repr, others[:_KEEPS_NAMED]))}" if others else ""
+    none = f"; {', '.join(keeps_nothing)} keeps nothing: no `data`, or `kept: false`" if keeps_nothing else ""
+    raise click.ClickException(shown(f"there is no keep {keep!r}{there}{none}"))
+
+
+def _waiting(router: AdminTarget, keep: str, limit: int, after: int, dead: int) -> Iterator[dict[str, Any]]:
+    cursor: int | None = after
+    while cursor is not None and limit > 0:
+        try:
+            page = router.ask("/kept/waiting", name=keep, cursor=cursor, limit=min(limit, 500), dead=dead)
+        except NoAnswer as error:
+            raise click.ClickException(str(error)) from None
+        for form in page["messages"]:
+            came = datetime.fromtimestamp(form.pop("came_ms") / 1e3, UTC).isoformat(timespec="milliseconds")
+            yield {"position": form.pop("position"), "came": came.replace("+00:00", "Z")} | form
+        limit, cursor = limit - len(page["messages"]), page["next"]
+
+
+def _text(message: dict[str, Any]) -> str:
+    """When it came, where it stands, what it says; of a dead letter why."""
+    if "unreadable" in message:
+        said = f"unreadable: {message['unreadable']}"
+    elif message["attributes"] is None:
+        said = f"{message['text']} ..."
+    else:
+        said = format_attributes(message["attributes"])
+    return f"{message['came']} {message['position']}: {said}{_payload(message)}{_why(message.get('dead'))}"
+
+
+def _payload(message: dict[str, Any]) -> str:
+    if "payload" in message:
+        return f" {message['payload']!r}"
+    size = message.get("payload_bytes", len(message.get("payload_base64", "")) * 3 // 4)
+    return f" (payload of {size:,} bytes)" if size else ""
+
+
+def _why(death: dict[str, Any] | None) -> str:
+    if death is None:
+        return ""
+    return f"; given out {so_many(death['deliveries'], 'time')}" + (f": {death['reason']}" if death["reason"] else "")

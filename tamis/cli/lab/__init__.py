@@ -1,0 +1,1 @@
+"""Engines, simulations, analyses and measurements, without a network of one's own."""

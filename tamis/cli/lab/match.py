@@ -1,0 +1,108 @@
+"""`tamis match`: which interfaces want each message, offline.
+
+Law: the output has one line for each message line, so that the two files can be laid side by side: `null` where the
+message could not be read. Messages are streamed, in batches of what one read brings; only the filters are held.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+import click
+
+from tamis.cli.lab.engines import DEFAULT, EngineName, OfferedEngine, new_engine
+from tamis.cli.lines import taken
+from tamis.cli.progress import Progress
+from tamis.protocol.json_form import Interface, decode_message, decode_table_line
+
+_EXAMPLE = """\b
+Example:
+  filters.jsonl    {"i": 7, "f": [["price", "<", 500], ["dest", "=", "MXP"]]}
+  messages.jsonl   {"price": 300, "dest": "MXP"}
+  $ tamis match --filters filters.jsonl --messages messages.jsonl
+  [7]
+  $ tamis match --filters filters.jsonl --messages messages.jsonl --engine pst:delay=8,order=names --stats
+  $ tamis match --engine help
+"""
+
+_HASH_SEED = 2003
+"""Of the table behind --stats: equal files then take equal steps in every run."""
+
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+@click.command("match", epilog=_EXAMPLE)
+@click.option("--filters", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
+@click.option("--messages", type=_FILE, required=True, metavar="FILE", help="JSON lines; - is stdin.")
+@click.option(
+    "--engine",
+    type=EngineName(),
+    default=DEFAULT,
+    show_default=True,
+    is_eager=True,
+    help="How to match; `help` lists engines and options.",
+)
+@click.option("--stats", "with_stats", is_flag=True, help="Print on stderr what it took, as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines; there is no other form.")
+def command(filters: str, messages: str, engine: str, with_stats: bool, as_json: bool) -> int:  # noqa: ARG001 - --json
+    """Print which interfaces want each message.
+
+    For each message, the sorted list of the interfaces of which a filter matches it, as one JSON line.
+
+    Blank lines of both files are skipped. Mistakes are reported on stderr as file:line: reason. A mistake in a
+    filter stops everything before the first message (exit code 2); a message that cannot be read gives the line
+    null, the rest is matched, and the exit code is 1.
+
+    --stats prints filters, messages, and for engines but `plain` the constraints, the steps of all messages and
+    the bytes of the table. A step is a piece of counted work, the same in every run (docs/design/engines.md says what
+    it is for each engine).
+    """
+    if filters == messages == "-":
+        raise click.UsageError("only one of --filters and --messages can be read from stdin")
+    table = new_engine(engine, _HASH_SEED if with_stats else None)
+    held = _fill(table, filters)
+    if held is None:
+        return 2
+    code, matched = _match_all(table, messages)
+    if with_stats:
+        told = {"engine": engine, "filters": held, "messages": matched, **table.figures()}
+        click.echo(json.dumps(told), err=True)
+    return code
+
+
+def _fill(table: OfferedEngine, path: str) -> int | None:
+    """How many filters there are; None if a line was not sound."""
+
+    def add(text: str) -> bool:
+        entry = decode_table_line(text)
+        table.add(entry.filter, entry.interface)
+        return True
+
+    held, sound = 0, True
+    for added in taken(path, add):
+        held += len(added)
+        sound = sound and None not in added
+    return held if sound else None
+
+
+def _match_all(table: OfferedEngine, path: str) -> tuple[int, int]:
+    """The exit code, and how many messages were matched."""
+    code, matched = 0, 0
+    progress = Progress("messages matched")
+    for messages in taken(path, decode_message):
+        answers = table.match_many([attributes for attributes in messages if attributes is not None])
+        for attributes in messages:
+            interfaces = None if attributes is None else in_order(next(answers))
+            sys.stdout.write(json.dumps(interfaces) + "\n")
+            progress.step()
+        sys.stdout.flush()
+        code = 1 if None in messages else code
+        matched += len(messages) - messages.count(None)
+    return code, matched
+
+
+def in_order(interfaces: Iterable[Interface]) -> list[Interface]:
+    """Integers before strings, each sorted."""
+    return sorted(interfaces, key=lambda interface: (isinstance(interface, str), interface))

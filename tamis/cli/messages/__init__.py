@@ -1,0 +1,1 @@
+"""Messages published and received, questions asked and answered."""

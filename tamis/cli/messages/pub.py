@@ -1,0 +1,205 @@
+"""`tamis pub`: publish messages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import click
+
+from tamis.cli.amounts import TIMES, checked
+from tamis.cli.messages.pace import Pace
+from tamis.cli.messages.pub_tally import Tally
+from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+from tamis.cli.reach.spaces_at import spaces_option, told_spaces
+from tamis.client.published import TTL_MS_MAX
+from tamis.protocol.amounts import milliseconds_of
+
+if TYPE_CHECKING:
+    from tamis.blocking import Client
+    from tamis.cli.messages.publications import Fit, InputMessages, Made, Publication
+    from tamis.client.confirming import Confirm
+    from tamis.protocol.spaces import SpaceSet
+
+_EXAMPLE = """\b
+Examples:
+  tamis pub class=alert severity=6 device=web-3 --payload 'disk full'
+  tamis pub 'n={{count}}' 'price={{random 1 100}}' 'venue={{pick X Y}}' --count 1000 --rate 100
+  tamis pub < messages.jsonl
+  tamis pub tamis://10.0.0.5:7400 tamis://10.0.0.6:7400 kind=photo --payload-file photo.jpg --confirm
+  tamis pub class=job number=1 --confirm kept --ttl 1h
+"""
+
+
+_LEVELS: Final = ("accepted", "kept", "held")
+_OF_DISK: Final = ("kept", "held")
+_time = checked(partial(milliseconds_of, most=TTL_MS_MAX), f"{TIMES}, at most 36500d")
+
+
+class _Pub(click.Command):
+    """Takes `--confirm` without a level, too: no level looks like an attribute or an address."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = args.index("--") if "--" in args else len(args)
+        pairs = zip(args[:own], [*args[1:own], ""], strict=False)  # of no words there are none
+        told = ["--confirm=accepted" if word == "--confirm" and after not in _LEVELS else word for word, after in pairs]
+        return super().parse_args(ctx, told + args[own:])
+
+
+@click.command("pub", cls=_Pub, epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... [ATTRIBUTE]...")
+@click.option("--payload", metavar="TEXT", help="The payload; may hold templates.")
+@click.option(
+    "--payload-file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="The payload, as it is; - is stdin.",
+)
+@click.option("--count", type=click.IntRange(min=0), default=1, show_default=True, help="How many; 0 is until Ctrl-C.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="At most so many a second.")
+@click.option(
+    "--confirm",
+    type=click.Choice(_LEVELS),
+    help="Wait until the router has taken each message (accepted, also without a word), has it on its disk for whoever "
+    "keeps it (kept), or all who keep it have it on theirs (held).",
+)
+@click.option(
+    "--require-stored",
+    is_flag=True,
+    help="With --confirm kept or held: the exit code is 1 unless a keep at the router has every message.",
+)
+@click.option(
+    "--ttl",
+    metavar="TIME",
+    callback=_time,
+    help="After this time nobody gets the messages any more: 30s, 15m, 12h, 7d.",
+)
+@click.option("--seed", type=int, help="For random and pick: equal seeds give equal messages.")
+@click.option("--space", metavar="NAME", help="The messages are of this space, and name it.")
+@spaces_option
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
+def command(
+    words: tuple[str, ...],
+    payload: str | None,
+    payload_file: str | None,
+    count: int,
+    rate: float | None,
+    confirm: Literal["accepted", "kept", "held"] | None,
+    require_stored: bool,
+    ttl: str | None,
+    seed: int | None,
+    space: str | None,
+    declared: str | None,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Publish a message, or many.
+
+    The attributes are one a word (class=alert severity=6 'note="two words"'), or one JSON object; {} is none at all.
+    Without any, each line of stdin is a message: a JSON object of attributes, or {"attributes": {...}, "payload":
+    "..."} as `tamis sub --json` prints.
+
+    Attributes and --payload may hold {{count}}, {{random 1 100}}, {{pick a b c}} and {{time}}, filled in for each
+    message.
+
+    An ADDRESS is tamis://host:port, tamis+tls://host:port or tamis+unix:/path; they are tried in order. A router whose
+    administration is named (http://host:port) is asked where clients connect. Without one, those of TAMIS_URL
+    (several, with blanks or commas between them), those of the context in use (`tamis context`), or
+    tamis://127.0.0.1:7400.
+
+    Without --confirm it is said how many messages were sent, and not whether the router took them; a router drops
+    those of a clock that is more than a day ahead of its own, which is said where it has told its clock. With --confirm
+    it is said how many were published, and how many were refused and why. With --confirm kept and held it is said how
+    many messages no keep at the router wants. With --spaces, what does not fit its space is not sent.
+
+    The exit code is 1 if a message is known not to be published, and with --require-stored if one is not known to be
+    stored.
+    """
+    if require_stored and confirm not in _OF_DISK:
+        raise click.UsageError("--require-stored goes with --confirm kept or --confirm held")
+    addresses, attributes = split_addresses(words)
+    with refusals():
+        told = access(addresses, name, token_file, ca)
+        fit = None if space is None else _fit(space, told_spaces(declared, is_needed=False))
+        source = _source(attributes, payload, payload_file, count, seed, fit)
+        with told.blocking_client() as client:
+            tally = Tally(client.router or "", is_confirmed=confirm is not None, says_stored=confirm in _OF_DISK)
+            how = _How(confirm, ttl, Pace(rate) if rate else None)
+            try:
+                _publish(client, source, how, tally)
+                client.close()  # by which the router is asked for its clock, behind all messages
+            finally:
+                tally.refused_lines, tally.clock_ahead_s = source.refused, client.clock_ahead_s
+                tally.sum_up(as_json=as_json)
+    return 0 if tally.is_whole and (tally.is_all_stored or not require_stored) else 1
+
+
+class _How(NamedTuple):
+    """What is said of each message beside what it holds, and how quickly they go."""
+
+    confirm: Confirm
+    ttl: str | None
+    pace: Pace | None
+
+
+def _source(
+    words: tuple[str, ...],
+    payload: str | None,
+    payload_file: str | None,
+    count: int,
+    seed: int | None,
+    fit: Fit | None,
+) -> Made | InputMessages:
+    from tamis.cli.messages.publications import InputMessages, Made, Recipe
+
+    if payload is not None and payload_file is not None:
+        raise click.UsageError("the payload is given by --payload or by --payload-file, not by both")
+    if words:
+        recipe = Recipe(words, payload or _content(payload_file), Random(seed), fit)  # noqa: S311 - no secret
+        return Made(recipe, count)
+    if payload is not None or payload_file is not None:
+        raise click.UsageError("a payload needs attributes on the line ({} is none); lines of stdin have their own")
+    if sys.stdin.isatty():
+        click.echo("one JSON object a line is a message; Ctrl-D ends", err=True)
+    return InputMessages(fit)
+
+
+def _fit(space: str, known: SpaceSet) -> Fit:
+    """Return what gives a message the name of its space; Refused where it does not fit."""
+    from tamis.client.in_space import message_of
+
+    return lambda attributes: message_of(attributes, space, known)
+
+
+def _content(file: str | None) -> bytes:
+    if file is None:
+        return b""
+    with click.open_file(file, "rb") as opened:
+        content: bytes = opened.read()
+    return content
+
+
+def _publish(client: Client, source: Iterable[list[Publication]], how: _How, tally: Tally) -> None:
+    """Publish all of `source`: what keeps a pace goes one by one, the rest many at a time."""
+    for batch in source:
+        for part in [batch] if how.pace is None else ([message] for message in batch):
+            if how.pace is not None:
+                how.pace.wait()
+            _publish_part(client, part, how, tally)
+
+
+def _publish_part(client: Client, part: list[Publication], how: _How, tally: Tally) -> None:
+    if how.confirm is None:
+        for attributes, payload in part:
+            client.publish(attributes, payload, ttl_s=how.ttl)
+            tally.sent_one()
+        return
+    tally.confirmed(client.publish_many(part, confirm=how.confirm, ttl_s=how.ttl, on_failed=tally.failed))
+    if tally.first_unknown is not None:
+        raise tally.first_unknown

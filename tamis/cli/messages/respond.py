@@ -1,0 +1,67 @@
+"""`tamis respond`: answer questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
+
+if TYPE_CHECKING:
+    from tamis.cli.messages.received import Writer
+    from tamis.cli.reach.connecting import Access
+
+_EXAMPLE = """\b
+Examples:
+  tamis respond 'do = "greet"' --answer 'hello, {{name}}'
+  tamis respond true --answer '{{.attributes}} and {{.payload}}' --count 1
+"""
+
+
+@click.command("respond", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... PREDICATE...")
+@click.option(
+    "--answer", "template", default="{{.payload}}", show_default=True, help="The payload of answers: a template."
+)
+@click.option("--count", type=click.IntRange(min=1), help="Stop after so many questions.")
+@access_options
+def command(
+    words: tuple[str, ...],
+    template: str,
+    count: int | None,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+) -> int:
+    """Answer questions that satisfy one of the PREDICATEs, until Ctrl-C.
+
+    Each question is answered by a payload that the template makes of it, with places as for `tamis sub`: {{name}} is
+    an attribute, {{.payload}} the question's payload. When the router has the subscription, stderr says so.
+
+    To try `tamis request` and programs that ask; a program answers by `client.respond`.
+    """
+    from tamis.cli.event_loop import run
+    from tamis.cli.messages.received import writer
+    from tamis.protocol.language import parse
+
+    addresses, predicates = split_addresses(words)
+    if not predicates:
+        raise click.UsageError("Missing argument 'PREDICATE'; `true` is every question")
+    with refusals():
+        write = writer(template, {}) if "{{" in template else lambda _: template.encode()
+        for predicate in predicates:
+            parse(predicate)
+        return run(_respond(access(addresses, name, token_file, ca), predicates, write, count))
+
+
+async def _respond(told: Access, predicates: tuple[str, ...], write: Writer, count: int | None) -> int:
+    answered = 0
+    async with told.client() as client, client.respond(*predicates) as questions:
+        click.echo(f"responding as {client.name}", err=True)
+        async for question in questions:
+            await question.answer({}, write(question).removesuffix(b"\n"))
+            answered += 1
+            if answered == count:
+                break
+    return 0

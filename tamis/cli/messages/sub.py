@@ -1,0 +1,243 @@
+"""`tamis sub`: receive what satisfies a predicate."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from tamis.cli.reach.admin import admin_token_option
+from tamis.cli.reach.connecting import Access, access, access_options, refusals, split_addresses
+from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
+
+if TYPE_CHECKING:
+    import tamis
+    from tamis.protocol.filters import Predicate
+    from tamis.protocol.spaces import SpaceSet
+
+_EXAMPLE = """\b
+Examples:
+  tamis sub 'severity > 2 and class = "alert"'
+  tamis sub 'device ^= "web"' 'device ^= "db"' --json --count 10
+  tamis sub --space trades 'price < 120 and side > "buy"'
+  tamis sub 'class = "job"' --group workers
+  tamis sub --kept jobs --count 10
+  tamis sub 'exists price' --format '{{symbol}} {{price}} {{.payload}}'
+  tamis sub tamis+tls://router.example:7400 --ca root.pem --name desk-3 --token-file token true
+"""
+
+
+@click.command("sub", epilog=_EXAMPLE)
+@click.argument("words", nargs=-1, metavar="[ADDRESS]... [PREDICATE]...")
+@click.option("--count", type=click.IntRange(min=1), help="Stop after so many messages.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so long.")
+@click.option("--format", "form", help="text (the default), json, raw, or a template.")
+@click.option("--own", is_flag=True, help="Also messages that were published under this client's own name.")
+@click.option(
+    "--wait",
+    type=click.Choice(["home", "network"]),
+    default="home",
+    show_default=True,
+    help="Say that it is subscribed when the router has it, or when every router within reach has.",
+)
+@click.option("--space", metavar="NAME", help="The predicates are about messages of this space.")
+@spaces_option
+@click.option("--das", "is_das", is_flag=True, help="PREDICATEs are profiles: PROFILE(PRI(a1=5,a2>10,TYPE=T1)).")
+@admin_token_option
+@click.option("--group", metavar="NAME", help="Share messages: one of those that name this group gets each.")
+@click.option("--kept", "keep", metavar="NAME", help="What is kept under this name (`tamis keep`), and no PREDICATE.")
+@click.option("--ack/--no-ack", default=None, help="With --kept: what is printed is done with (the default), or not.")
+@access_options
+@click.option("--json", "as_json", is_flag=True, help="As --format json; also what was lost.")
+def command(
+    words: tuple[str, ...],
+    count: int | None,
+    timeout: float | None,
+    form: str | None,
+    own: bool,
+    wait: Literal["home", "network"],
+    space: str | None,
+    declared: str | None,
+    is_das: bool,
+    group: str | None,
+    keep: str | None,
+    ack: bool | None,
+    name: str | None,
+    token_file: str | None,
+    ca: str | None,
+    as_json: bool,
+) -> int:
+    """Print messages that satisfy one of the PREDICATEs, until Ctrl-C.
+
+    A predicate is one word for the shell: quote it. An ADDRESS is as for `tamis pub`. When the router has the
+    subscription, stderr says so.
+
+    --format raw prints payloads, each with a line break behind it. A template has places such as {{severity}}, an
+    attribute by its name, and {{.payload}} {{.id}} {{.time}} {{.attributes}}; what a message lacks is printed as
+    nothing. In a terminal what would control it is escaped; into a file or a pipe everything goes as it is.
+
+    A predicate may name a space (`trades: price < 120`), and --space names one for all of them. Where neither --spaces
+    nor a profile says otherwise, the administration of the router is asked what the space says.
+
+    With --kept it prints what the router keeps under that name, and acknowledges each message when it is printed. What
+    was not acknowledged comes again, to whoever is attached; with --no-ack that is all of it, and each time counts as
+    one of the keep's --max-deliveries. With --json a message has its `position` in the log, and its `deliveries`: how
+    often it was given out, this time included.
+
+    Messages that were lost, by a slow reader or a cut connection, are told of on stderr, and as an object
+    {"gap": {...}} with --json. The exit code is 1 if --timeout ended it before --count was reached.
+    """
+    from tamis.cli.event_loop import run
+
+    addresses, predicates = split_addresses(words)
+    if keep is not None:
+        _refuse_beside_kept(
+            predicates, own=own, wait=wait != "home", space=space, spaces=declared, das=is_das, group=group
+        )
+    elif ack is not None:
+        raise click.UsageError("--ack and --no-ack are about what is kept: add --kept NAME")
+    elif not predicates:
+        raise click.UsageError("Missing argument 'PREDICATE'; `true` is every message")
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json, and --format {form} something else: leave one out")
+    with refusals():
+        told = access(addresses, name, token_file, ca)
+        printer = _Printer("json" if as_json else form or "text", count)
+        if keep is not None:
+            code = run(_until(_print_kept(told, keep, ack is not False, printer), timeout, count))
+            return _checked(code, printer, told, timeout)
+        known = told_spaces(declared, space is not None or any(map(names_space, predicates)))
+        read = [_read(text, known, space, is_das) for text in predicates]
+        receiver = _Receiver(predicates, read, printer, own, wait, group)
+        return _checked(run(_until(receiver.run(told), timeout, count)), printer, told, timeout)
+
+
+def _checked(code: int, printer: _Printer, told: Access, timeout_s: float | None) -> int:
+    """Return the exit code `code`; a ClickException where the time was over before any router had the subscription."""
+    if not printer.has_begun and timeout_s is not None:
+        addresses = " and ".join(told.addresses)
+        raise click.ClickException(f"{addresses} did not take the subscription within the {timeout_s:g} s of --timeout")
+    return code
+
+
+def _refuse_beside_kept(predicates: tuple[str, ...], **others: object) -> None:
+    """UsageError if something is said that a keep's terms say, or that is about subscriptions without a keep."""
+    wrong = [f"--{name}" for name, value in others.items() if value]
+    if predicates:
+        raise click.UsageError(f"a keep has its predicate: leave out {predicates[0]!r}, or --kept")
+    if wrong:
+        raise click.UsageError(f"--kept goes without {', '.join(wrong)}")
+
+
+def _read(text: str, known: SpaceSet, space: str | None, is_das: bool) -> Predicate:
+    from tamis.protocol.language import parse
+    from tamis.protocol.language.das import compile_profile
+
+    if is_das and space is not None:
+        raise click.UsageError("a profile names its own type: leave out --space")
+    return compile_profile(text, known).predicate if is_das else parse(text, spaces=known, space=space)
+
+
+async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None, count: int | None) -> int:
+    """Returns the exit code: 1 if `timeout_s` have passed before `count` messages came."""
+    import asyncio
+
+    try:
+        async with asyncio.timeout(timeout_s):
+            await receiving
+    except TimeoutError:
+        return 0 if count is None else 1
+    return 0
+
+
+async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) -> None:
+    from tamis.client.attached import CREDIT
+    from tamis.client.gap import Gap
+
+    credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # what is sent in vain counts as given out
+    async with told.client() as client, client.attach(keep, credit=credit) as items:
+        click.echo(f"attached to {keep} as {client.name}", err=True)
+        printer.begin({})
+        async for item in items:
+            is_last = printer.put(item)
+            if acks and not isinstance(item, Gap):
+                acknowledged = item.ack()
+                if is_last:
+                    await acknowledged
+            if is_last:
+                return
+
+
+class _Receiver:
+    """Receives what satisfies one of `predicates`, which were written as `texts`."""
+
+    def __init__(
+        self,
+        texts: tuple[str, ...],
+        predicates: list[Predicate],
+        printer: _Printer,
+        own: bool,
+        wait: Literal["home", "network"],
+        group: str | None,
+    ) -> None:
+        self._texts = texts
+        self._predicates = predicates
+        self._printer = printer
+        self._own = own
+        self._wait: Literal["home", "network"] = wait
+        self._group = group
+
+    async def run(self, told: Access) -> None:
+        async with (
+            told.client() as client,
+            client.subscribe(*self._predicates, own_messages=self._own, wait=self._wait, group=self._group) as items,
+        ):
+            click.echo(f"subscribed as {client.name}", err=True)
+            self._printer.begin(dict(zip(items.ids, self._texts, strict=True)))
+            async for item in items:
+                if self._printer.put(item):
+                    return
+
+
+class _Printer:
+    """Prints messages in the form `form`, `count` of them at most, and says what was lost."""
+
+    def __init__(self, form: str, count: int | None) -> None:
+        from tamis.cli.messages.received import writer
+
+        self.count = count
+        self.has_begun = False
+        self._form = form
+        self._left = count
+        self._write = writer(form, {})  # what is wrong is said before anything is connected
+
+    def begin(self, predicates: Mapping[int, str]) -> None:
+        """Take the predicates that are subscribed, by id."""
+        from tamis.cli.messages.received import for_a_terminal, writer
+
+        self.has_begun = True
+        write = writer(self._form, predicates)
+        self._write = for_a_terminal(write) if sys.stdout.isatty() else write
+
+    def put(self, item: tamis.Message | tamis.Gap) -> bool:
+        """Print `item`; was it the last message that is wanted?"""
+        from tamis.client.gap import Gap
+
+        if isinstance(item, Gap):
+            self._tell(item)
+            return False
+        sys.stdout.buffer.write(self._write(item))
+        sys.stdout.buffer.flush()
+        if self._left is not None:
+            self._left -= 1
+        return self._left == 0
+
+    def _tell(self, gap: tamis.Gap) -> None:
+        from tamis.cli.messages.received import gap_form, gap_in_words
+
+        if self._form == "json":
+            click.echo(json.dumps(gap_form(gap)))
+        click.echo(gap_in_words(gap), err=True)

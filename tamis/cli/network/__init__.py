@@ -1,0 +1,1 @@
+"""What a network is and does: its routers, what they hold, what flows."""

@@ -1,0 +1,53 @@
+"""`tamis filters`: what is in the tables of running routers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from tamis.cli.reach.admin import NoAnswer, admin_token_option, routers
+from tamis.cli.tables import columns
+
+_EXAMPLE = """\b
+Examples:
+  tamis filters
+  tamis filters network.yaml --limit 1000 --json
+"""
+
+
+@click.command("filters", epilog=_EXAMPLE)
+@click.argument("target", required=False, type=click.Path())
+@click.option("--client", metavar="NAME", help="Only those of this client.")
+@click.option("--limit", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of each router.")
+@admin_token_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
+def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
+    """List the filters of routers: whose each is, and of which of its subscriptions.
+
+    A predicate with alternatives is several filters. One of a kept subscription is no client's: its name stands there.
+    TARGET is as for `tamis status`. The exit code is 1 if a router
+    did not answer.
+    """
+    code = 0
+    rows = []
+    for router in routers(target):
+        try:
+            for item in router.items("/filters", limit):
+                if client not in (None, item["client"]):
+                    continue
+                if as_json:
+                    click.echo(json.dumps({"router": router.name} | item))
+                rows.append((router.name, *_whose(item), item["filter"]))
+        except NoAnswer as error:
+            click.echo(str(error), err=True)
+            code = 1
+    if not as_json:
+        click.echo(columns(("router", "client", "subscription", "filter"), rows))
+    return code
+
+
+def _whose(item: dict[str, Any]) -> tuple[str, str]:
+    keep = item.get("keep")  # routers of earlier versions do not say it
+    return (item["client"], str(item["subscription"])) if keep is None else (f"keep {keep}", "")

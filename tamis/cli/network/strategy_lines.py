@@ -1,0 +1,91 @@
+"""The strategy of routers in sentences: what a file asks for, what it does now, where it falls short, and which way it
+has a message go.
+
+Law: what several routers say alike is said once; where they differ, each is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tamis.cli.network.edge_tables import in_words
+from tamis.cli.tables import so_many
+from tamis.protocol.strategies import DEFAULT
+
+Status = dict[str, Any]
+
+
+def of_file(summary: Mapping[str, Any]) -> str:
+    """The strategy of a topology file and its roots, by the summary of the file."""
+    roots = [f"{in_words([name])}: {' else '.join(ids) or 'by hash'}" for name, ids in summary["roots"]]
+    return f"strategy {summary['strategy']}" + (f" (root of {', '.join(roots)})" if roots else "")
+
+
+def of_strategies(statuses: Sequence[Status]) -> Iterator[str]:
+    """The strategies of these routers where one has another than the default; the roots of classes; what sets spare."""
+    following = [status for status in statuses if status.get("network") and "strategy" in status]
+    by_name: dict[str, list[Status]] = {}
+    for status in following:
+        by_name.setdefault(status["strategy"], []).append(status)
+    if by_name.keys() <= {DEFAULT.name}:
+        return
+    for name, routers in by_name.items():
+        yield f"strategy {name}{_at(routers, following)}"
+    by_roots: dict[str, list[Status]] = {}
+    for status in following:
+        if status["network"].get("roots"):
+            by_roots.setdefault(_roots(status["network"]["roots"]), []).append(status)
+    for roots, routers in by_roots.items():
+        yield f"roots{_at(routers, following)}: {roots}"
+    yield from _sets(following)
+
+
+def _at(routers: Sequence[Status], all_: Sequence[Status]) -> str:
+    """Which routers, unless it is all of them."""
+    return "" if len(routers) == len(all_) else f" at {', '.join(status['router'] for status in routers)}"
+
+
+def _roots(roots: Sequence[dict[str, Any]]) -> str:
+    """`b of class orders; c of messages of no class`, and where the file prefers another."""
+    classes: dict[str, list[str | None]] = {}
+    for each in roots:
+        if each["named"]:
+            classes.setdefault(each["root"], []).append(each["class"])
+    without = [each["class"] for each in roots if not each["named"]]
+    parts = [f"{root} of {in_words(names)}" for root, names in classes.items()]
+    parts += [
+        f"{each['preferred']}, which the file prefers for {in_words([each['class']])}, is out of reach"
+        for each in roots
+        if each["named"] and each["preferred"] not in (None, each["root"])
+    ]
+    if without:
+        parts.append(f"none yet of {in_words(without)}, which go to all routers")
+    return "; ".join(parts)
+
+
+def _sets(statuses: Sequence[Status]) -> Iterator[str]:
+    written, believed, stale = (
+        sum(status["sets"][key] for status in statuses) for key in ("written", "believed", "stale")
+    )
+    if written or believed or stale:
+        yield (
+            f"{so_many(written, 'message')} got a set of routers where they entered; sets were believed "
+            f"{so_many(believed, 'time')}, and {so_many(stale, 'time')} a message was matched again"
+        )
+
+
+def strategy_problems(who: str, status: Status) -> Iterator[str]:
+    """What one router cannot do by its strategy just now. One of an earlier version says less."""
+    network = status.get("network") or {}
+    edges = network.get("edges") or {"incomplete": 0}
+    if edges["incomplete"]:
+        few = f"{edges['incomplete']} of {so_many(edges['heard'], 'edge')}"
+        yield f"{who}: of {few} not all has been said: messages go there whether or not they are wanted"
+
+
+def message_by_root(by_root: Mapping[str, str | None]) -> str:
+    """Of which class a message is, and which way it goes for that."""
+    kind = "no class" if by_root["class"] is None else f"class {by_root['class']}"
+    root = by_root["root"]
+    return f"the message is of {kind}, {'and names no root yet' if root is None else f'and goes by its root {root}'}"

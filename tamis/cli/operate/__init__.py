@@ -1,0 +1,1 @@
+"""Routers as processes of this machine: up, down, restarted, and what they write down."""

@@ -1,0 +1,41 @@
+"""`tamis down`: stop what `tamis up` started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.cli.operate.own_router import file_or_own
+from tamis.protocol.errors import TamisError
+
+_EXAMPLE = """\b
+Example:
+  $ tamis down network.yaml
+  a: stopped
+"""
+
+
+@click.command("down", epilog=_EXAMPLE)
+@click.argument("file", required=False, type=click.Path(dir_okay=False), callback=file_or_own)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
+def command(file: str, as_json: bool) -> int:
+    """Stop the routers that `tamis up FILE` started on this machine; without FILE, that of `tamis up` without one.
+
+    Each is asked to stop and given its time; one that does not is killed. Only processes that `tamis up` has written
+    down are touched, and only if number and start still agree. FILE itself need not be there any more. The exit
+    code is 1 if none was started, or one had to be killed.
+    """
+    with router_extra("routers"):
+        from tamis.router.supervisor.state import StateFolder
+        from tamis.router.supervisor.stop import End, stop_routers
+    try:
+        ends = stop_routers(StateFolder.of(file))
+    except TamisError as error:
+        there = "" if Path(file).exists() else "there is no such file, and "
+        raise click.ClickException(f"{file}: {there}{error}") from None
+    for router_id, end in ends.items():
+        click.echo(json.dumps({"router": router_id, "end": end}) if as_json else f"{router_id}: {end}")
+    return 1 if End.KILLED in ends.values() else 0

@@ -1,0 +1,135 @@
+"""`tamis reload`: a changed topology file takes effect in a network that runs.
+
+Law: nothing is touched before the whole file is sound. Routers come and go first, then each router reads the file, and
+then those that have to start again do so one after the other, each only when the one before is ready and linked: at any
+time one router at most is away. What goes wrong ends it, and says which routers are left.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.cli.operate.one_router import asked, in_words
+from tamis.cli.operate.own_router import file_or_own
+from tamis.cli.operate.startable import refuse_unstartable
+
+_EXAMPLE = """\b
+Examples:
+  $ tamis reload network.yaml
+  a: took the new settings
+  b: restarted for links: ready, process 4713, clients tamis://127.0.0.1:7401, admin http://127.0.0.1:7601
+  $ tamis reload network.yaml --no-restart
+"""
+
+
+@click.command("reload", epilog=_EXAMPLE)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False), callback=file_or_own)
+@click.option("--no-restart", is_flag=True, help="Only what needs no restart; say what is left.")
+@click.option("--insecure", is_flag=True, help="As `tamis up` was started.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
+def command(file: str, no_restart: bool, insecure: bool, as_json: bool) -> int:
+    """Have the routers that `tamis up FILE` keeps take what has changed in FILE.
+
+    Routers that are gone from FILE are stopped, new ones are started. Policies, limits, tokens and certificates change
+    while routers run. What a router was built with (its links, addresses, engine, records and a few limits:
+    docs/reference/daemon.md) needs a restart: such routers start again one after the other, each when the one before
+    is ready and linked. Clients of a router that restarts connect again.
+
+    If FILE has a mistake, nothing changes. The exit code is 1 then, and if a router did not take it, is not ready and
+    linked again, or still needs a restart.
+    """
+    refuse_unstartable(file, _machine(file), insecure)
+    show = json.dumps if as_json else _text_line
+    code = 0
+    for line in _reload(file, with_restarts=not no_restart):
+        click.echo(show(line))
+        if not line["done"]:
+            code = 1
+            if "need_a_restart" not in line:
+                break
+    return code
+
+
+def _machine(file: str) -> str | None:
+    """The machine whose routers the supervisor keeps: that of any of them."""
+    with router_extra("routers"):
+        from tamis.configs import load_topology
+        from tamis.protocol.errors import ConfigError
+        from tamis.router.supervisor.state import StateFolder
+    state = StateFolder.of(file).read()
+    try:
+        routers = load_topology(file).routers
+    except ConfigError:
+        return None  # its mistakes are told next
+    kept = [routers[name].machine for name in (state.routers if state else ()) if name in routers]
+    return kept[0] if kept else None
+
+
+def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
+    """What becomes of each router, as it becomes so; what is not `done` and does not just wait is the last."""
+    changed = asked("adopt", file)
+    for router_id in changed["stopped"]:
+        yield {"router": router_id, "done": True, "what": "stopped: it is gone from the file"}
+    for router_id, form in changed["started"].items():
+        yield {"router": router_id, "done": form["state"] == "ready", "what": f"started: {in_words(form)}"}
+    settled, waiting = set(changed["started"]), {}
+    for router_id, state in _kept(file).items():
+        if router_id in settled:
+            continue
+        line, keys = _taken(file, router_id, state)
+        if keys and with_restarts:
+            waiting[router_id] = keys
+        else:
+            settled.add(router_id)
+            yield line
+    for router_id, keys in waiting.items():
+        settled.add(router_id)
+        yield _restarted(file, router_id, keys, settled) | {"left": [name for name in waiting if name not in settled]}
+
+
+def _kept(file: str) -> Mapping[str, str]:
+    """The state of each router that the supervisor keeps now."""
+    from tamis.router.supervisor.state import StateFolder
+
+    state = StateFolder.of(file).read()
+    return {} if state is None else {router_id: str(router.state) for router_id, router in state.routers.items()}
+
+
+def _taken(file: str, router_id: str, state: str) -> tuple[dict[str, Any], list[str]]:
+    """What a router made of the file, and the keys for which it must start again."""
+    line: dict[str, Any] = {"router": router_id, "done": True}
+    if state == "stopped":
+        return line | {"what": "is stopped, and reads the file when it starts"}, []
+    if state != "ready":
+        return line, [f"it was {state}"]
+    answer = asked("reload", file, router_id)
+    keys = list(answer["need_a_restart"])
+    if not answer["reloaded"]:
+        return line | {"done": False, "what": f"did not take the new settings: {answer['reason']}"}, []
+    if keys:
+        return line | {"done": False, "what": f"needs a restart for {', '.join(keys)}", "need_a_restart": keys}, keys
+    return line | {"what": "took the new settings"}, []
+
+
+def _restarted(file: str, router_id: str, keys: list[str], settled: set[str]) -> dict[str, Any]:
+    """Start a router again, and wait until it is linked with those that run by the new file."""
+    from tamis.cli.network.linked import wait_until_linked
+
+    form = asked("restart", file, router_id)
+    line = {"router": router_id, "done": False, "what": f"restarted for {', '.join(keys)}: {in_words(form)}"}
+    if form["state"] != "ready":
+        return line
+    missing = wait_until_linked(file, settled)
+    return line | {"done": not missing, "missing": missing}
+
+
+def _text_line(line: dict[str, Any]) -> str:
+    text = [f"{line['router']}: {line['what']}", *line.get("missing", ())]
+    if not line["done"] and line.get("left"):
+        text.append(f"not restarted, and still by the old file: {', '.join(line['left'])}")
+    return "\n".join(text)

@@ -1,0 +1,113 @@
+"""`tamis up`: all routers of a topology file as processes, kept running."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.extras import router_extra
+from tamis.cli.network.strategy_lines import of_file
+from tamis.cli.operate.own_router import write_own_file
+from tamis.cli.operate.startable import refuse_unstartable
+from tamis.protocol.errors import TamisError
+from tamis.protocol.strategies import DEFAULT
+
+if TYPE_CHECKING:
+    from tamis.router.supervisor.state import NetworkState
+
+_EXAMPLE = """\b
+Examples:
+  $ tamis up
+  a: ready, process 4711, clients tamis://127.0.0.1:7400, admin http://127.0.0.1:7600
+  $ tamis up --detach network.yaml
+  $ tamis down network.yaml
+"""
+
+
+@click.command("up", epilog=_EXAMPLE)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--machine", metavar="LABEL", help="Only the routers of this machine; needed where there are several.")
+@click.option("--detach", is_flag=True, help="Return when all are ready and linked, and leave them running.")
+@click.option("--insecure", is_flag=True, help="As `tamis router --insecure`, for each of them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each change.")
+def command(file: str | None, machine: str | None, detach: bool, insecure: bool, as_json: bool) -> int:
+    """Start all routers of the topology FILE and keep them running.
+
+    Without FILE it is one router, a, for clients at tamis://127.0.0.1:7400 and administration at
+    http://127.0.0.1:7600, without records, its data in ~/.local/state/tamis (or below XDG_STATE_HOME). `tamis
+    example` prints files to begin with.
+
+    Shows how each router stands, and first the strategy with its roots where that is not the default. A router that
+    ends is started again, after a pause that doubles from 0.5 to 30 seconds; one that ends 5 times in a row, never up
+    for 10 seconds, has failed and is left alone. What cannot help by itself (a mistake in FILE, a certificate that is
+    missing) is found as by `tamis check` before anything is started. Ctrl-C stops all; again, without waiting for
+    queues to empty. What routers log is kept in a folder that is named on stderr, at most 20 MiB each: `tamis logs
+    FILE`. One router alone: `tamis restart`, `stop` and `start`.
+
+    The exit code is 0 if all stopped cleanly, with --detach if all are ready and each knows all links between them.
+    """
+    with router_extra("routers"):
+        from tamis.cli.reach.network_view import view
+        from tamis.configs import load_topology
+        from tamis.router.supervisor.state import StateFolder
+        from tamis.router.supervisor.supervise import keep_up
+    file = file or write_own_file()
+    _refuse_if_up(file)
+    refuse_unstartable(file, machine, insecure, listens=True)
+    click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
+    summary = load_topology(file).summary()
+    if summary["strategy"] != DEFAULT.name:
+        click.echo(of_file(summary), err=True)
+    if detach:
+        return _detached(file, machine, insecure, as_json)
+    shown = view(as_json)
+    try:
+        return 0 if keep_up(file, machine, insecure, shown.show) else 1
+    except TamisError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        shown.close()
+
+
+def _refuse_if_up(file: str) -> None:
+    from tamis.router.supervisor.state import StateFolder, SupervisorError
+
+    folder = StateFolder.of(file)
+    try:
+        folder.claim()
+    except SupervisorError as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    folder.release()
+
+
+def _detached(file: str, machine: str | None, insecure: bool, as_json: bool) -> int:
+    from tamis.cli.network.linked import wait_until_linked
+    from tamis.cli.reach.network_view import view
+    from tamis.router.supervisor.life import ProcessState
+    from tamis.router.supervisor.state import NetworkState
+
+    command = [sys.executable, "-P", "-m", "tamis.router.supervisor", file, machine or "", str(int(insecure))]
+    shown = view(as_json)
+    state: NetworkState | None = None
+    try:
+        with subprocess.Popen(  # noqa: S603 - our own program
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+        ) as supervisor:
+            assert supervisor.stdout is not None  # noqa: S101 - asked for
+            for line in supervisor.stdout:
+                state = NetworkState.of(json.loads(line))
+                shown.show(state)
+            supervisor.returncode = 0  # it stays; not ours to wait for
+    finally:
+        shown.close()
+    started = state.routers if state is not None else {}
+    if not started or any(router.state is not ProcessState.READY for router in started.values()):
+        return 1
+    missing = wait_until_linked(file, started)
+    for sentence in missing:
+        click.echo(sentence, err=True)
+    return 1 if missing else 0

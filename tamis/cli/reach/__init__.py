@@ -1,0 +1,1 @@
+"""How commands reach routers: contexts, addresses, administration, spaces."""

@@ -1,0 +1,137 @@
+"""`tamis context`: networks by name, so that commands need not be told where and who each time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tamis.cli.reach import contexts
+from tamis.cli.reach.admin import private_word
+from tamis.cli.reach.connecting import certificates_in, refusals, token_in
+from tamis.cli.reach.contexts import VARIABLE, VARIABLES, Context
+from tamis.cli.tables import columns
+
+_EXAMPLE = """\b
+Examples:
+  tamis context add plant --url tamis+tls://a.plant:7400 --ca root.pem --token-file token --name desk-3 --use
+  tamis context use plant
+  tamis context show
+  TAMIS_CONTEXT=lab tamis sub true
+"""
+_FILE = click.Path(exists=True, dir_okay=False)
+
+
+@click.group("context", epilog=_EXAMPLE)
+def command() -> None:
+    """Keep addresses, token, certificates and name of networks, each under a name.
+
+    A command takes what it is not told from the context in use: that of the variable TAMIS_CONTEXT, or of `tamis
+    context use`. Before it go the variables TAMIS_URL, TAMIS_ADMIN, TAMIS_TOKEN_FILE, TAMIS_CA, TAMIS_NAME and
+    TAMIS_ADMIN_TOKEN_FILE. Token, certificates and name of a context are used with its own addresses only.
+    """
+
+
+@command.command("add")
+@click.argument("context")
+@click.option("--url", "urls", multiple=True, metavar="ADDRESS", help="Where clients connect; may be repeated.")
+@click.option("--admin", metavar="TARGET", help="Administration: an address or a topology file.")
+@click.option("--token-file", type=_FILE, metavar="FILE", help="Holds the token to show, mode 0600.")
+@click.option("--ca", type=_FILE, metavar="FILE", help="Certificates to trust for tamis+tls://.")
+@click.option("--name", metavar="NAME", help="The client's name. Two programs at a time need two.")
+@click.option("--admin-token-file", type=_FILE, metavar="FILE", help="Holds the token of administration, mode 0600.")
+@click.option("--use", "is_used", is_flag=True, help="Use it from now on.")
+def add(
+    context: str,
+    urls: tuple[str, ...],
+    admin: str | None,
+    token_file: str | None,
+    ca: str | None,
+    name: str | None,
+    admin_token_file: str | None,
+    is_used: bool,
+) -> int:
+    """Keep the context CONTEXT, in the place of one of that name."""
+    addresses = tuple(address for told in urls for address in contexts.split(told))
+    _check(addresses, bool(urls), name)
+    for file, read in ((token_file, token_in), (ca, certificates_in), (admin_token_file, private_word)):
+        if file is not None:
+            read(Path(file))
+    if admin is not None and Path(admin).is_file():
+        admin = str(Path(admin).resolve())
+    made = Context(addresses, admin, _whole(token_file), _whole(ca), name, _whole(admin_token_file))
+    contexts.save(context, made)
+    if is_used:
+        contexts.use(context)
+    return 0
+
+
+@command.command("use")
+@click.argument("context")
+def use(context: str) -> int:
+    """Use the context CONTEXT from now on, where TAMIS_CONTEXT names no other."""
+    contexts.use(context)
+    return 0
+
+
+@command.command("ls")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each context.")
+def ls(as_json: bool) -> int:
+    """List the contexts there are; * marks the one in use."""
+    used = contexts.in_use()
+    rows = []
+    for name, context in contexts.saved().items():
+        if as_json:
+            click.echo(json.dumps({"context": name, "in_use": name == used} | context.form()))
+        rows.append(("*" if name == used else "", name, " ".join(context.url), context.admin or ""))
+    if not as_json:
+        click.echo(columns(("", "context", "url", "admin"), rows))
+    return 0
+
+
+@command.command("show")
+@click.argument("context", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(context: str | None, as_json: bool) -> int:
+    """Show the context CONTEXT; without it, what commands use now, and where that comes from."""
+    name = context or contexts.in_use()
+    found = contexts.load(name) if name is not None else Context()
+    source = "" if name is None else f"context {name}"
+    if context is None and not contexts.is_of(found, contexts.urls()):
+        found = Context()
+    rows = []
+    for field, variable in VARIABLES.items():
+        told = contexts.variable(field) if context is None else None
+        value = getattr(found, field)
+        kept = " ".join(value) if isinstance(value, tuple) else value
+        if told or kept:
+            rows.append((field, told or kept, variable if told else source))
+    if as_json:
+        click.echo(json.dumps({"context": name} | {field: value for field, value, _ in rows}))
+    else:
+        click.echo(columns(("", "value", "from"), rows) if rows else f"no context is in use, and {VARIABLE} is not set")
+    return 0
+
+
+@command.command("rm")
+@click.argument("context")
+def rm(context: str) -> int:
+    """Forget the context CONTEXT."""
+    contexts.remove(context)
+    return 0
+
+
+def _check(addresses: tuple[str, ...], is_told: bool, name: str | None) -> None:
+    from tamis.client.address import parse_addresses
+    from tamis.protocol.peer_names import check_peer_name
+
+    with refusals():
+        if is_told:
+            parse_addresses(addresses)
+        if name is not None:
+            check_peer_name(name, "--name")
+
+
+def _whole(file: str | None) -> str | None:
+    return None if file is None else str(Path(file).resolve())

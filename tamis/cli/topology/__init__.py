@@ -1,0 +1,1 @@
+"""Topology files: examples, checks, and what they become elsewhere."""

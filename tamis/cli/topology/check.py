@@ -1,0 +1,86 @@
+"""`tamis check`: is this topology file sound?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from tamis.cli.network.strategy_lines import of_file
+from tamis.cli.operate.startable import machines_of, unstartable
+from tamis.cli.topology.kept_check import kept_meaning
+from tamis.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tamis.configs.sections.kept import KeptSettings
+
+_EXAMPLE = """\b
+Example:
+  $ tamis check network.yaml
+  network.yaml: 3 routers, 2 links, strategy advertise, engine tamis
+"""
+
+
+@click.command("check", epilog=_EXAMPLE)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--machine", metavar="LABEL", help="The machine whose routers would start here, where there are several.")
+@click.option("--insecure", is_flag=True, help="As for `tamis up`.")
+@click.option("--text-only", is_flag=True, help="Look at the file alone, at none that it names.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_json: bool) -> int:
+    """Validate the topology FILE without starting anything.
+
+    Every mistake is reported on stderr as file:line:column: path: what is wrong, and the exit code is 1. So is what
+    would stop a router of this machine at its start: tokens, secrets and certificates that are not there or not as
+    they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
+    --machine says which is this one; without it, only FILE itself is looked at.
+
+    Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
+    that keep messages where, within which bounds, and what happens at each; of others, why they keep nothing.
+    """
+    try:
+        from tamis.configs import load_topology
+    except ModuleNotFoundError as error:
+        if error.name not in ("pydantic", "yaml"):
+            raise
+        raise click.ClickException(f"topology files need {error.name}: pip install 'tamis[router]'") from error
+    try:
+        topology = load_topology(file)
+        mistakes = [] if text_only else unstartable(file, machine, insecure)
+    except ConfigError as error:
+        mistakes = list(error.mistakes)
+    if not mistakes and machine is not None and machine not in (machines := machines_of(topology)):
+        mistakes = [f"{file}: no router is of --machine {machine}; there are {', '.join(machines)}"]
+    if mistakes:
+        click.echo("\n".join(mistakes), err=True)
+        if as_json:
+            click.echo(json.dumps({"file": file, "sound": False, "mistakes": mistakes}))
+        return 1
+    summary, kept = topology.summary(), topology.kept_by_router()
+    if as_json:
+        forms = {router: settings.model_dump(mode="json") | _of_free(settings) for router, settings in kept.items()}
+        click.echo(json.dumps({"file": file, "sound": True} | summary | ({"kept": forms} if forms else {})))
+        return 0
+    click.echo(f"{file}: {_in_words(summary)}")
+    for line in kept_meaning(topology):
+        click.echo(line)
+    return 0
+
+
+def _of_free(settings: KeptSettings) -> dict[str, float]:
+    """Return, of a log that is kept by default, which part of the free space it has, `bytes` at most."""
+    from tamis.configs.sections.kept import SHARE_OF_FREE
+
+    return {"share_of_free": 1 / SHARE_OF_FREE} if settings.is_by_default else {}
+
+
+def _in_words(summary: dict[str, object]) -> str:
+    engines = summary["engines"]
+    engine = " and ".join(engines) if isinstance(engines, list) else engines
+    counts = ", ".join(_counted(summary[key], noun) for key, noun in (("routers", "router"), ("links", "link")))
+    return f"{counts}, {of_file(summary)}, engine {engine}"
+
+
+def _counted(count: object, noun: str) -> str:
+    return f"{count} {noun if count == 1 else f'{noun}s'}"
