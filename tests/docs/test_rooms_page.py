@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.docs.rooms import PAGE, ROOT, renewed, rooms
+from tests.docs.rooms import PAGE, ROOT, rooms
 
 ROW = re.compile(r"^\| `([\w/]+)/` \| (\d+) \| ([\d,]+) \| (?:`([\w.]+)`)? \| (\d+) \|$", re.MULTILINE)
 
