@@ -88,6 +88,7 @@ class Daemon:
         self._configure_logs(self._settings)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
+        self._link_doors: list[Callable[[], object]] = []  # those that end the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
@@ -208,7 +209,7 @@ class Daemon:
 
     async def _listen_to_network(self, network: Network) -> None:
         self._closers.append(network.close)
-        self._doors.append(network.stop_dialling)
+        self._link_doors.append(network.stop_dialling)
         for address in self._settings.neighbours:
             await self._listen_for_neighbours(address, network.neighbours)
 
@@ -219,10 +220,10 @@ class Daemon:
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
                 door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-                self._doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
+                self._link_doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
+                self._link_doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -353,6 +354,7 @@ class Daemon:
         notify.stopping()
         self._close(self._doors)
         await self._send_away()
+        self._close(self._link_doors)
         _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         connections.network.leave()
         connections.drain()
@@ -376,6 +378,7 @@ class Daemon:
 
     def _stop(self) -> None:
         self._close(self._doors)
+        self._close(self._link_doors)
         self._close(self._closers)
 
     @staticmethod

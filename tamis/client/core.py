@@ -407,7 +407,7 @@ class ClientCore:
     def _lost(self, line: Line, lost: Lost) -> None:
         if self.handover is not None and line is self.handover.new:
             self.handover.lost(lost)
-        elif line is self.line or self.registry.is_attached(lost.subscriptions) or self.handover is not None:
+        else:
             self.registry.lost(lost)
 
     def _keeps_listed(self, line: Line, listed: KeepsListed) -> None:  # noqa: ARG002
