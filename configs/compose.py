@@ -36,7 +36,7 @@ _PROGRAM_BYTES: Final = 256 * _MIB
 """Memory that the interpreter and the routing take beside `limits.memory_bytes`."""
 _SPARE_DESCRIPTORS: Final = 256
 _SPARE_S: Final = 5
-"""How long after `limits.drain_ms` a router that drains ends at the latest."""
+"""How long after `limits.handover_ms` and `limits.drain_ms` a router that drains ends at the latest."""
 _CHECK_EVERY_S: Final = 5
 _CHECKS_PER_S_MAX: Final = 4
 """Health checks a second of all routers together: each starts a Python, a tenth of a second of CPU."""
@@ -115,7 +115,7 @@ def _service(container: Container, mounts: list[str], folder: Path) -> str:
         "command": ["router", "--topology", _NETWORK, "--id", settings.id, "--insecure"],
         "mem_limit": f"{(limits.memory_bytes + _PROGRAM_BYTES) // _MIB}m",
         "ulimits": {"nofile": {"soft": descriptors, "hard": descriptors}},
-        "stop_grace_period": f"{limits.drain_ms // 1000 + _SPARE_S}s",
+        "stop_grace_period": f"{limits.stop_ms // 1000 + _SPARE_S}s",
     }
     if container.ports:
         body["ports"] = list(container.ports)

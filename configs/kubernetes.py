@@ -37,7 +37,7 @@ _PROGRAM_BYTES: Final = 256 * _MIB
 """Memory that the interpreter and the routing take beside `limits.memory_bytes`."""
 _DATA_BYTES: Final = 1024 * _MIB
 _SPARE_S: Final = 5
-"""How long after `limits.drain_ms` a router that drains ends at the latest."""
+"""How long after `limits.handover_ms` and `limits.drain_ms` a router that drains ends at the latest."""
 _TOPOLOGY: Final = f"{CONFIG}/topology"
 _GIVEN: Final = f"{CONFIG}-given"
 """Where Secrets are mounted: readable to the pod's group, which a router refuses; a first container copies them."""
@@ -150,7 +150,7 @@ def _stateful_set(host: str, network: str, settings: RouterSettings, mounts: tup
     pod: Manifest = {
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "terminationGracePeriodSeconds": settings.limits.drain_ms // 1000 + _SPARE_S,
+        "terminationGracePeriodSeconds": settings.limits.stop_ms // 1000 + _SPARE_S,
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": USER,

@@ -32,6 +32,14 @@ class LinkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Entrance:
+    """Where a router takes clients, as these write it."""
+
+    router: str
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RouterSettings:
     """All one router needs to start, the network's settings filled in where it has none of its own."""
 
@@ -60,3 +68,5 @@ class RouterSettings:
     spaces: SpaceSet
     kept: KeptSettings | None = None
     """Its `folder` is there: the topology has worked it out. None: the router keeps nothing."""
+    entrances: tuple[Entrance, ...] = ()
+    """Those of other routers that can be dialled by what the file says of them."""

@@ -8,7 +8,7 @@ mappings inside them as read-only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, TypeVar
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from tamis.configs import choices, wiring
-from tamis.configs.address import joined
+from tamis.configs.address import Address, joined
 from tamis.configs.choices import OneOf
 from tamis.configs.fields import File, Folder, Id, Version
 from tamis.configs.sections.connections import Keepalive, SlowConsumer, Tls
@@ -31,7 +31,7 @@ from tamis.configs.sections.section import ConfigSection
 from tamis.configs.sections.spaces import SpaceConfig, SpaceName
 from tamis.configs.sections.strategy import StrategyOrName, StrategySettings
 from tamis.configs.sections.unmatched import UnmatchedSettings
-from tamis.configs.settings import LinkSettings, RouterSettings
+from tamis.configs.settings import Entrance, LinkSettings, RouterSettings
 from tamis.protocol import limits as bounds
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.spaces.space import NAMING
@@ -150,6 +150,20 @@ class Topology(ConfigSection):
             self.space_set,
             self._kept_of(router_id),
         )
+
+    def entrances(self, besides: str) -> tuple[Entrance, ...]:
+        """Return where all routers but `besides` take clients, as far as the file alone tells: over TCP, at a host and
+        a port that it names."""
+        return tuple(
+            Entrance(router_id, found)
+            for router_id, router in self.routers.items()
+            if router_id != besides and (found := self._entrance(router.clients, is_tls=bool(router.tls or self.tls)))
+        )
+
+    @staticmethod
+    def _entrance(addresses: Iterable[Address], *, is_tls: bool) -> tuple[str, ...]:
+        scheme = "tamis+tls" if is_tls else "tamis"
+        return tuple(f"{scheme}://{each}" for each in addresses if each.kind == "tcp" and each.dialable)
 
     def _kept_of(self, router_id: str) -> KeptSettings | None:
         """Return what a router keeps and where; None if it keeps nothing."""

@@ -145,6 +145,11 @@ REPORT_ITEMS_MAX = 256
 REPORT_KEEPS_MAX = 64
 """Kept subscriptions named in one report: 16 KiB of names at most; the count beside them says how many there are."""
 
+GO_AWAY_ADDRESSES_MAX = 8
+GO_AWAY_ADDRESS_BYTES_MAX = 320
+"""Addresses that a router names when it sends its clients away, and the length of each: the longest host name with its
+scheme and port, and all of them within the smallest frame that a client may ask for."""
+
 CAPABILITIES_MAX = 16
 CAPABILITY_BYTES_MAX = 32
 """Capabilities in a hello and the length of each: a hello must fit what an unauthenticated peer may send."""

@@ -85,3 +85,15 @@ class Limits(ConfigSection):
     drain_ms: Milliseconds = Field(
         default=10_000, ge=0, le=3_600_000, description="Time that queues have to empty when the router stops, in ms."
     )
+    handover_ms: Milliseconds = Field(
+        default=5_000,
+        ge=0,
+        le=3_600_000,
+        description="Time that clients with another address have to move there when the router stops, in ms, before "
+        "`drain_ms` begins. 0: they are not told to.",
+    )
+
+    @property
+    def stop_ms(self) -> int:
+        """How long a router that is told to stop may take: its clients move, then its queues empty."""
+        return self.handover_ms + self.drain_ms

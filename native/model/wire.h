@@ -51,6 +51,7 @@ typedef enum {
     WIRE_LSA = 0x40,
     WIRE_HELD = 0x44,
     WIRE_EPOCH_REFUSED = 0x80,
+    WIRE_GO_AWAY = 0x81,
     WIRE_EA = 0xC5,
     WIRE_EH = 0xC6,
     WIRE_ER = 0xC7,

@@ -37,6 +37,7 @@ Body = (
     | session_bodies.Ping
     | session_bodies.Pong
     | session_bodies.Drain
+    | session_bodies.GoAway
     | client_bodies.Subscribe
     | client_bodies.Unsubscribe
     | client_bodies.Ack
@@ -75,6 +76,7 @@ BODY_OF: Final[dict[FrameKind, type[Body]]] = {
     FrameKind.PING: session_bodies.Ping,
     FrameKind.PONG: session_bodies.Pong,
     FrameKind.DRAIN: session_bodies.Drain,
+    FrameKind.GO_AWAY: session_bodies.GoAway,
     FrameKind.SUBSCRIBE: client_bodies.Subscribe,
     FrameKind.UNSUBSCRIBE: client_bodies.Unsubscribe,
     FrameKind.ACK: client_bodies.Ack,

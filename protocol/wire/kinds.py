@@ -56,6 +56,7 @@ class FrameKind(enum.IntEnum):
     HELD = 0x44
 
     EPOCH_REFUSED = 0x80
+    GO_AWAY = 0x81
 
     EA = 0xC5
     EH = 0xC6

@@ -20,7 +20,7 @@ from tamis.protocol.wire.header import Flags
 from tamis.protocol.wire.keep_bodies import Overflow, StartAt
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.routing_bodies import Scope
-from tamis.protocol.wire.session_bodies import ROUTE, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
+from tamis.protocol.wire.session_bodies import MOVES, ROUTE, ROUTE_SET, ROUTE_TREE, AuthMethod, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ KINDS: Final = Register(
         FrameKind.SR: Meaning("asks for what the sender lacks"),
         FrameKind.UR: Meaning("answers SR"),
         FrameKind.HELD: Meaning("confirms that routers hold an advertisement"),
+        FrameKind.GO_AWAY: Meaning("the sender will drain: be at another router by then, and where", since=2),
         FrameKind.EPOCH_REFUSED: Meaning("an epoch is too far ahead of the sender's clock", since=2),
         FrameKind.EA: Meaning("what is wanted behind one tree edge, said to the neighbour at its other end", since=2),
         FrameKind.EH: Meaning("confirms an EA", since=2),
@@ -381,6 +382,7 @@ CAPABILITIES: Final = (
     Capability(GROUPS, "of a router: SUBSCRIBE may name a worker group"),
     Capability(KEPT, "of a router: it knows kept subscriptions, and answers what a client asks about them"),
     Capability(KEPT_VIEW, "of a router: it answers LIST_KEEPS and GET"),
+    Capability(MOVES, "of a client: it knows GO_AWAY, and has another address to go to"),
     Capability(ROUTE, "between routers: the extension ROUTE is understood"),
     Capability(ROUTE_SET, "between routers: the mode SET of ROUTE is understood, too"),
     Capability(ROUTE_TREE, "between routers: the mode TREE of ROUTE is understood, too"),

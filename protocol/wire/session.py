@@ -51,7 +51,7 @@ _CLIENT_GOES_ON: Final = _ALIVE | {
     *(FrameKind.UNSUBSCRIBE, FrameKind.ACK, FrameKind.DETACH, FrameKind.FORGET),
     *(FrameKind.LIST_KEEPS, FrameKind.GET),
 }
-_HOME_BEGINS: Final = frozenset({FrameKind.CREDIT})
+_HOME_BEGINS: Final = frozenset({FrameKind.CREDIT, FrameKind.GO_AWAY})
 _HOME_GOES_ON: Final = _ALIVE | {
     FrameKind.DELIVER,
     FrameKind.ACK,

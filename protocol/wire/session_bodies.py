@@ -36,6 +36,8 @@ ROUTE_SET: Final = "route-set"
 """That of one which knows its mode SET, too."""
 ROUTE_TREE: Final = "route-tree"
 """That of one which knows its mode TREE, too."""
+MOVES: Final = "moves"
+"""The capability of a client that knows GO_AWAY and has another address to go to."""
 Capabilities = Annotated[
     tuple[Annotated[str, Text(1, limits.CAPABILITY_BYTES_MAX)], ...], Between(0, limits.CAPABILITIES_MAX)
 ]
@@ -160,4 +162,17 @@ class Drain:
     """The sender will close the connection within the grace period and starts nothing new until then."""
 
     grace_ms: U32
+    reason: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class GoAway:
+    """The sender will send DRAIN within `within_ms`: until then the receiver should have moved to another router, of
+    which some take clients at `addresses`."""
+
+    within_ms: U32
+    addresses: Annotated[
+        tuple[Annotated[str, Text(1, limits.GO_AWAY_ADDRESS_BYTES_MAX)], ...],
+        Between(0, limits.GO_AWAY_ADDRESSES_MAX),
+    ]
     reason: Sentence

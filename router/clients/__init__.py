@@ -8,6 +8,7 @@
     slowing      waits for addresses that showed wrong credentials
     wishes       what clients want, told to the network    trace_askers  clients that ask what became of a message
     dry_run      subscriptions that a message would reach
+    moving       what clients are told that go to another router
 
 Law: a client is the other end of a connection, and serves a subscriber, which is an interface of the table. Its
 requests are worked off in slices and answered once; after its end nothing of client or subscriber is left.

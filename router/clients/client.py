@@ -18,7 +18,7 @@ from tamis.protocol.wire.frames import decode, encode, kind_of
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.report_bodies import Report, fitted
 from tamis.protocol.wire.session import SessionState
-from tamis.protocol.wire.session_bodies import Error, Hello, Ping, Pong
+from tamis.protocol.wire.session_bodies import MOVES, Error, Hello, Ping, Pong
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.greeting import AdmissionPolicy, Greeting
 from tamis.router.clients.keeping import Keeping, check_version
@@ -96,6 +96,12 @@ class Client(OtherEnd):
         return None if hello is None else hello.name, None if method is None else method.name.lower()
 
     @property
+    def moves(self) -> bool:
+        """Is it let in, and would it go to another router if it is told to?"""
+        hello = self._greeting.hello
+        return self.is_open and hello is not None and MOVES in hello.capabilities
+
+    @property
     def requests(self) -> int:
         """How many requests are waiting."""
         return len(self._requests) if self._requests is not None else 0
@@ -134,7 +140,7 @@ class Client(OtherEnd):
             self._register.keeping.asked(self, body)
 
     def _greet(self, kind: FrameKind, frame: bytes) -> None:
-        if self.connections.is_draining:
+        if self.connections.is_leaving:
             raise FrameError(ErrorCode.FULL, "the router is stopping")
         self._spoke()
         if self._held is not None:

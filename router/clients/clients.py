@@ -24,6 +24,7 @@ from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
 from tamis.router.clients.keeping import Keeping, NoKeeping, why_nothing
+from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
 from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
@@ -167,6 +168,18 @@ class Clients:
         """Give the place of `client` back: the filters of its subscriber are out of the table."""
         if client.subscriber is not None:
             del self.by_interface[client.subscriber.interface]
+
+    def send_away(self, within_ms: int) -> None:
+        """Tell the clients that move to go to another router, before this one drains."""
+        connections = self.connections
+        addresses = addresses_in_reach(connections.settings.entrances, connections.network.reaches)
+        told = GoAways(within_ms, addresses)
+        connections.each(self.by_connection, lambda client: told.tell(client) if client.moves else None)
+
+    @property
+    def movers(self) -> int:
+        """How many clients are here that move."""
+        return sum(client.moves for client in self.by_connection.values())
 
     def dismiss(self) -> None:
         """End the sessions of all clients now; what is queued still goes out."""

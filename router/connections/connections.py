@@ -66,6 +66,8 @@ class Connections:
         self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))
         self.happenings = Happenings(self.health.caught)
         self.work = SlicedWork(loop.call_soon, self.health.caught)
+        self.is_leaving = False
+        """Is no client let in any more?"""
         self.is_draining = False
         self.loop = loop
         self.spaces = SpacesInForce(self.switch, settings.spaces, SpacesKept(settings.data), self.health, self.later)
@@ -293,7 +295,7 @@ class Connections:
 
     def drain(self) -> None:
         """Tell every peer that the router is stopping; new messages and subscriptions are refused from here on."""
-        self.is_draining = True
+        self.is_leaving = self.is_draining = True
         self.switch.drain(True)
         self.resume()
         frame = encode(Drain(self.settings.limits.drain_ms, "the router is stopping"))

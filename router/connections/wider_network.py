@@ -46,6 +46,9 @@ class WiderNetwork(Protocol):
         """Return by neighbour how many messages found no link since the last call. One call returns a part; an empty
         one, all are told."""
 
+    def reaches(self, router_id: str) -> bool:
+        """Return whether messages find a way to another router."""
+
     def leave(self) -> None:
         """State that this router leaves, so that the others go around it; it goes on with what still comes."""
 
@@ -68,6 +71,9 @@ class NoNetwork:
 
     def unlinked(self) -> Mapping[str, int]:
         return {}
+
+    def reaches(self, router_id: str) -> bool:  # noqa: ARG002
+        return False
 
     def leave(self) -> None:
         """Do nothing: no message goes through this router."""

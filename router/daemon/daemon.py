@@ -1,8 +1,9 @@
 """One router's life: startup, serve, drain, stop.
 
-Law: the router says that it is ready only when it listens. The first SIGTERM or SIGINT drains (clients are told,
-nothing new is taken, queues are flushed, other routers go around this one) until nothing is left or the deadline is
-over; the second leaves at once. SIGHUP reads the settings again: all that may change changes, or nothing does.
+Law: the router says that it is ready only when it listens. The first SIGTERM or SIGINT sends those clients away that
+have another router to go to, serves them until they have gone, and then drains (clients are told, nothing new is taken,
+queues are flushed, other routers go around this one) until nothing is left or the deadline is over; the second leaves
+at once. SIGHUP reads the settings again: all that may change changes, or nothing does.
 """
 
 from __future__ import annotations
@@ -87,6 +88,7 @@ class Daemon:
         self._configure_logs(self._settings)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
+        self._link_doors: list[Callable[[], object]] = []  # those that end the making of new links
         self._closers: list[Callable[[], object]] = []
         self._stop_asked = 0
         self._asked = asyncio.Event()
@@ -207,7 +209,7 @@ class Daemon:
 
     async def _listen_to_network(self, network: Network) -> None:
         self._closers.append(network.close)
-        self._doors.append(network.stop_dialling)
+        self._link_doors.append(network.stop_dialling)
         for address in self._settings.neighbours:
             await self._listen_for_neighbours(address, network.neighbours)
 
@@ -218,10 +220,10 @@ class Daemon:
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
                 door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
-                self._doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
+                self._link_doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
-                self._doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
+                self._link_doors.append(Acceptor(listener, neighbours, connections.loop, self._spare).close)
                 self._note("neighbours", "tamis://", listener)
 
     async def _listen_for_admin(self, address: Address) -> None:
@@ -329,14 +331,31 @@ class Daemon:
 
     # --- drain and stop --------------------------------------------------------------------------------------------
 
+    async def _send_away(self) -> None:
+        """Send those clients away that have another router to go to, and serve them until they have gone, for
+        `limits.handover_ms` at most; nobody else notices."""
+        connections, clients, limit_ms = (
+            self._running.connections,
+            self._running.clients,
+            self._settings.limits.handover_ms,
+        )
+        connections.is_leaving = True
+        movers = clients.movers if limit_ms else 0
+        if movers:
+            _log.info("sending clients away", extra=fields(clients=movers, deadline_ms=limit_ms))
+            clients.send_away(limit_ms)
+            await self._until(lambda: not clients.movers, 1, time.monotonic() + limit_ms / 1000)
+
     async def _drain(self) -> int:
         """Drain, and return the exit code: 0 if everything was flushed. Other routers go around this one before its
         links close."""
         connections, clients = self._running.connections, self._running.clients
         self._enter(RouterLife.DRAINING, "stopping")
         notify.stopping()
-        _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         self._close(self._doors)
+        await self._send_away()
+        self._close(self._link_doors)
+        _log.info("draining", extra=fields(clients=len(clients.names), deadline_ms=self._settings.limits.drain_ms))
         connections.network.leave()
         connections.drain()
         deadline_s = time.monotonic() + self._settings.limits.drain_ms / 1000
@@ -359,6 +378,7 @@ class Daemon:
 
     def _stop(self) -> None:
         self._close(self._doors)
+        self._close(self._link_doors)
         self._close(self._closers)
 
     @staticmethod

@@ -6,7 +6,7 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +57,7 @@ def load_settings(file: str | Path, router_id: str) -> RouterSettings:
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
         raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
-    return topology.router(router_id)
+    return replace(topology.router(router_id), entrances=topology.entrances(router_id))
 
 
 def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:

@@ -22,6 +22,7 @@ from typing import Final, Protocol, cast
 from tamis.configs import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.edge_bodies import EdgeHeld
+from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.report_bodies import Report
 from tamis.protocol.wire.routing_bodies import (
     Body,
@@ -136,7 +137,7 @@ class Network:
             connections,
             len(settings.links),
             self.core.links_in_step,
-            lambda known: self.installer.afterwards(lambda: self.wanted((), known)),
+            lambda known: self.installer.afterwards(lambda: self._wanted((), known)),
             self._is_behind,
             self._caught_up,
         )
@@ -161,6 +162,10 @@ class Network:
         """Make no new links; those that are up stay."""
         for dialler in self._diallers:
             dialler.close()
+
+    def reaches(self, router_id: str) -> bool:
+        """Return whether messages find a way to another router."""
+        return stable_number(router_id) in self.core.core_state.trees.routers
 
     def leave(self) -> None:
         """State that this router leaves, so that the others go around it; it goes on with what still comes."""
@@ -277,8 +282,12 @@ class Network:
     def wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
         """Tell the core that clients of this router want these packed filters; each counts as often as it is named.
 
-        `known` is called once all that is wanted now is known to every router that can be reached.
+        `known` is called once all that is wanted now is known to every router that can be reached, and this router is
+        in step: one that has just started reaches none yet.
         """
+        self._wanted(filters, None if known is None else partial(self.step.when_in_step, known))
+
+    def _wanted(self, filters: Iterable[bytes], known: Callable[[], None] | None = None) -> None:
         ticket = None
         if known is not None:
             ticket = next(self._tickets)

@@ -60,10 +60,24 @@ class InStep:
         self.was_in_step = False
         """Whether the router has been in step at least once."""
         self._timers: dict[object, asyncio.TimerHandle] = {}
+        self._is_waiting = False  # for being in step, and not for too long yet
+        self._until_in_step: list[Callable[[], None]] = []
 
     @property
     def is_in_step(self) -> bool:
         return self._phase is Phase.IN_STEP
+
+    def when_in_step(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once the router is in step, at once if it is; or when publishers no longer wait for that."""
+        self._until_in_step.append(callback)
+        if not self._is_waiting:
+            self._tell_in_step()
+
+    def _tell_in_step(self) -> None:
+        self._is_waiting = False
+        waiting, self._until_in_step = self._until_in_step, []
+        for callback in waiting:
+            callback()
 
     def start(self) -> None:
         self._behind()
@@ -102,6 +116,7 @@ class InStep:
     def _behind(self) -> None:
         if self._phase is Phase.IN_STEP or "wait" not in self._timers:
             self._connections.switch.step(Step.WAIT)
+            self._is_waiting = True
             self._later("wait", WAIT_S, self._waited)
         self._phase = Phase.BEHIND
 
@@ -116,11 +131,13 @@ class InStep:
             self._cancel("wait")
             self._connections.switch.step(Step.IN)
             self._connections.resume()
+            self._tell_in_step()
 
     def _waited(self) -> None:
         """Refuse the publishes that wait, and those that come, until the router is in step again."""
         self._connections.switch.step(Step.REFUSE)
         self._connections.resume()
+        self._tell_in_step()
 
     def _started(self) -> None:
         self._is_starting = False

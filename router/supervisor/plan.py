@@ -28,7 +28,7 @@ def plan(file: str | Path, machine: str | None, is_insecure: bool) -> dict[str, 
     chosen = _machine(topology, machine)
     command = (*router_command(file), *(["--insecure"] if is_insecure else []))
     return {
-        router_id: Task((*command, "--id", router_id), topology.router(router_id).limits.drain_ms / 1000 + STOP_GRACE_S)
+        router_id: Task((*command, "--id", router_id), topology.router(router_id).limits.stop_ms / 1000 + STOP_GRACE_S)
         for router_id, router in topology.routers.items()
         if router.machine == chosen
     }

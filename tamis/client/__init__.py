@@ -5,6 +5,8 @@ outbox      what goes out: credit, confirmations       pump                   th
 registry    subscriptions, and what was answered       blocking               the same for programs without asyncio
 wanted      one subscription, as it travels            dialling, clock        what both shells share
 inbox       what was received and not yet taken        settings, address      what `connect` is told
+line        one connection of the core                 overlap               each message once, by two routers
+handover    how a client goes to another router
 redial      which address next, and when               message, gap           what iterators yield
 liveness    signs of life                              waiter, errors         how a call ends
 trails      messages whose way is followed             trail                  what became of one

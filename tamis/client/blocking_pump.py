@@ -1,28 +1,46 @@
-"""The blocking shell of the core: a thread for each client, one socket at a time. It holds no rule of the protocol.
+"""The blocking shell of the core: a thread for each client, one socket for each line. It holds no rule of the protocol.
 
 Law: the core is touched under `lock` only, which no thread holds while it waits. The thread is needed since signs
 of life are due and messages arrive while the application computes; it sleeps in select(), and a byte in `_bell`
-wakes it.
+wakes it. A second connection, while the client moves, is dialled in a thread of its own, which ends then.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import select
 import socket
 import ssl
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 from tamis.client.address import Endpoint
 from tamis.client.clock import new_core
 from tamis.client.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
+from tamis.client.line import Line
 from tamis.client.settings import Settings
 from tamis.protocol.errors import Refused
 
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _log = logging.getLogger("tamis.client")
+
+
+class _Wire:
+    """The socket of one line."""
+
+    def __init__(self, sock: socket.socket, line: Line) -> None:
+        self.sock, self.line = sock, line
+        self.output = memoryview(b"")
+        self.may_read = True
+        self.closes_at = 0.0
+        self.is_over = False
+        self.reason = reason_of(None)
+
+    def ends(self, error: OSError | None) -> None:
+        self.is_over, self.reason = True, reason_of(error)
 
 
 class BlockingPump:
@@ -35,6 +53,7 @@ class BlockingPump:
         self._bell, self._ringer = socket.socketpair()
         self._bell.setblocking(False)
         self._is_awake = True
+        self._dialled: list[tuple[Endpoint, socket.socket]] = []
         self._thread = threading.Thread(target=self._run, name=f"tamis {settings.name}", daemon=True)
         self._thread.start()
 
@@ -63,9 +82,12 @@ class BlockingPump:
             while not self.core.is_over:
                 address, pause_s = self.core.redial.next()
                 self._sleep(pause_s)
-                reason = "" if self.core.is_over else self._connection(address)
+                if not self.core.is_over:
+                    self._connection(address)
+                else:
+                    with self.lock:
+                        self.core.cut("", time.monotonic())
                 with self.lock:
-                    self.core.cut(reason, time.monotonic())
                     self._give_up_in_time()
                 self._take_notices()
         finally:
@@ -83,17 +105,19 @@ class BlockingPump:
                 if self.core.is_over:
                     return
                 self._is_awake = False
-            self._select([], [], left)
+            self._select([], left)
 
-    def _connection(self, address: Endpoint) -> str:
-        """Dial `address`, and converse until the connection ends; return why it ended."""
+    def _connection(self, address: Endpoint) -> None:
+        """Dial `address`, and converse until no connection is left."""
         try:
-            with self._dial(address) as wire:
-                wire.setblocking(False)
-                self._converse(wire)
+            sock = self._dial(address)
         except OSError as error:  # TimeoutError and ssl.SSLError are such
-            return reason_of(error)
-        return reason_of(None)
+            with self.lock:
+                self.core.cut(reason_of(error), time.monotonic())
+            return
+        with self.lock:
+            wires = [_Wire(sock, self.core.connected(time.monotonic()))]
+        self._converse(wires)
 
     def _dial(self, address: Endpoint) -> socket.socket:
         if address.path:
@@ -104,57 +128,123 @@ class BlockingPump:
             except OSError:
                 wire.close()
                 raise
-            return wire
-        wire = socket.create_connection((address.host, address.port), DIAL_S)
-        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        tls = tls_of(self._settings, address)
-        return wire if tls is None else tls.wrap_socket(wire, server_hostname=address.host)
+        else:
+            wire = socket.create_connection((address.host, address.port), DIAL_S)
+            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            tls = tls_of(self._settings, address)
+            if tls is not None:
+                wire = tls.wrap_socket(wire, server_hostname=address.host)
+        wire.setblocking(False)
+        return wire
 
-    def _converse(self, wire: socket.socket) -> None:
-        """Send and receive until the router, or the core, ends the connection."""
-        core = self.core
+    def _converse(self, wires: list[_Wire]) -> None:
+        """Send and receive until the routers, or the core, have ended all of these connections."""
+        try:
+            while wires:
+                self._dial_beside()
+                self._take_dialled(wires)
+                deadline = min(self._write(wire) for wire in wires)
+                self._select(wires, deadline - time.monotonic())
+                for wire in wires:
+                    self._read(wire)
+                for wire in [wire for wire in wires if wire.is_over]:
+                    wires.remove(wire)
+                    self._end(wire)
+        finally:
+            for wire in wires:
+                wire.sock.close()
+
+    def _write(self, wire: _Wire) -> float:
+        """Send what the socket takes; return when to look again."""
+        core, now = self.core, time.monotonic()
         with self.lock:
-            core.connected(time.monotonic())
-        output = memoryview(b"")
-        closes_at = 0.0
-        while True:
-            now = time.monotonic()
-            with self.lock:
-                core.tick(now)
-                output = output or memoryview(core.take_output(now))
-                may_read, wants_close, deadline = core.may_read(now), core.wants_close, core.deadline
-                self._is_awake = False
-            if wants_close:
-                closes_at = closes_at or now + CLOSE_S
-                deadline = closes_at
-                if not output or now >= closes_at:
-                    return
-            if output:
-                output = output[_sent(wire, output) :]
-            timeout_s = 0.0 if core.outbox.output and not output else deadline - now
-            self._select([wire] if may_read else [], [wire] if output else [], timeout_s)
-            if may_read and not wants_close and not self._read(wire):
-                return
+            core.tick(now, wire.line)
+            wire.output = wire.output or memoryview(core.take_output(now, wire.line))
+            wire.may_read, wants_close = core.may_read(now, wire.line), wire.line.wants_close
+            deadline = core.deadline_of(wire.line)
+            self._is_awake = False
+        if wants_close:
+            wire.closes_at = wire.closes_at or now + CLOSE_S
+            wire.may_read = False
+            deadline = wire.closes_at
+            wire.is_over = not wire.output or now >= wire.closes_at
+        try:
+            if wire.output:
+                wire.output = wire.output[_sent(wire.sock, wire.output) :]
+        except OSError as error:
+            wire.ends(error)
+        has_more = wire.is_over or (wire.line.outbox is not None and core.outbox.output and not wire.output)
+        return now if has_more else deadline
 
-    def _read(self, wire: socket.socket) -> bool:
-        """Receive what is there; False if the router has closed the connection."""
-        data = _received(wire)
-        if data:
+    def _read(self, wire: _Wire) -> None:
+        if not wire.may_read or wire.is_over:
+            return
+        try:
+            data = _received(wire.sock)
+        except OSError as error:
+            wire.ends(error)
+            return
+        if data == b"":
+            wire.ends(None)
+        elif data:
             with self.lock:
-                self.core.receive(data, time.monotonic())
+                self.core.receive(data, time.monotonic(), wire.line)
             self._take_notices()
-        return data != b""
 
-    def _select(self, reads: list[socket.socket], writes: list[socket.socket], timeout_s: float) -> None:
+    def _end(self, wire: _Wire) -> None:
+        wire.sock.close()
+        with self.lock:
+            self.core.cut(wire.reason, time.monotonic(), wire.line)
+        self._take_notices()
+
+    def _select(self, wires: Sequence[_Wire], timeout_s: float) -> None:
         """Sleep until a socket is ready, the bell rings, or `timeout_s` is over."""
         poll = select.poll()
         poll.register(self._bell, select.POLLIN)
-        for wire in {*reads, *writes}:
-            poll.register(wire, (select.POLLIN if wire in reads else 0) | (select.POLLOUT if wire in writes else 0))
-        pending = any(getattr(wire, "pending", int)() for wire in reads)  # decrypted already, which poll cannot see
+        for wire in wires:
+            wanted = (select.POLLIN if wire.may_read else 0) | (select.POLLOUT if wire.output else 0)
+            if wanted and not wire.is_over:
+                poll.register(wire.sock, wanted)
+        # What is decrypted already poll cannot see.
+        pending = any(wire.may_read and getattr(wire.sock, "pending", int)() for wire in wires)
         found = poll.poll(0 if pending else max(0.0, timeout_s * 1000))
         if any(number == self._bell.fileno() for number, _ in found):
             self._bell.recv(READ_BYTES)
+
+    # --- a second connection, while the client moves -----------------------------------------------------------------
+
+    def _dial_beside(self) -> None:
+        """Dial another router in a thread of its own, if the core asks for it: the connection that there is goes on."""
+        with self.lock:
+            dial = self.core.take_dial()
+        if dial is not None:
+            threading.Thread(target=self._dial_later, args=dial, name="tamis client moves", daemon=True).start()
+
+    def _dial_later(self, address: Endpoint, pause_s: float) -> None:
+        time.sleep(pause_s)
+        sock = None
+        with contextlib.suppress(OSError):
+            sock = self._dial(address)
+        with self.lock:
+            if self.core.is_over:
+                if sock is not None:
+                    sock.close()
+                return
+            if sock is None:
+                self.core.move_failed(address)
+            else:
+                self._dialled.append((address, sock))
+            self.written()
+
+    def _take_dialled(self, wires: list[_Wire]) -> None:
+        with self.lock:
+            while self._dialled:
+                address, sock = self._dialled.pop()
+                line = self.core.move_connected(address, time.monotonic())
+                if line is None:
+                    sock.close()
+                else:
+                    wires.append(_Wire(sock, line))
 
     def _give_up_in_time(self) -> None:
         is_late = time.monotonic() >= self._patient_until

@@ -2,11 +2,13 @@
 
     shell: dial `redial.next()` -> `connected`, then `receive` what arrives, send what `take_output` gives, call `tick`
     at `deadline`; read only while `may_read`; close when `wants_close`; `cut` when the connection has ended; dial
-    again unless `is_over`. After each of these calls there may be output.
+    again unless `is_over`. After each of these calls there may be output. And where `take_dial` says so: dial there,
+    too -> `move_connected`, and the same with that line.
 
 Law: nothing here waits, reads a clock or draws a random number; every rule of the protocol that a client keeps is in
 here or below, none in a shell. `Session` says who may send what; deliveries in state OPEN, and messages let pass by
-`Outbox`, are not shown to it one by one, since there they are always allowed and change nothing.
+`Outbox`, are not shown to it one by one, since there they are always allowed and change nothing. There is one line but
+while the client moves to another router (`handover.py`): then `line` is the one that counts.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
+from tamis.client.address import Endpoint
 from tamis.client.callbacks import Calls
-from tamis.client.errors import ClientClosed, NotAdmitted
+from tamis.client.errors import ClientClosed
+from tamis.client.handover import Handover, Step
 from tamis.client.kept import KeptCore
 from tamis.client.kept_view import KeptView
-from tamis.client.liveness import Liveness
+from tamis.client.line import Line
 from tamis.client.message import Message
 from tamis.client.outbox import Outbox
 from tamis.client.questions import Questions
@@ -32,39 +36,15 @@ from tamis.client.trails import Trails
 from tamis.client.waiter import Waiter, settle
 from tamis.client.walker import Walker
 from tamis.client.wanted import PackedPredicate, SubscribeOptions, Wishes
-from tamis.protocol.errors import FrameError
-from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown
-from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Ack, AckOf, Credit, Lost
-from tamis.protocol.wire.codes import ErrorCode, is_fatal
-from tamis.protocol.wire.frames import Body, decode, kind_of
-from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
+from tamis.protocol.wire.frames import Body, Frame
 from tamis.protocol.wire.keep_bodies import KeepsListed, ReplayEnd
-from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
-from tamis.protocol.wire.reader import FrameReader
 from tamis.protocol.wire.report_bodies import DryRunReport, Report, TraceRecord
-from tamis.protocol.wire.session import CLIENT_CONNECTION, Session, SessionState
-from tamis.protocol.wire.session_bodies import (
-    Auth,
-    Authenticated,
-    AuthMethod,
-    Drain,
-    Error,
-    Hello,
-    Ping,
-    Pong,
-    Role,
-    Welcome,
-)
-from tamis.protocol.wire.versions import SPOKEN
+from tamis.protocol.wire.session_bodies import Drain, GoAway, Ping, Pong
 
-_DELIVER: Final = int(FrameKind.DELIVER)
 _NOTICES_MAX: Final = 100
-_GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
-"""Errors of a greeting that another try does not mend."""
-
-_ALIVE_TOKEN: Final = 0
 _BARRIER_TOKEN: Final = 1
 
 
@@ -80,16 +60,10 @@ class _Barrier(enum.Enum):
 
 
 class ClientCore:
-    _session: Session  # of the connection that is there, or was last: what `_begin` makes anew
-    _is_greeted: bool
-    _has_groups: bool
-    _has_keeps: bool
-    _has_kept_view: bool
-    _has_kept: bool
-    """Has a message come, since this was looked at, that an attachment may have to answer for?"""
-    _ending: str
-    """Why this client ends the connection itself; empty: it does not."""
-    _gave_up: NotAdmitted | None
+    line: Line
+    """The connection that counts: it is there, or was last."""
+    _kept_line: Line
+    """That of the kept subscriptions: after a move the old one, until its router ends it."""
 
     def __init__(
         self,
@@ -113,24 +87,32 @@ class ClientCore:
         self.calls = Calls()
         """What the application is to be told, by calls that the shell makes."""
         self.registry = Registry(
-            settings.inbox, self._send, lambda: self._now, lambda gap: self.calls.tell(settings.callbacks.on_gap, gap)
+            settings.inbox,
+            self._send,
+            lambda: self.line.now,
+            lambda gap: self.calls.tell(settings.callbacks.on_gap, gap),
         )
-        self.kept = KeptCore(self.registry, self._send)
-        self.kept_view = KeptView(self.registry, self._send)
+        self.kept = KeptCore(self.registry, self._send_kept)
+        self.kept_view = KeptView(self.registry, self._send_kept)
         self.trails = Trails(self.outbox, random_bytes)
         self.questions = Questions(self.outbox, self.registry, random_bytes)
         self.redial = Redial(settings.addresses, random, settings.redial_s)
-        self.wants_close = False
+        self.handover: Handover | None = None
         self.is_over = False
         self.router = ""
         """The name of the router that greeted us last."""
-        self._opened = opened
         self.clock_ahead_us: int | None = None
         """By how much the clock here is ahead of the router's, as the router said last; None: it has not said."""
+        self._opened = opened
+        self._random = random
         self._random_bytes, self._unix_us = random_bytes, unix_us
         self._walker = walker
-        self._begin(now=0.0)
-        self._session.closed()
+        self._has_kept = False
+        """Has a message come, since this was looked at, that an attachment may have to answer for?"""
+        self._sent_away: GoAway | None = None
+        """What the router said that sends this client away, while it still moves here."""
+        self.line = self._kept_line = Line(self, random_bytes, 0.0)
+        self.line.cut()
         self._drain: Waiter | None = None
         self._grace_ms = 0
         self._barrier = _Barrier.NOT_SENT
@@ -143,7 +125,7 @@ class ClientCore:
     @property
     def is_connected(self) -> bool:
         """Has a router let this client in, over a connection that still is there?"""
-        return self._is_greeted and not self.is_over
+        return self.line.is_greeted and not self.is_over
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
@@ -158,6 +140,7 @@ class ClientCore:
         if self.is_over:
             settle(waiter)
             return
+        self._stay()
         self._drain = waiter
         self._grace_ms = grace_ms
         self._go_on_draining()
@@ -166,7 +149,8 @@ class ClientCore:
         """End the client: calls that wait fail, iterators end, or raise `error`. The shell closes its connection."""
         if self.is_over:
             return
-        self.is_over = self.wants_close = True
+        self.is_over = True
+        self._stay()
         reason = error or ClientClosed("the client is closed")
         self.outbox.drop(reason)
         self.trails.close(reason)
@@ -175,65 +159,49 @@ class ClientCore:
         self.kept_view.closed(error)
         settle(self._opened, reason)
         settle(self._drain)
-        self._session.closed()
+        self.line.closed()
 
     # --- what the connection does --------------------------------------------------------------------------------
 
-    def connected(self, now: float) -> None:
+    def connected(self, now: float) -> Line:
         """Greet over a new connection to the address of `redial.next()`."""
         self._begin(now)
-        self._send(
-            Hello(
-                role=Role.CLIENT,
-                name=self.settings.name,
-                epoch=0,
-                nonce=self._random_bytes(NONCE_BYTES),
-                version_low=SPOKEN.low,
-                version_high=SPOKEN.high,
-                capabilities=(),
-                frame_bytes_max=FRAME_BYTES_MAX,
-                hold_ms=max(1, round(self.settings.hold_s * 1000)),
-                link_cost=0,
-            )
-        )
+        self.line.greet()
+        return self.line
 
-    def receive(self, data: bytes, now: float) -> None:
-        """Take in `data` from the router."""
-        self._liveness.heard(now)
-        self._now = now
+    def receive(self, data: bytes, now: float, line: Line | None = None) -> None:
+        """Take in `data` from the router; this and what follows is of the connection that counts, unless `line` says
+        another one."""
         for inbox in self.registry.full:
             inbox.shut_if_past()
-        try:
-            self._reader.feed(self._deliver_walked(data) if self._session.state is SessionState.OPEN else data)
-            for frame in self._reader:
-                if frame[KIND_OFFSET] == _DELIVER:
-                    self._session.received(FrameKind.DELIVER)
-                    self._deliver(frame)
-                else:
-                    self._control(frame)
-                if self.wants_close:
-                    break
-        except FrameError as error:
-            self._broken(error)
+        (line or self.line).receive(data, now)
         if self._has_kept:
             self._has_kept = False
             self.kept.arrived()
         if self._drain is not None:
             self._go_on_draining()
+        self._look(now)
 
-    def take_output(self, now: float) -> bytearray:
+    def take_output(self, now: float, line: Line | None = None) -> bytearray:
         """Return what is to be sent now; the caller owns it."""
-        if self.kept.has_acks:
+        line = line or self.line
+        if line is self._kept_line and self.kept.has_acks:
             self.kept.flush()
-        output = self.outbox.taken()
-        if output:
-            self._liveness.sent(now)
-        return output
+        return line.take_output(now)
 
-    def may_read(self, now: float) -> bool:
+    def may_read(self, now: float, line: Line | None = None) -> bool:
         """Return whether the shell should read: not while an inbox is full, unless a call waits for an answer."""
+        line = line or self.line
+        is_reading = self._may_read(line)
+        line.reads(is_reading, now)
+        return is_reading
+
+    def _may_read(self, line: Line) -> bool:
+        handover = self.handover
+        if handover is not None and handover.decides_reading(line):
+            return handover.may_read(line)
         outbox = self.outbox
-        is_reading = not self.registry.full or bool(
+        return not self.registry.full or bool(
             outbox.awaits_credit
             or outbox.unanswered
             or self.registry.awaits_answer
@@ -243,46 +211,138 @@ class ClientCore:
             or self.questions.awaits_answer
             or self._drain is not None
         )
-        self._liveness.read(is_reading, now)
-        return is_reading
 
     @property
     def deadline(self) -> float:
-        return self._liveness.deadline
+        return self.deadline_of(self.line)
 
-    def tick(self, now: float) -> None:
+    def deadline_of(self, line: Line) -> float:
+        due = self.handover.deadline if self.handover is not None and line is self.line else None
+        return line.deadline if due is None else min(due, line.deadline)
+
+    @property
+    def wants_close(self) -> bool:
+        return self.line.wants_close
+
+    def tick(self, now: float, line: Line | None = None) -> None:
         """Do what is due at `now`, which may be `deadline` or any other moment."""
-        if self._liveness.is_dead(now):
-            self._end_connection(f"no sign of life for {self.settings.hold_s} s")
-        elif self._is_greeted and self._liveness.must_ping(now):
-            self._send(Ping(_ALIVE_TOKEN))
+        (line or self.line).tick(now)
+        self._look(now)
 
-    def cut(self, reason: str, now: float) -> None:
+    def cut(self, reason: str, now: float, line: Line | None = None) -> None:
         """Take in that the connection, or the attempt to make one, has ended."""
-        reason = self._ending or reason
-        was_open = self._is_greeted
-        self._is_greeted = False
-        self._session.closed()
+        line = line or self.line
+        reason = line.ending or reason
+        was_open = line.cut()
+        if self.handover is not None and line in (self.handover.old, self.handover.new):
+            self.handover.cut(line, reason, now)
+            self._look(now)
+        if line is self._kept_line:
+            self.kept.cut()
+            self.kept_view.cut()
+            self._kept_line = self.line
+            if line is not self.line:
+                self._open_kept()
+        if line is self.line:
+            self._cut(was_open, reason, now)
+
+    def _cut(self, was_open: bool, reason: str, now: float) -> None:
+        """Take in that the client has no connection."""
         self.redial.ended(reason, now)
         self.outbox.cut(f"the connection was cut ({reason})")
         self.registry.cut()
-        self.kept.cut()
-        self.kept_view.cut()
         if was_open and not self.is_over:
             self.calls.tell(self.settings.callbacks.on_disconnected, reason)
-        if self._gave_up is not None:
-            self.close(self._gave_up)
+        if self.line.gave_up is not None:
+            self.close(self.line.gave_up)
         elif self._drain is not None and not self.outbox.held:
             self._drained()
         elif was_open and not self.is_over:
             self.notices.append(f"connection lost: {reason}")
 
+    # --- the way to another router -------------------------------------------------------------------------------
+
+    def take_dial(self) -> tuple[Endpoint, float] | None:
+        """Return an address to dial beside the connection that there is, once, and the seconds to wait before."""
+        return None if self.handover is None or self.is_over else self.handover.take_dial()
+
+    def move_connected(self, address: Endpoint, now: float) -> Line | None:
+        """Greet over a new connection to `address`, which `take_dial` gave; None: it is not needed any more."""
+        if self.handover is None or not self.handover.awaits(address) or self.is_over:
+            return None
+        line = Line(self, self._random_bytes, now)
+        self.handover.connected(line)
+        line.greet()
+        return line
+
+    def move_failed(self, address: Endpoint) -> None:
+        """Take in that `address`, which `take_dial` gave, could not be dialled."""
+        if self.handover is not None and self.handover.awaits(address):
+            self.handover.failed()
+
+    def moved(self, line: Line) -> None:
+        assert self.handover is not None  # noqa: S101 - it calls this
+        self.line = line
+        self.router = line.router
+        self.redial.moved(self.handover.address, line.now)
+        self.notices.append(f"moved to router {shown(line.router)}")
+        self.calls.tell(self.settings.callbacks.on_connected, self.router)
+
+    def may_leave(self, old: Line) -> bool:
+        if self._kept_line is old and self.kept.is_idle and not self.kept_view.awaits_answer:
+            self._kept_line = self.line
+            self._open_kept()
+        return self._kept_line is not old
+
+    def _open_kept(self) -> None:
+        if self.line.is_greeted:
+            self.kept.opened(self.line.frame_bytes_max, is_known=self.line.has_keeps)
+            self.kept_view.opened(is_known=self.line.has_kept_view)
+
+    def _look(self, now: float) -> None:
+        """Go on with a handover, and begin the one that was put off meanwhile."""
+        if self.handover is not None:
+            self.handover.look(now)
+            if self.handover.step is Step.OVER:
+                self.handover = None
+        if self.handover is None and self._sent_away is not None:
+            self._go(self._sent_away)
+            self._sent_away = None
+
+    def _go(self, body: GoAway) -> None:
+        addresses = self.redial.elsewhere(body.addresses)
+        if addresses and self._drain is None and not self.is_over and self.line.is_greeted:
+            self.notices.append(f"the router sends its clients away: {shown(body.reason)}")
+            self.handover = Handover(self, self.settings.name, self.line, addresses, self._random)
+
+    def _stay(self) -> None:
+        """End a handover, as the client ends."""
+        if self.handover is not None:
+            self.handover.give_up()
+            self.handover = None
+
     # --- frames --------------------------------------------------------------------------------------------------
 
-    def _deliver_walked(self, data: bytes) -> bytes | memoryview:
+    def let_in(self, line: Line) -> None:
+        if line is not self.line:
+            if self.handover is not None and line is self.handover.new:
+                self.handover.let_in()
+            return
+        self.router = line.router
+        self.redial.opened(line.now)
+        self.outbox.opened(line.frame_bytes_max, line.newest, has_keeps=line.has_keeps, router=line.router)
+        self.registry.opened(line.frame_bytes_max, has_groups=line.has_groups)
+        if self._kept_line.is_closed or self._kept_line is line:
+            self._kept_line = line
+            self._open_kept()
+        self.calls.tell(self.settings.callbacks.on_connected, self.router)
+        settle(self._opened)
+
+    def walked(self, line: Line, data: bytes) -> bytes | memoryview:  # noqa: ARG002
         """Deliver the frames in `data` that need nothing special, up to the first other one; return what is left of the
         stream."""
-        data = self._reader.take_rest() + data
+        if self.handover is not None:
+            return data
         ends, ids, positions = self._walker.walk(data)
         if not ends:
             return data
@@ -291,84 +351,43 @@ class ClientCore:
         count = self.registry.deliver_run(frames, ids, positions)
         return memoryview(data)[ends[count - 1] if count else 0 :]
 
-    def _deliver(self, frame: bytes) -> None:
-        try:
-            message = Message(frame)
-        except FrameError as error:
-            if is_fatal(error.code):
-                raise
-            self._tell(error)
-            return
+    def deliver(self, line: Line, message: Message) -> None:
         self._has_kept = True  # perhaps
-        self.registry.deliver(message)
+        if self.handover is not None and not self.registry.is_attached(message.matched):
+            self.handover.deliver(line, message)
+        elif line is self.line or line is self._kept_line:
+            self.registry.deliver(message)
 
-    def _control(self, frame: bytes) -> None:
-        body = decode(frame)
-        kind = kind_of(body)
-        self._session.received(kind)
-        _HANDLERS[type(body)](self, body)
+    def control(self, line: Line, body: Frame) -> None:
+        _HANDLERS[type(body)](self, line, body)
 
-    def _welcome(self, welcome: Welcome) -> None:
-        if not SPOKEN.low <= welcome.version <= SPOKEN.high:
-            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
-        self.router = welcome.name
-        self._has_groups = GROUPS in welcome.capabilities
-        self._has_keeps = KEPT in welcome.capabilities
-        self._has_kept_view = KEPT_VIEW in welcome.capabilities
-        self._frame_bytes_max = welcome.frame_bytes_max
-        self._liveness.peer_holds(welcome.hold_ms / 1000)
-        token = self.settings.token
-        if token is not None and AuthMethod.TOKEN in welcome.methods:
-            self._send(Auth(AuthMethod.TOKEN, token))
-        elif AuthMethod.NONE in welcome.methods:
-            self._send(Auth(AuthMethod.NONE, b""))
-        else:
-            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that clients do not have"
-            self._gave_up = NotAdmitted(f'router "{welcome.name}" asks for {wants}')
-            self._end_connection(str(self._gave_up))
+    def tell(self, sentence: str) -> None:
+        self.notices.append(sentence)
 
-    def _authenticated(self, body: Authenticated) -> None:
-        if body.number != stable_number(self.settings.name):
-            raise FrameError(ErrorCode.MALFORMED, f"{body.number} is not the number of {self.settings.name!r}")
-        self._reader.authenticated()
-        self._is_greeted = True
-        self.redial.opened(self._now)
-        self.outbox.opened(self._frame_bytes_max, body.newest, has_keeps=self._has_keeps, router=self.router)
-        self.registry.opened(self._frame_bytes_max, has_groups=self._has_groups)
-        self.kept.opened(self._frame_bytes_max, is_known=self._has_keeps)
-        self.kept_view.opened(is_known=self._has_kept_view)
-        self.calls.tell(self.settings.callbacks.on_connected, self.router)
-        settle(self._opened)
-
-    def _error(self, error: Error) -> None:
-        sentence = f"the router says: {shown(error.text)} (error {error.code})"
-        if not self._is_greeted and error.code in _GIVE_UP:
-            self._gave_up = NotAdmitted(sentence)
-        # Coming back would only throw out the connection that came under this client's name, or fail with a token that
-        # is gone.
-        if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
-            self._gave_up = NotAdmitted(sentence)
-        if error.fatal or not self._is_greeted:
-            self._end_connection(sentence)
-        else:
-            self.notices.append(sentence)
-
-    def _ping(self, ping: Ping) -> None:
-        self._send(Pong(ping.token))
-
-    def _pong(self, pong: Pong) -> None:
+    def _pong(self, line: Line, pong: Pong) -> None:
         if pong.unix_us:
             self.clock_ahead_us = self._unix_us() - pong.unix_us
         if pong.token == _BARRIER_TOKEN and self._barrier is _Barrier.SENT:
             self._barrier = _Barrier.BACK
+        if self.handover is not None:
+            self.handover.ponged(line, pong)
 
-    def _drain_of_router(self, drain: Drain) -> None:
+    def _drain_of_router(self, line: Line, drain: Drain) -> None:
         """Take in that the router leaves: what has no answer yet may get one, new messages wait for the next
         connection."""
-        self.notices.append(f"the router drains: {shown(drain.reason)}")
-        self.outbox.pause()
+        if line is self.line:
+            self.notices.append(f"the router drains: {shown(drain.reason)}")
+        if line.outbox is not None:
+            self.outbox.pause()
 
-    def _ack(self, ack: Ack) -> None:
+    def _go_away(self, line: Line, body: GoAway) -> None:
+        """Take in that the router wants this client to be elsewhere soon."""
+        if line is self.line:
+            self._sent_away = body
+
+    def _ack(self, line: Line, ack: Ack) -> None:
+        if self.handover is not None and self.handover.answered(line, ack):
+            return
         if ack.of is AckOf.PUBLISH:
             self.outbox.answer(ack)
             self.trails.refused(ack.refusals)
@@ -380,52 +399,56 @@ class ClientCore:
         else:
             self.kept.answer(ack)
 
-    def _credit(self, credit: Credit) -> None:
-        self.outbox.grant(credit)
+    def _credit(self, line: Line, credit: Credit) -> None:
+        line.credit = credit
+        if line.outbox is not None:
+            self.outbox.grant(credit)
 
-    def _lost(self, lost: Lost) -> None:
-        self.registry.lost(lost)
+    def _lost(self, line: Line, lost: Lost) -> None:
+        if self.handover is not None and line is self.handover.new:
+            self.handover.lost(lost)
+        else:
+            self.registry.lost(lost)
 
-    def _keeps_listed(self, listed: KeepsListed) -> None:
+    def _keeps_listed(self, line: Line, listed: KeepsListed) -> None:  # noqa: ARG002
         self.kept_view.listed(listed)
 
-    def _replay_ended(self, end: ReplayEnd) -> None:
+    def _replay_ended(self, line: Line, end: ReplayEnd) -> None:  # noqa: ARG002
         self.kept.replay_ended(end)
 
-    def _report(self, report: Report) -> None:
+    def _report(self, line: Line, report: Report) -> None:  # noqa: ARG002
         self.trails.report(report)
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float) -> None:
-        self._session = Session(CLIENT_CONNECTION, is_connector=True)
-        self._reader = FrameReader()
-        self._liveness = Liveness(self.settings.hold_s, now)
-        self._now = now
-        self._frame_bytes_max = FRAME_BYTES_MAX
-        self._has_groups = self._has_keeps = self._has_kept_view = self._has_kept = False
-        self._is_greeted = False
-        self._ending = ""
-        self._gave_up = None
-        self.wants_close = False
+        has_kept = self._kept_line is self.line
+        self.line = Line(self, self._random_bytes, now)
+        self.line.publish_for(self.outbox)
+        if has_kept:
+            self._kept_line = self.line
+        self._has_kept = False
+        self._sent_away = None
 
     def _send(self, body: Body) -> None:
-        self._session.sent(kind_of(body))
-        self.outbox.send(body)
+        self.line.send(body)
+
+    def _send_kept(self, body: Body) -> None:
+        self._kept_line.send(body)
 
     def _go_on_draining(self) -> None:
         """Take the next step of a drain: first everything is published; then subscriptions end; then a PING: its answer
         says that the router has read all."""
         if self.outbox.held or self.outbox.unanswered or self.kept_view.awaits_answer:
             return
-        if not self._is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
+        if not self.line.is_greeted or (self._barrier is _Barrier.BACK and not self._awaits_ends):
             self._drained()
         elif self._barrier is _Barrier.NOT_SENT:
             self._barrier = _Barrier.SENT
-            self._send(Drain(self._grace_ms, ""))
+            self.line.send(Drain(self._grace_ms, ""))
             self.registry.end_all()
             self.kept.detach_all()
-            self._send(Ping(_BARRIER_TOKEN))
+            self.line.send(Ping(_BARRIER_TOKEN))
 
     @property
     def _awaits_ends(self) -> bool:
@@ -436,29 +459,11 @@ class ClientCore:
         settle(self._drain)
         self._drain = None
 
-    def _broken(self, error: FrameError) -> None:
-        """Tell the router that it broke the rules, and end the connection."""
-        if self._session.state is not SessionState.CLOSED:
-            self._tell(error)
-        self._end_connection(f"the router broke the rules: {error.problem}")
-
-    def _tell(self, error: FrameError) -> None:
-        text = error.problem.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
-        fatal = is_fatal(error.code) or not self._is_greeted
-        self._send(Error(error.code, text, 0, fatal))
-
-    def _end_connection(self, reason: str) -> None:
-        self._ending = self._ending or reason
-        self.wants_close = True
-
 
 _HANDLERS: Final[dict[type, Callable[..., None]]] = {
-    Welcome: ClientCore._welcome,
-    Authenticated: ClientCore._authenticated,
-    Error: ClientCore._error,
-    Ping: ClientCore._ping,
     Pong: ClientCore._pong,
     Drain: ClientCore._drain_of_router,
+    GoAway: ClientCore._go_away,
     Ack: ClientCore._ack,
     Credit: ClientCore._credit,
     Lost: ClientCore._lost,

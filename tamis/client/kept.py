@@ -69,6 +69,11 @@ class KeptCore:
     def awaits_answer(self) -> bool:
         return bool(self._asked)
 
+    @property
+    def is_idle(self) -> bool:
+        """Is nothing attached, and nothing asked that has no answer?"""
+        return not (self._asked or self._attached)
+
     # --- commands of the user ------------------------------------------------------------------------------------
 
     def keep(self, keep: Keep, waiter: Waiter) -> None:

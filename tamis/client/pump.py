@@ -2,6 +2,7 @@
 
 Law: output goes to the transport once a turn of the loop, or at FLUSH_BYTES; while the transport has enough, the output
 stays in the core, which then holds messages back. This works on any asyncio loop; uvloop is quick, and not required.
+There is one wire for each line of the core: two while the client moves to another router.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from tamis.client.address import Endpoint
 from tamis.client.clock import new_core
 from tamis.client.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
+from tamis.client.line import Line
 from tamis.client.settings import Settings
 
 _log = logging.getLogger("tamis.client")
@@ -29,12 +32,9 @@ class Pump:
         self.core = new_core(settings, self.opened)
         self._settings = settings
         self._patient_until = self._loop.time() + settings.patience_s
-        self._transport: asyncio.Transport | None = None
-        self._may_write = False
-        self._is_reading = True
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = math.inf
+        self._wires: list[_Wire] = []
         self.flush_due = False
+        self._moving: asyncio.Task[None] | None = None
         self._task = self._loop.create_task(self._run(), name="tamis client")
 
     # --- what the client asks for --------------------------------------------------------------------------------
@@ -46,45 +46,33 @@ class Pump:
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Hand the output over, as long as the transport takes more; close the transport if the core says so."""
+        """Hand the output over, as long as the transports take more; close those that the core does not need."""
         self.flush_due = False
-        core, transport = self.core, self._transport
-        if transport is None or transport.is_closing():
-            return
-        while (self._may_write or core.wants_close) and (output := core.take_output(self._loop.time())):
-            transport.write(output)
-        if core.wants_close:
-            transport.close()
-            self._set_timer(self._loop.time() + CLOSE_S, transport.abort)
-        else:
-            self.regulate()
+        for wire in self._wires:
+            wire.flush()
+        dial = self.core.take_dial()
+        if dial is not None:
+            self._moving = self._loop.create_task(self._move(*dial), name="tamis client moves")
 
     def regulate(self) -> None:
         """Begin or stop reading, as an inbox or a waiting call has changed."""
-        if self._transport is None or self._transport.is_closing():
-            return
-        may_read = self.core.may_read(self._loop.time())
-        if may_read is not self._is_reading:
-            self._is_reading = may_read
-            if may_read:
-                self._transport.resume_reading()
-            else:
-                self._transport.pause_reading()
-        if self.core.deadline < self._timer_at:
-            self._set_timer(self.core.deadline, self._on_time)
+        for wire in self._wires:
+            wire.regulate()
 
     async def stop(self, grace_s: float) -> None:
         """Close the connection: within `grace_s` what is written is sent, then it is cut."""
         self.core.close()
         self.flush()
-        if self._transport is None:
+        if self._moving is not None:
+            self._moving.cancel()
+        if not self._wires:
             self._task.cancel()
         try:
             async with asyncio.timeout(grace_s):
                 await asyncio.wait([self._task])
         except TimeoutError:
-            if self._transport is not None:
-                self._transport.abort()
+            for wire in self._wires:
+                wire.transport.abort()
             await asyncio.wait([self._task])
         if not self._task.cancelled():
             self._task.result()
@@ -98,58 +86,113 @@ class Pump:
                 address, pause_s = core.redial.next()
                 await asyncio.sleep(pause_s)
                 await self._connection(address)
-                self._take_notices()
+                await self._others()
+                self.take_notices()
                 if not self.opened.done() and core.redial.rounds and self._loop.time() >= self._patient_until:
                     core.close(nobody_answered(core))
+            await self._others()
         finally:
             core.close()  # also if this task is cancelled, or the loop ends: no call waits for ever
+            if self._moving is not None:
+                self._moving.cancel()
 
     async def _connection(self, address: Endpoint) -> None:
         try:
             async with asyncio.timeout(DIAL_S):
-                wire = await self._dial(address)
+                wire = await self._dial(address, self.core.connected)
         except OSError as error:  # TimeoutError and ssl.SSLError are such
             self.core.cut(reason_of(error), self._loop.time())
             return
         await wire.ended
 
-    async def _dial(self, address: Endpoint) -> _Callbacks:
-        def wire() -> _Callbacks:
-            return _Callbacks(self, self._loop.create_future())
+    async def _others(self) -> None:
+        """Wait until the connection has ended that the client has moved to, if it has; when the client is over, until
+        all have."""
+        core = self.core
+        while left := [wire for wire in self._wires if core.is_over or wire.line is core.line]:
+            await left[0].ended
+
+    async def _move(self, address: Endpoint, pause_s: float) -> None:
+        """Dial another router, beside the connection that there is."""
+        try:
+            await asyncio.sleep(pause_s)
+            async with asyncio.timeout(DIAL_S):
+                await self._dial(address, partial(self.core.move_connected, address))
+        except OSError:
+            self.core.move_failed(address)
+            self.written()
+
+    async def _dial(self, address: Endpoint, greet: Callable[[float], Line | None]) -> _Wire:
+        def wire() -> _Wire:
+            return _Wire(self, self._loop, greet)
 
         if address.path:
             return (await self._loop.create_unix_connection(wire, address.path))[1]
         tls = tls_of(self._settings, address)
         return (await self._loop.create_connection(wire, address.host, address.port, ssl=tls))[1]
 
-    def _connected(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
+    def opened_wire(self, wire: _Wire) -> None:
+        self._wires.append(wire)
+        self.flush()
+
+    def ended_wire(self, wire: _Wire) -> None:
+        self._wires.remove(wire)
+        self.flush()
+
+    def take_notices(self) -> None:
+        while self.core.notices:
+            _log.warning("%s: %s", self._settings.name, self.core.notices.popleft())
+        self.core.calls.run()
+
+
+class _Wire(asyncio.Protocol):
+    """The connection of one line; `ended` is settled when it is over."""
+
+    transport: asyncio.Transport
+    line: Line
+
+    def __init__(self, pump: Pump, loop: asyncio.AbstractEventLoop, greet: Callable[[float], Line | None]) -> None:
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self._pump = pump
+        self._core = pump.core
+        self._loop = loop
+        self._greet = greet
+        self._has_line = False
         self._may_write = self._is_reading = True
-        self.core.connected(self._loop.time())
+        self._timer: asyncio.TimerHandle | None = None
         self._timer_at = math.inf
-        self.flush()
 
-    def _received(self, data: bytes) -> None:
-        self.core.receive(data, self._loop.time())
-        if self.core.has_news:
-            self._take_notices()
-        self.flush()
+    def flush(self) -> None:
+        """Hand the output over, as long as the transport takes more; close the transport if the core says so."""
+        core, line, transport = self._core, self.line, self.transport
+        if transport.is_closing():
+            return
+        while (self._may_write or line.wants_close) and (output := core.take_output(self._loop.time(), line)):
+            transport.write(output)
+        if line.wants_close:
+            transport.close()
+            self._set_timer(self._loop.time() + CLOSE_S, transport.abort)
+        else:
+            self.regulate()
 
-    def _writable(self, may_write: bool) -> None:
-        self._may_write = may_write
-        if may_write:
-            self.flush()
-
-    def _lost(self, error: Exception | None) -> None:
-        self._transport = None
-        if self._timer is not None:
-            self._timer.cancel()
-        self.core.cut(reason_of(error), self._loop.time())
+    def regulate(self) -> None:
+        if self.transport.is_closing():
+            return
+        may_read = self._core.may_read(self._loop.time(), self.line)
+        if may_read is not self._is_reading:
+            self._is_reading = may_read
+            if may_read:
+                self.transport.resume_reading()
+            else:
+                self.transport.pause_reading()
+        deadline = self._core.deadline_of(self.line)
+        if deadline < self._timer_at:
+            self._set_timer(deadline, self._on_time)
 
     def _on_time(self) -> None:
         self._timer_at = math.inf
-        self.core.tick(self._loop.time())
-        self.flush()
+        self._core.tick(self._loop.time(), self.line)
+        self._pump.flush()
 
     def _set_timer(self, at: float, action: Callable[[], object]) -> None:
         """Set the one timer there is. Traffic moves the deadline later, which is seen when the timer goes off."""
@@ -158,32 +201,35 @@ class Pump:
         self._timer_at = at
         self._timer = self._loop.call_at(at, action)
 
-    def _take_notices(self) -> None:
-        while self.core.notices:
-            _log.warning("%s: %s", self._settings.name, self.core.notices.popleft())
-        self.core.calls.run()
-
-
-class _Callbacks(asyncio.Protocol):
-    """The callbacks of one connection; `ended` is settled when it is over."""
-
-    def __init__(self, pump: Pump, ended: asyncio.Future[None]) -> None:
-        self._pump = pump
-        self.ended = ended
+    # --- as asyncio calls it
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._pump._connected(cast("asyncio.Transport", transport))
+        self.transport = cast("asyncio.Transport", transport)
+        line = self._greet(self._loop.time())
+        if line is None:
+            self.transport.abort()
+            return
+        self.line, self._has_line = line, True
+        self._pump.opened_wire(self)
 
     def data_received(self, data: bytes) -> None:
-        self._pump._received(data)
+        self._core.receive(data, self._loop.time(), self.line)
+        if self._core.has_news:
+            self._pump.take_notices()
+        self._pump.flush()
 
     def pause_writing(self) -> None:
-        self._pump._writable(False)
+        self._may_write = False
 
     def resume_writing(self) -> None:
-        self._pump._writable(True)
+        self._may_write = True
+        self._pump.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._pump._lost(exc)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._has_line:
+            self._core.cut(reason_of(exc), self._loop.time(), self.line)
+            self._pump.ended_wire(self)
         if not self.ended.done():
             self.ended.set_result(None)

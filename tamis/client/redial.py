@@ -8,10 +8,11 @@ again before they have lasted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from tamis.client.address import Endpoint
+from tamis.client.address import Endpoint, parse_address
+from tamis.protocol.errors import Refused
 
 PAUSE_S_MIN: Final = 0.05
 REDIAL_S: Final = 2.0
@@ -34,6 +35,7 @@ class Redial:
         self._pause_s = 0.0
         self._unsteady = 0  # connections in a row that did not last
         self._opened_at: float | None = None
+        self._moved_to: Endpoint | None = None  # where the connection is that was not dialled by `next`
         self.failures: dict[Endpoint, str] = {}
         """Address -> why it failed at its last try since a connection was open."""
         self.rounds = 0
@@ -46,8 +48,24 @@ class Redial:
 
     @property
     def address(self) -> Endpoint:
-        """The address of `next`: that of the connection, while there is one."""
-        return self._addresses[self._next]
+        """The address of the connection, while there is one; otherwise that of `next`."""
+        return self._moved_to or self._addresses[self._next]
+
+    def elsewhere(self, told: Sequence[str]) -> list[Endpoint]:
+        """Return where else the client may go. Its own addresses come first, of these the ones that the router has
+        told; others that it has told follow, in any order, unless TLS would be lost on the way. A client of one address
+        goes nowhere."""
+        here, own = self.address, list(self._addresses)
+        others = [address for text in told if (address := _parsed(text)) is not None]
+        others = [address for address in others if address.is_encrypted or not here.is_encrypted]
+        mine = sorted((address for address in own if address != here), key=lambda address: address not in others)
+        rest = [address for address in dict.fromkeys(others) if address not in own and address != here]
+        return mine + sorted(rest, key=lambda _: self._random()) if len(own) > 1 else []
+
+    def moved(self, address: Endpoint, now: float) -> None:
+        """Take in that the connection is one to `address` from here on."""
+        self._moved_to = address
+        self.opened(now)
 
     def opened(self, now: float) -> None:
         self._opened_at = now
@@ -62,7 +80,7 @@ class Redial:
             self._unsteady = 0 if now - self._opened_at >= STEADY_S else min(self._unsteady + 1, _DOUBLINGS_MAX)
             self._pause_s = min(PAUSE_S_MIN * 2 ** max(0, self._unsteady - 1), self._pause_s_max)
             self._next = 0
-        self._opened_at = None
+        self._opened_at = self._moved_to = None
 
     def _failed(self, reason: str) -> None:
         self.failures[self._addresses[self._next]] = reason
@@ -73,3 +91,12 @@ class Redial:
 
     def _longer(self) -> float:
         return min(max(PAUSE_S_MIN, 2 * self._pause_s), self._pause_s_max)
+
+
+def _parsed(text: str) -> Endpoint | None:
+    """Return an address of TCP that a router has told; None where it makes no sense here."""
+    try:
+        address = parse_address(text)
+    except Refused:
+        return None
+    return None if address.path else address

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Final, Protocol
 
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason, gap_of
@@ -33,9 +34,11 @@ from tamis.client.wanted import (
 )
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import FRAME_BYTES_MAX
-from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Refusal, Subscribe, SubscriptionItem, Unsubscribe
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Refusal, Subscribe, SubscriptionItem, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
 from tamis.protocol.wire.frames import Body
+
+NO_GROUPS: Final = "this router has no groups: it is of an earlier version"
 
 
 @dataclass(slots=True)
@@ -44,6 +47,51 @@ class _Request:
 
     of: AckOf
     due: set[int]
+
+
+class Asking(Protocol):
+    """A connection over which subscriptions are asked for."""
+
+    frame_bytes_max: int
+    has_groups: bool
+
+    def send(self, body: Body) -> None: ...
+
+
+class Elsewhere(Protocol):
+    """Another router that is about to become this client's, and has the same subscriptions."""
+
+    def asked(self, wanted: Wishes) -> None: ...
+
+    def ended(self, ids: Sequence[int]) -> None: ...
+
+
+class AskedElsewhere:
+    """What another router was asked for, and what it has answered."""
+
+    def __init__(self) -> None:
+        self.due: dict[int, set[int]] = {}
+        """By number of the request: the ids without an answer."""
+        self.refusals: dict[int, Refusal] = {}
+
+    def answer(self, ack: Ack) -> None:
+        due = self.due.get(ack.request, set())
+        refused = {refusal.number: refusal for refusal in ack.refusals}
+        answered = set(_answered(ack, refused, due))
+        self.refusals.update((id_, refused[id_]) for id_ in answered & refused.keys())
+        self.due[ack.request] = due - answered
+        self._tidy()
+
+    def forget(self, ids: Iterable[int]) -> None:
+        """Wait for no answer about these ids."""
+        for due in self.due.values():
+            due.difference_update(ids)
+        for id_ in ids:
+            self.refusals.pop(id_, None)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        self.due = {number: ids for number, ids in self.due.items() if ids}
 
 
 class Registry:
@@ -75,6 +123,7 @@ class Registry:
         self._returning: dict[int, Wishes] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
         self._has_groups = False
+        self.elsewhere: Elsewhere | None = None
 
     # --- commands of the user ------------------------------------------------------------------------------------
 
@@ -99,6 +148,8 @@ class Registry:
             self._inboxes[id_] = wanted.inbox
         if self._frame_bytes_max:
             self._ask([wanted])
+        if self.elsewhere is not None:
+            self.elsewhere.asked(wanted)
         return wanted
 
     def end(self, wanted: Wishes, waiter: Waiter | None, *, keep: bool = False) -> None:
@@ -121,6 +172,8 @@ class Registry:
         wanted.due = set(held)
         for ids in id_batches(held):
             self._send(Unsubscribe(self._request(AckOf.UNSUBSCRIBE, ids), ids))
+        if self.elsewhere is not None:
+            self.elsewhere.ended(held)
 
     def end_all(self) -> None:
         """End all subscriptions, as in a drain: take what arrives until the router has answered."""
@@ -147,6 +200,76 @@ class Registry:
     @property
     def awaits_answer(self) -> bool:
         return bool(self._requests)
+
+    # --- for a handover, while two routers have the subscriptions ----------------------------------------------------
+
+    def next_request(self) -> int:
+        return next(self._request_numbers)
+
+    def wanting(self, ids: Iterable[int]) -> set[Wishes]:
+        """Return the subscriptions that still take what comes for these ids."""
+        return {self._wanted[id_] for id_ in ids if id_ in self._inboxes and id_ in self._wanted}
+
+    def told_of(self, lost: Lost) -> set[Wishes]:
+        """Return the subscriptions that a loss concerns: all of them, where the router does not say which."""
+        return self.wanting(lost.subscriptions or tuple(self._inboxes))
+
+    def hand(self, wanted: Wishes, item: Message | Gap) -> None:
+        """Give an item to one subscription, if it still takes any."""
+        if not self._takes(wanted):
+            return
+        if self._returning:
+            self._come_back(wanted.ids)
+        if isinstance(item, Gap):
+            wanted.inbox.put_gap(item)
+            self._tell(item)
+        else:
+            wanted.inbox.put(item)
+
+    def _takes(self, wanted: Wishes) -> bool:
+        return any(self._inboxes.get(id_) is wanted.inbox for id_ in wanted.ids)
+
+    def is_attached(self, ids: Iterable[int]) -> bool:
+        """Return whether one of these ids is that of an attachment."""
+        return not self._attachments.isdisjoint(ids)
+
+    def ask_at(self, line: Asking, wanted: Iterable[Wishes], asked: AskedElsewhere) -> None:
+        """Ask another router, too, and for its answer once every router within reach knows of them; note in `asked`
+        what was asked."""
+        for options, batch in _asked_together(wanted, line.frame_bytes_max):
+            ids = {subscription.id for subscription in batch}
+            number = self.next_request()
+            try:
+                if options.group and not line.has_groups:
+                    raise Refused(NO_GROUPS)
+                line.send(
+                    Subscribe(number, batch, options.own_messages, Reach.NETWORK, durable=False, group=options.group)
+                )
+                asked.due[number] = ids
+            except Refused as error:
+                code = RefusalCode.NOT_ALLOWED if options.group and not line.has_groups else RefusalCode.TOO_LARGE
+                asked.refusals.update((id_, Refusal(id_, code, str(error))) for id_ in ids)
+
+    def move(self, line: Asking, asked: AskedElsewhere, *, is_cut: bool) -> None:
+        """Take in that the router of `line` is this client's, which has `asked`; `is_cut`: what was on its way by the
+        one before is lost."""
+        if is_cut:
+            self.cut()
+        self._frame_bytes_max, self._has_groups = line.frame_bytes_max, line.has_groups
+        self._requests = {number: _Request(AckOf.SUBSCRIBE, ids) for number, ids in asked.due.items()}
+        due = {id_ for ids in asked.due.values() for id_ in ids}
+        for wanted in self.all():
+            wanted.due = due & set(wanted.ids)
+            wanted.refusals = {id_: asked.refusals[id_] for id_ in wanted.ids if id_ in asked.refusals}
+            if not wanted.due:
+                self._answered_for(wanted)
+
+    def expect_gaps(self, ids: Iterable[int]) -> None:
+        """Tell a Gap: what the router before had for these ids is lost."""
+        for wanted in self.wanting(ids):
+            self._expect_gap(wanted)
+            self._tell_gap(wanted)
+            wanted.missing_since_s = None
 
     # --- what the connection does --------------------------------------------------------------------------------
 
@@ -246,32 +369,28 @@ class Registry:
     # --- steps ---------------------------------------------------------------------------------------------------
 
     def _ask(self, wanted: Iterable[Wishes]) -> None:
-        by_options: dict[SubscribeOptions, list[SubscriptionItem]] = {}
+        wanted = list(wanted)
         for each in wanted:
             each.due = set(each.ids)
-            by_options.setdefault(each.options, []).extend(each.subscriptions)
-        for options, subscriptions in by_options.items():
+        for options, batch in _asked_together(wanted, self._frame_bytes_max):
             if options.group and not self._has_groups:
-                self._refuse_group(subscriptions)
+                self._refuse_group(batch)
                 continue
-            for batch in batches(subscriptions, self._frame_bytes_max):
-                number = self._request(AckOf.SUBSCRIBE, [subscription.id for subscription in batch])
-                try:
-                    self._send(
-                        Subscribe(number, batch, options.own_messages, options.wait, durable=False, group=options.group)
-                    )
-                except Refused as error:  # a single predicate, longer than the frames this router takes
-                    del self._requests[number]
-                    too_large = Refusal(batch[0].id, RefusalCode.TOO_LARGE, str(error))
-                    self._answer_one(batch[0].id, too_large, AckOf.SUBSCRIBE)
+            number = self._request(AckOf.SUBSCRIBE, [subscription.id for subscription in batch])
+            try:
+                self._send(
+                    Subscribe(number, batch, options.own_messages, options.wait, durable=False, group=options.group)
+                )
+            except Refused as error:  # a single predicate, longer than the frames this router takes
+                del self._requests[number]
+                too_large = Refusal(batch[0].id, RefusalCode.TOO_LARGE, str(error))
+                self._answer_one(batch[0].id, too_large, AckOf.SUBSCRIBE)
 
     def _refuse_group(self, subscriptions: Iterable[SubscriptionItem]) -> None:
         """Refuse what this router would take as no group at all, and so give to every member."""
         for subscription in subscriptions:
-            reason = "this router has no groups: it is of an earlier version"
-            self._answer_one(
-                subscription.id, Refusal(subscription.id, RefusalCode.NOT_ALLOWED, reason), AckOf.SUBSCRIBE
-            )
+            refusal = Refusal(subscription.id, RefusalCode.NOT_ALLOWED, NO_GROUPS)
+            self._answer_one(subscription.id, refusal, AckOf.SUBSCRIBE)
 
     def _request(self, of: AckOf, ids: Iterable[int]) -> int:
         number = next(self._request_numbers)
@@ -359,6 +478,18 @@ class Registry:
         most = self._frame_bytes_max or FRAME_BYTES_MAX
         if (size := subscription_bytes(subscription)) > most // 2:
             raise Refused(f"a predicate takes at most {most // 2} bytes when packed, this one {size}")
+
+
+def _asked_together(
+    wanted: Iterable[Wishes], frame_bytes_max: int
+) -> Iterator[tuple[SubscribeOptions, tuple[SubscriptionItem, ...]]]:
+    """Give what one SUBSCRIBE can ask for, with the options that it has in common."""
+    by_options: dict[SubscribeOptions, list[SubscriptionItem]] = {}
+    for each in wanted:
+        by_options.setdefault(each.options, []).extend(each.subscriptions)
+    for options, subscriptions in by_options.items():
+        for batch in batches(subscriptions, frame_bytes_max):
+            yield options, batch
 
 
 def _answered(ack: Ack, refused: dict[int, Refusal], due: set[int]) -> Iterator[int]:

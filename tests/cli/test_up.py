@@ -156,6 +156,28 @@ def test_one_router_of_a_network(file, capsys) -> None:
 
 
 @pytest.mark.slow
+def test_all_routers_start_again_one_after_the_other(file, capsys) -> None:
+    assert main(["up", "--detach", file]) == 0
+    try:
+        before = StateFolder.of(file).read()
+        assert main(["restart", file]) == 2
+        assert main(["restart", file, "a", "--all"]) == 2
+        assert main(["restart", file, "a", "c"]) == 1
+        assert "it keeps no router 'c'; it keeps a, b" in capsys.readouterr().err
+        assert StateFolder.of(file).read().routers["a"].pid == before.routers["a"].pid, "nothing is done by halves"
+        assert main(["restart", file, "--all", "--json"]) == 0
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(line["router"], line["state"]) for line in lines] == [("a", "ready"), ("b", "ready")]
+        after = StateFolder.of(file).read()
+        assert all(after.routers[name].pid != before.routers[name].pid for name in "ab")
+        Path(file).write_text(Path(file).read_text().replace("unix:b-admin.sock", "unix:/nowhere/b.sock"))
+        assert main(["restart", file, "b", "a"]) == 1
+        assert capsys.readouterr().err.endswith("not restarted: a\n")
+    finally:
+        assert main(["down", file]) == 0
+
+
+@pytest.mark.slow
 def test_a_changed_file_takes_effect_router_by_router(file, capsys) -> None:
     """Limits change while routers run; a new link needs new starts; routers come and go."""
     assert main(["up", "--detach", file]) == 0

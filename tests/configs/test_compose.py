@@ -128,10 +128,11 @@ def test_compose_takes_every_example(file, tmp_path):
 
 def test_limits_follow_the_topology(tmp_path):
     topology = parse_topology(
-        "limits: {connections: 20, memory_bytes: 16777216, drain_ms: 1500}\nrouters: {A: {limits: {connections: 50}}}"
+        "limits: {connections: 20, memory_bytes: 16777216, drain_ms: 1500, handover_ms: 2s}\n"
+        "routers: {A: {limits: {connections: 50}}}"
     )
     made = yaml.safe_load(compose_files(topology, "x.yaml", tmp_path / "out.yml").compose)["services"]["a"]
-    assert (made["mem_limit"], made["stop_grace_period"]) == ("272m", "6s")
+    assert (made["mem_limit"], made["stop_grace_period"]) == ("272m", "8s")
     assert made["ulimits"]["nofile"] == {"soft": 306, "hard": 306}
     assert made["command"][-3:] == ["--id", "A", "--insecure"]
     assert "build" not in made

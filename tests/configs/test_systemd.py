@@ -73,6 +73,6 @@ def test_the_page_and_the_unit_speak_of_the_same_places(tmp_path, capsys):
 
 def test_the_unit_leaves_room_for_the_default_limits():
     keys = dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if "=" in line and line[0] != "#")
-    assert int(keys["TimeoutStopSec"]) * 1_000 > Limits().drain_ms
+    assert int(keys["TimeoutStopSec"]) * 1_000 > Limits().stop_ms
     assert int(keys["LimitNOFILE"]) > Limits().connections
     assert int(keys["MemoryMax"].removesuffix("G")) * 2**30 >= 2 * Limits().memory_bytes

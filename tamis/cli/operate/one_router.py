@@ -6,6 +6,7 @@ Law: the supervisor does it, so that it knows what it keeps; the other routers a
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,14 @@ def asked(what: str, file: str, router_id: str = "") -> dict[str, Any]:
     except TamisError as error:
         missing = "" if Path(file).exists() else "there is no such file, and "
         raise click.ClickException(f"{file}: {missing}{error}") from None
+
+
+def kept(file: str) -> Mapping[str, str]:
+    """Return the state of each router that the supervisor of `file` keeps now."""
+    with router_extra("routers"):
+        from tamis.router.supervisor.state import StateFolder
+    state = StateFolder.of(file).read()
+    return {} if state is None else {router_id: str(router.state) for router_id, router in state.routers.items()}
 
 
 def in_words(answer: dict[str, Any]) -> str:

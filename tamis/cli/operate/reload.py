@@ -8,13 +8,13 @@ time one router at most is away. What goes wrong ends it, and says which routers
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from tamis.cli.extras import router_extra
-from tamis.cli.operate.one_router import asked, in_words
+from tamis.cli.operate.one_router import asked, in_words, kept
 from tamis.cli.operate.own_router import file_or_own
 from tamis.cli.operate.startable import refuse_unstartable
 
@@ -66,8 +66,8 @@ def _machine(file: str) -> str | None:
         routers = load_topology(file).routers
     except ConfigError:
         return None  # its mistakes are told next
-    kept = [routers[name].machine for name in (state.routers if state else ()) if name in routers]
-    return kept[0] if kept else None
+    machines = [routers[name].machine for name in (state.routers if state else ()) if name in routers]
+    return machines[0] if machines else None
 
 
 def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
@@ -78,7 +78,7 @@ def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
     for router_id, form in changed["started"].items():
         yield {"router": router_id, "done": form["state"] == "ready", "what": f"started: {in_words(form)}"}
     settled, waiting = set(changed["started"]), {}
-    for router_id, state in _kept(file).items():
+    for router_id, state in kept(file).items():
         if router_id in settled:
             continue
         line, keys = _taken(file, router_id, state)
@@ -90,14 +90,6 @@ def _reload(file: str, with_restarts: bool) -> Iterator[dict[str, Any]]:
     for router_id, keys in waiting.items():
         settled.add(router_id)
         yield _restarted(file, router_id, keys, settled) | {"left": [name for name in waiting if name not in settled]}
-
-
-def _kept(file: str) -> Mapping[str, str]:
-    """The state of each router that the supervisor keeps now."""
-    from tamis.router.supervisor.state import StateFolder
-
-    state = StateFolder.of(file).read()
-    return {} if state is None else {router_id: str(router.state) for router_id, router in state.routers.items()}
 
 
 def _taken(file: str, router_id: str, state: str) -> tuple[dict[str, Any], list[str]]:

@@ -1,26 +1,57 @@
-"""`tamis restart`: one router of a network stops and starts again."""
+"""`tamis restart`: routers of a network stop and start again, one after the other.
+
+Law: at any time one router at most is away: the next one is stopped when the one before is ready and linked again.
+"""
 
 from __future__ import annotations
 
 import click
 
-from tamis.cli.operate.one_router import do
+from tamis.cli.operate.one_router import do, kept
+from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
-Example:
+Examples:
   $ tamis restart network.yaml b
   b: ready, process 4713, clients tamis://127.0.0.1:7401, admin http://127.0.0.1:7601
+  $ tamis restart network.yaml --all
 """
 
 
 @click.command("restart", epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.argument("router")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(file: str, router: str, as_json: bool) -> int:
-    """Stop one router of those that `tamis up FILE` keeps, and start it again.
+@click.argument("routers", metavar="[ROUTER]...", nargs=-1)
+@click.option("--all", "is_all", is_flag=True, help="All routers that are kept, in the order of FILE.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
+def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) -> int:
+    """Stop routers of those that `tamis up FILE` keeps, and start them again, one after the other.
 
-    It is stopped cleanly: clients are told, queues are flushed, and other routers go around it. It reads FILE when it
-    starts. One that was stopped or has failed is just started. The exit code is 0 once it is ready.
+    Each is stopped cleanly: clients that have another address move there and miss nothing, the others are told, queues
+    are flushed, and other routers go around it. It reads FILE when it starts. One that was stopped or has failed is
+    just started. The next one follows when it is ready and linked again; if it does not get there, the rest are left
+    as they are. The exit code is 0 once all are ready.
     """
-    return do("restart", file, router, as_json)
+    there = kept(file)
+    wanted = tuple(there) if is_all else tuple(dict.fromkeys(routers))
+    if not wanted or (is_all and routers):
+        raise click.UsageError("name the routers to restart, or give --all")
+    unknown = [router_id for router_id in wanted if there and router_id not in there]
+    if unknown:
+        names = ", ".join(there)
+        raise click.ClickException(f"{file}: it keeps no router {shown(unknown[0])!r}; it keeps {names}")
+    for place, router_id in enumerate(wanted, 1):
+        if do("restart", file, router_id, as_json) != 0 or not (place == len(wanted) or _is_linked(file)):
+            if left := wanted[place:]:
+                click.echo(f"not restarted: {', '.join(left)}", err=True)
+            return 1
+    return 0
+
+
+def _is_linked(file: str) -> bool:
+    """Wait until the routers that run are linked; return whether they are, and say what is missing."""
+    from tamis.cli.linked import wait_until_linked
+
+    missing = wait_until_linked(file, {router_id for router_id, state in kept(file).items() if state == "ready"})
+    for sentence in missing:
+        click.echo(sentence, err=True)
+    return not missing

@@ -130,6 +130,8 @@ def session_frames() -> dict[str, Frame]:
         "pong, with the time": session_bodies.Pong(5, 1_800_000_000_000_000),
         "drain": session_bodies.Drain(30_000, "upgrade"),
         "drain, at once": session_bodies.Drain(0, ""),
+        "go away": session_bodies.GoAway(5_000, ("tamis://oslo.example:7400", "tamis+tls://[::1]:7401"), "upgrade"),
+        "go away, anywhere": session_bodies.GoAway(0, (), ""),
     }
 
 

@@ -1,0 +1,279 @@
+"""One connection of a client, without its socket: the greeting, frames, signs of life, and its end.
+
+Law: what a frame means is the owner's to say; that it is whole, and the router's to send now, is looked at here. A line
+is used for one connection; the rules of the protocol that need no other line and no message are kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from tamis.client.errors import NotAdmitted
+from tamis.client.liveness import Liveness
+from tamis.client.message import Message
+from tamis.client.outbox import Outbox
+from tamis.client.settings import Settings
+from tamis.protocol.errors import FrameError
+from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
+from tamis.protocol.shown import shown
+from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Credit
+from tamis.protocol.wire.codes import ErrorCode, is_fatal
+from tamis.protocol.wire.frames import Body, Frame, decode, encode, kind_of
+from tamis.protocol.wire.header import KIND_OFFSET
+from tamis.protocol.wire.kinds import FrameKind
+from tamis.protocol.wire.numbers import stable_number
+from tamis.protocol.wire.reader import FrameReader
+from tamis.protocol.wire.session import CLIENT_CONNECTION, Session, SessionState
+from tamis.protocol.wire.session_bodies import (
+    MOVES,
+    Auth,
+    Authenticated,
+    AuthMethod,
+    Error,
+    Hello,
+    Ping,
+    Pong,
+    Role,
+    Welcome,
+)
+from tamis.protocol.wire.versions import SPOKEN
+
+_DELIVER: Final = int(FrameKind.DELIVER)
+_GIVE_UP: Final = frozenset({ErrorCode.AUTHENTICATION_FAILED, ErrorCode.VERSION_REFUSED})
+"""Errors of a greeting that another try does not mend."""
+_ALIVE_TOKEN: Final = 0
+
+
+class LineOwner(Protocol):
+    """What has the lines of a client."""
+
+    settings: Settings
+
+    def let_in(self, line: Line) -> None:
+        """Take in that the greeting of `line` is over."""
+
+    def walked(self, line: Line, data: bytes) -> bytes | memoryview:
+        """Deliver the messages that `data` begins with and that need nothing special; return what is left."""
+
+    def deliver(self, line: Line, message: Message) -> None: ...
+
+    def control(self, line: Line, body: Frame) -> None:
+        """Take in a frame that is neither of the greeting nor a sign of life."""
+
+    def tell(self, sentence: str) -> None:
+        """Put a sentence into the log."""
+
+
+class Line:
+    """One connection. It has frames of its own to send; those of `outbox`, too, while that publishes here."""
+
+    def __init__(self, owner: LineOwner, random_bytes: Callable[[int], bytes], now: float) -> None:
+        settings = owner.settings
+        self.now = now
+        """When the router was heard last."""
+        self.router = ""
+        self.frame_bytes_max = FRAME_BYTES_MAX
+        self.newest = 0
+        self.credit = Credit(0, 0)
+        """What the router lets this client publish in all."""
+        self.has_groups = self.has_keeps = self.has_kept_view = False
+        self.is_greeted = False
+        self.wants_close = False
+        self.ending = ""
+        """Why this client ends the connection itself; empty: it does not."""
+        self.gave_up: NotAdmitted | None = None
+        """Why no other connection would do better; None: one may."""
+        self.outbox: Outbox | None = None
+        self._output = bytearray()
+        self._owner = owner
+        self._settings = settings
+        self._random_bytes = random_bytes
+        self._reader = FrameReader()
+        self._session = Session(CLIENT_CONNECTION, is_connector=True)
+        self._liveness = Liveness(settings.hold_s, now)
+
+    # --- what goes -----------------------------------------------------------------------------------------------
+
+    def greet(self) -> None:
+        settings = self._settings
+        self.send(
+            Hello(
+                role=Role.CLIENT,
+                name=settings.name,
+                epoch=0,
+                nonce=self._random_bytes(NONCE_BYTES),
+                version_low=SPOKEN.low,
+                version_high=SPOKEN.high,
+                capabilities=(MOVES,) if len(settings.addresses) > 1 else (),
+                frame_bytes_max=FRAME_BYTES_MAX,
+                hold_ms=max(1, round(settings.hold_s * 1000)),
+                link_cost=0,
+            )
+        )
+
+    def send(self, body: Body) -> None:
+        self._session.sent(kind_of(body))
+        output = self._output if self.outbox is None else self.outbox.output
+        output += encode(body, self.frame_bytes_max)
+
+    def take_output(self, now: float) -> bytearray:
+        """Return what is to be sent now; the caller owns it."""
+        if self.outbox is not None:
+            output = self.outbox.taken()
+        else:
+            output, self._output = self._output, bytearray()
+        if output:
+            self._liveness.sent(now)
+        return output
+
+    def publish_for(self, outbox: Outbox) -> None:
+        """Let `outbox` send its messages here from now on, behind what waits."""
+        self.outbox = outbox
+        outbox.output, self._output = self._output, bytearray()
+
+    def leave_outbox(self) -> None:
+        """Let the outbox send its messages elsewhere; what it has put out still goes here."""
+        if self.outbox is not None:
+            self._output, self.outbox.output = self.outbox.output, bytearray()
+            self.outbox = None
+
+    # --- what comes ----------------------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        return self._session.state is SessionState.OPEN
+
+    @property
+    def is_closed(self) -> bool:
+        return self._session.state is SessionState.CLOSED
+
+    def receive(self, data: bytes, now: float) -> None:
+        """Take in `data` from the router."""
+        self._liveness.heard(now)
+        self.now = now
+        try:
+            self._reader.feed(self._owner.walked(self, self._reader.take_rest() + data) if self.is_open else data)
+            for frame in self._reader:
+                if frame[KIND_OFFSET] == _DELIVER:
+                    self._session.received(FrameKind.DELIVER)
+                    self._deliver(frame)
+                else:
+                    self._control(frame)
+                if self.wants_close:
+                    break
+        except FrameError as error:
+            self.broken(error)
+
+    def _deliver(self, frame: bytes) -> None:
+        try:
+            message = Message(frame)
+        except FrameError as error:
+            if is_fatal(error.code):
+                raise
+            self._tell(error)
+            return
+        self._owner.deliver(self, message)
+
+    def _control(self, frame: bytes) -> None:
+        body = decode(frame)
+        self._session.received(kind_of(body))
+        handler = _HANDLERS.get(type(body))
+        if handler is None:
+            self._owner.control(self, body)
+        else:
+            handler(self, body)
+
+    def _welcome(self, welcome: Welcome) -> None:
+        if not SPOKEN.low <= welcome.version <= SPOKEN.high:
+            raise FrameError(ErrorCode.VERSION_REFUSED, f"we speak {SPOKEN}, the router chose {welcome.version}")
+        self.router = welcome.name
+        self.has_groups = GROUPS in welcome.capabilities
+        self.has_keeps = KEPT in welcome.capabilities
+        self.has_kept_view = KEPT_VIEW in welcome.capabilities
+        self.frame_bytes_max = welcome.frame_bytes_max
+        self._liveness.peer_holds(welcome.hold_ms / 1000)
+        token = self._settings.token
+        if token is not None and AuthMethod.TOKEN in welcome.methods:
+            self.send(Auth(AuthMethod.TOKEN, token))
+        elif AuthMethod.NONE in welcome.methods:
+            self.send(Auth(AuthMethod.NONE, b""))
+        else:
+            wants = "a token" if AuthMethod.TOKEN in welcome.methods else "a credential that clients do not have"
+            self.gave_up = NotAdmitted(f'router "{welcome.name}" asks for {wants}')
+            self.end(str(self.gave_up))
+
+    def _authenticated(self, body: Authenticated) -> None:
+        if body.number != stable_number(self._settings.name):
+            raise FrameError(ErrorCode.MALFORMED, f"{body.number} is not the number of {self._settings.name!r}")
+        self._reader.authenticated()
+        self.is_greeted = True
+        self.newest = body.newest
+        self._owner.let_in(self)
+
+    def _error(self, error: Error) -> None:
+        sentence = f"the router says: {shown(error.text)} (error {error.code})"
+        if not self.is_greeted and error.code in _GIVE_UP:
+            self.gave_up = NotAdmitted(sentence)
+        # Coming back would only throw out the connection that came under this client's name, or fail with a token that
+        # is gone.
+        if error.code in (ErrorCode.REPLACED, ErrorCode.REVOKED):
+            self.gave_up = NotAdmitted(sentence)
+        if error.fatal or not self.is_greeted:
+            self.end(sentence)
+        else:
+            self._owner.tell(sentence)
+
+    def _ping(self, ping: Ping) -> None:
+        self.send(Pong(ping.token))
+
+    # --- time and the end ----------------------------------------------------------------------------------------
+
+    def reads(self, is_reading: bool, now: float) -> None:
+        """Note whether the shell reads."""
+        self._liveness.read(is_reading, now)
+
+    @property
+    def deadline(self) -> float:
+        return self._liveness.deadline
+
+    def tick(self, now: float) -> None:
+        if self._liveness.is_dead(now):
+            self.end(f"no sign of life for {self._settings.hold_s} s")
+        elif self.is_greeted and self._liveness.must_ping(now):
+            self.send(Ping(_ALIVE_TOKEN))
+
+    def end(self, reason: str) -> None:
+        """End the connection, once what is to be sent has left."""
+        self.ending = self.ending or reason
+        self.wants_close = True
+
+    def cut(self) -> bool:
+        """Take in that the connection has ended; return whether the router had let this client in."""
+        was_open, self.is_greeted = self.is_greeted, False
+        self._session.closed()
+        return was_open
+
+    def closed(self) -> None:
+        """Send and take no frame any more, as the client is over."""
+        self.wants_close = True
+        self._session.closed()
+
+    def broken(self, error: FrameError) -> None:
+        """Tell the router that it broke the rules, and end the connection."""
+        if not self.is_closed:
+            self._tell(error)
+        self.end(f"the router broke the rules: {error.problem}")
+
+    def _tell(self, error: FrameError) -> None:
+        text = error.problem.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
+        fatal = is_fatal(error.code) or not self.is_greeted
+        self.send(Error(error.code, text, 0, fatal))
+
+
+_HANDLERS: Final[dict[type, Callable[..., None]]] = {
+    Welcome: Line._welcome,
+    Authenticated: Line._authenticated,
+    Error: Line._error,
+    Ping: Line._ping,
+}
