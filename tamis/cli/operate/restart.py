@@ -49,7 +49,7 @@ def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) ->
 
 def _is_linked(file: str) -> bool:
     """Wait until the routers that run are linked; return whether they are, and say what is missing."""
-    from tamis.cli.linked import wait_until_linked
+    from tamis.cli.network.linked import wait_until_linked
 
     missing = wait_until_linked(file, {router_id for router_id, state in kept(file).items() if state == "ready"})
     for sentence in missing:
