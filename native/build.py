@@ -13,7 +13,6 @@ Variables of the environment:
 from __future__ import annotations
 
 import os
-import sysconfig
 from pathlib import Path
 
 from cffi import FFI
@@ -24,9 +23,6 @@ _HERE = Path(__file__).parent
 _IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"
 _IS_REQUIRED = os.environ.get("TAMIS_NATIVE") == "required"
 _EXTRA = os.environ.get("TAMIS_CFLAGS", "").split()
-_COMPILER = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
-# Optimising across files saves a message a twentieth; other compilers need a plug-in of the linker for it.
-_ACROSS_FILES = ["-O3", "-flto"] if "gcc" in _COMPILER and not _EXTRA else []
 
 
 def _files(suffix: str) -> list[str]:
@@ -47,13 +43,14 @@ ffi.set_source(
     extra_compile_args=[
         "-std=c11",
         "-O3",
+        "-g0",  # Python's own flags have -g, which doubles what is written
+        "-MMD",  # setup.py compiles again what is older than what it was made of
         "-fvisibility=hidden",
         "-Wall",
         "-Wextra",
         *(["-Werror"] if _IS_STRICT else []),
-        *_ACROSS_FILES,
         *_EXTRA,
     ],
-    extra_link_args=[*_ACROSS_FILES, *_EXTRA],
+    extra_link_args=_EXTRA,
     optional=not _IS_REQUIRED,
 )

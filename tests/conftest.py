@@ -1,8 +1,7 @@
-"""What a run of the tests says at its end, and how much of them `make quick` runs.
+"""What a run of the tests says at its end, and which slow tests `make test` runs beside the quick ones.
 
 Law: each test runs as it would without this file, but no example of a property is timed, since machines are busy,
-Spark leaves no archive of its classes, and Ctrl-C is heeded. In the profile `quick`, properties are tried on fewer
-examples.
+Spark leaves no archive of its classes, and Ctrl-C is heeded.
 """
 
 from __future__ import annotations
@@ -16,12 +15,38 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("untimed", deadline=None)
-settings.register_profile("quick", max_examples=8, deadline=None)
 settings.load_profile("untimed")  # unless --hypothesis-profile names another
 os.environ.setdefault("TAMIS_SPARK_ARCHIVE", "no")  # each start of Spark would write 190 MB after its end
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background of a shell, which its children inherit
     signal.signal(signal.SIGINT, signal.default_int_handler)
+SAMPLES = (
+    "tests/testing/test_routers.py::test_a_link_is_cut_and_restored",
+    "tests/docs/test_tutorial.py::test_a_command_prints_what_is_shown",  # a ring of five, one of which is killed
+    "tests/docs/test_tutorial.py::test_the_session_with_a_router",
+    "tests/docs/test_tutorial_kept.py::test_each_command_prints_what_is_shown",
+    "tests/docs/test_commands.py::test_the_commands_of_a_page_do_what_it_says[link-routers",
+    "tests/router/kept/test_kill.py::test_what_was_confirmed_is_delivered_after_a_kill",
+    "tests/router/kept/test_kill.py::test_what_was_not_acknowledged_comes_again_after_a_kill",
+    "tests/client/test_with_router.py::test_a_killed_router_comes_back_and_so_does_the_subscription",
+    "tests/cli/test_live.py::test_what_is_published_reaches_who_wants_it",
+    "tests/cli/test_up.py::test_a_changed_file_takes_effect_router_by_router",
+    "tests/simulate/test_each_strategy.py::test_it_is_clean_under_all_faults[random:6",
+    "tests/simulate/test_breaks.py::test_a_rule_that_is_left_out_is_missed",
+    "tests/native/test_c_programs.py::test_a_network_of_switches_does_what_its_model_does",
+    "tests/analysis/test_one_partition.py::test_one_partition_and_two_give_the_same_tables[advertise]",
+    "tests/attack/test_attacks.py::test_an_attack_stays_within_its_bounds[predicate]",
+    "tests/fuzz/test_live.py::test_three_thousand_mutated_frames",
+    "tests/stranger/test_meaning.py::test_what_is_delivered_is_what_the_pages_say",
+)
+"""How the node ids of the slow tests begin that `make test` runs: a few of each kind."""
 gc.disable()  # while tests are collected next to nothing becomes garbage
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the samples."""
+    for item in items:
+        if item.nodeid.startswith(SAMPLES):
+            item.add_marker(pytest.mark.sample)
 
 
 @pytest.hookimpl(tryfirst=True)

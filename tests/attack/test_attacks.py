@@ -1,4 +1,4 @@
-"""Every attack stays within its bounds: at a tenth of its size in `make test`, whole in `make long`.
+"""Every attack stays within its bounds: at a tenth of its size in `make test-all`, whole in `make long`.
 
 At commit da1168e all of them were past a bound but `predicate` at a tenth, which is too small to hurt; what each showed
 stands in its figures.
