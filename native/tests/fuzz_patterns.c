@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "engines/onepath/patterns.h"
+#include "engines/onepath/values/patterns.h"
 #include "support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

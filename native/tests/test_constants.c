@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "engines/onepath/engine.h"
-#include "engines/onepath/labels.h"
+#include "engines/onepath/state.h"
+#include "engines/onepath/values/labels.h"
 #include "model/filter.h"
 #include "support.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "engines/onepath/digest.h"
+#include "engines/onepath/values/digest.h"
 #include "support.h"
 
 #define VALUES 600U

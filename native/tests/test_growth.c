@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/idset.h"
-#include "engines/onepath/names.h"
-#include "engines/onepath/patterns.h"
-#include "engines/onepath/strings.h"
+#include "engines/onepath/values/names.h"
+#include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/strings.h"
 #include "support.h"
 
 #define KEYS 6000U

@@ -1,12 +1,12 @@
-/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in engine.h.
+/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in state.h.
  *
  * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
  * itself, of the same interface. A record that is removed while others hang on it becomes a ghost: it goes on matching
  * until they have found another place, a few at every change, all of them in tamis_settle. Every function leaves the
  * table exact but for ghosts, and unchanged if it fails.
  */
-#include "engines/onepath/boxes.h"
-#include "engines/onepath/buckets.h"
+#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/buckets.h"
 #include "engines/registry.h"
 
 #define SWEEP_RECORDS 2U   /* looked at again for covering at each add */

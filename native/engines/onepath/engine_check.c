@@ -1,9 +1,9 @@
-/* engine_check.c - is the table what engine.h says it is?
+/* engine_check.c - is the table what state.h says it is?
  *
  * Law: each part is asked about itself; what is checked here is what several parts say of one filter. Changes nothing.
  */
-#include "engines/onepath/boxes.h"
-#include "engines/onepath/buckets.h"
+#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/buckets.h"
 
 /* What stands in order under a key, its wide part too. */
 static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
