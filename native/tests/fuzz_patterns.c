@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/patterns_pass.h"
+#include "engines/onepath/values/patterns_validate.h"
 #include "support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/onepath/values/digest.h"
+#include "engines/onepath/values/patterns_pass.h"
 #include "support.h"
 
 #define VALUES 600U

@@ -8,6 +8,7 @@
 #include "base/idset.h"
 #include "engines/onepath/values/names.h"
 #include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/patterns_validate.h"
 #include "engines/onepath/values/strings.h"
 #include "support.h"
 

@@ -5,8 +5,20 @@
  * until they have found another place, a few at every change, all of them in tamis_settle. Every function leaves the
  * table exact but for ghosts, and unchanged if it fails.
  */
+#include "engines/onepath/covering/cover.h"
+#include "engines/onepath/engine_check.h"
+#include "engines/onepath/matching/match.h"
 #include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/branch_walk.h"
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/keys.h"
+#include "engines/onepath/placing/enter.h"
+#include "engines/onepath/placing/place.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/used.h"
+#include "engines/onepath/values/compile.h"
+#include "engines/onepath/values/constants.h"
 #include "engines/registry.h"
 
 #define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
@@ -397,15 +409,6 @@ static void tamis_destroy(tm_engine *engine) {
     tamis_strings_clear(&engine->numbers);
     tamis_names_clear(&engine->names);
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
-}
-
-uint64_t tamis_count_active(const tm_engine *engine) {
-    uint64_t covered_ghosts = 0;
-    for (uint32_t ghost = engine->ghosts; ghost != TAMIS_NONE;
-         ghost = tamis_covering_at(&engine->coverings, ghost)->ghost_next) {
-        covered_ghosts += engine->records[ghost].place == TAMIS_COVERED;
-    }
-    return engine->holders->live - (engine->covered - covered_ghosts);
 }
 
 static void tamis_stats(const tm_engine *engine, tm_stats *stats) {

@@ -2,8 +2,16 @@
  *
  * Law: each part is asked about itself; what is checked here is what several parts say of one filter. Changes nothing.
  */
+#include "engines/onepath/engine_check.h"
+
+#include "engines/onepath/covering/cover.h"
 #include "engines/onepath/paths/boxes.h"
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/entries_check.h"
+#include "engines/onepath/placing/crowd.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/values/patterns_validate.h"
 
 /* What stands in order under a key, its wide part too. */
 static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,

@@ -4,7 +4,7 @@
  * all are counted by their elements in use, with the room that they keep on average. Whoever brings a name, a constant
  * or a pattern first pays for it. It is within a factor of two of what the table really takes, once that is a megabyte.
  */
-#include "engines/onepath/state.h"
+#include "engines/onepath/used.h"
 
 /* Room that arrays keep beyond what is used: those that grow by a quarter, an eighth, or by doubling. */
 #define WITH_QUARTER(bytes) ((bytes) * 9 / 8)

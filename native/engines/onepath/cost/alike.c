@@ -1,8 +1,9 @@
 /* alike.c - see alike.h. */
 #include "engines/onepath/cost/alike.h"
 
-#include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/guards.h"
+#include "engines/onepath/values/compile.h"
 
 #define FORKS_LOOKED_AT (4 * TAMIS_FORKS_MAX) /* of a node: further ones are guards */
 

@@ -7,6 +7,7 @@
 #ifndef TM_ONEPATH_ALIKE_H
 #define TM_ONEPATH_ALIKE_H
 
+#include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/state.h"
 
 #define TAMIS_ALIKE_MAX 4U              /* filters that are looked at */

@@ -3,12 +3,18 @@
  * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
  * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
+#include "engines/onepath/cost/choose.h"
+
 #include "engines/onepath/cost/alike.h"
-#include "engines/onepath/paths/boxes.h"
-#include "engines/onepath/paths/buckets.h"
-#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/cost/box_choice.h"
+#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/paths/bucket_keys.h"
+#include "engines/onepath/paths/intervals.h"
+#include "engines/onepath/paths/keys.h"
 #include "engines/onepath/paths/lines.h"
 #include "engines/onepath/paths/pair_entry.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/values/constants.h"
 
 /* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
  * moves all cells, and a removal sets all those of its interface again. */
@@ -23,26 +29,6 @@
 #define ALIKE_IN_PAIR 4U         /* filters of a pair that are compared with one that may leave it */
 
 /* ---- the choice ---- */
-
-bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
-    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
-    uint32_t name = tamis_test_name(tests->tests[0]);
-    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
-    for (uint32_t i = 0; i < tests->count; i++) {
-        tamis_test test = tests->tests[i];
-        tamis_span part;
-        if (tamis_test_negated(test) || tamis_test_name(test) != name || !tamis_span_of(test, &part) ||
-            tamis_kind_of(engine, test) != kind || tamis_order_of(engine, test) != order) {
-            return false;
-        }
-        if (i == 0) {
-            *span = part;
-        } else if (!tamis_span_intersect(span, part, order)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool fits_cells(const tm_engine *engine, const tamis_tests *tests) {
     tamis_span span;

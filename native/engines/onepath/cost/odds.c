@@ -4,8 +4,10 @@
  * weighed: what the kind of test suggests, which share of the filters that stand under a name stands under the value
  * (what many filters ask for, many messages bring), and what messages were seen to bring (sample.h).
  */
+#include "engines/onepath/cost/odds.h"
+
+#include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
-#include "engines/onepath/paths/entries.h"
 
 /* How selective an equality is guessed to be before any filter or message is known. */
 #define ODDS_BOOLEAN 0.5
@@ -66,30 +68,6 @@ static double guess_of_value(const tm_engine *engine, tamis_test test) {
 
 bool tamis_has_bucket(const tm_engine *engine, tamis_test test) {
     return guess_of_value(engine, test) < TAMIS_NEVER;
-}
-
-/* Of a list of one kind in which each value has a bucket for itself: no number without a code. */
-static bool is_plain_list(const tm_constraint *constraint) {
-    for (uint32_t i = 0; i < constraint->operand_count; i++) {
-        const tm_value *value = &constraint->operands[i];
-        bool is_wide =
-            value->kind == TM_KIND_FLOAT || (value->kind == TM_KIND_INTEGER && !tamis_has_code(value->integer));
-        if (is_wide || value->kind != constraint->operands[0].kind) {
-            return false;
-        }
-    }
-    return constraint->op == TM_OP_IN;
-}
-
-bool tamis_is_told_by_key(const tm_engine *engine, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    if (tamis_test_negated(test)) {
-        return false;
-    }
-    if (op == TAMIS_COMPLEX) {
-        return is_plain_list(&engine->complexes[tamis_test_operand(test)].constraint);
-    }
-    return op == TAMIS_BOOLEAN_EQ || op == TAMIS_NUMBER_EQ || op == TAMIS_STRING_EQ || op == TAMIS_PATTERN;
 }
 
 double tamis_odds_by_share(double guess, uint32_t with, uint32_t of) {

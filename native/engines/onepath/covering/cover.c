@@ -4,7 +4,13 @@
  * nearly all of the gain (one `x < 99` of a link makes its every filter with x < 50 or x = 7 superfluous), and only for
  * interfaces that use cells. The cost does not depend on how many filters there are.
  */
+#include "engines/onepath/covering/cover.h"
+
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/values/compile.h"
+#include "engines/onepath/values/constants.h"
+#include "engines/onepath/values/patterns_pass.h"
 
 #define SINGLES_LOOKED_AT 64  /* of a bucket; those of interfaces with cells stand in front */
 #define TEXT_PATTERNS_MAX 64U /* of a constant's patterns, how many are tried */
@@ -218,4 +224,13 @@ uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_t
         }
     }
     return TAMIS_NONE;
+}
+
+uint64_t tamis_count_active(const tm_engine *engine) {
+    uint64_t covered_ghosts = 0;
+    for (uint32_t ghost = engine->ghosts; ghost != TAMIS_NONE;
+         ghost = tamis_covering_at(&engine->coverings, ghost)->ghost_next) {
+        covered_ghosts += engine->records[ghost].place == TAMIS_COVERED;
+    }
+    return engine->holders->live - (engine->covered - covered_ghosts);
 }

@@ -9,6 +9,7 @@
 #define TM_ONEPATH_BEHIND_H
 
 #include "engines/onepath/matching/reach.h"
+#include "engines/onepath/paths/bucket_keys.h"
 
 /* The bucket of the value, for any operand that the fork may have. */
 static inline void see_fork_value(matching *m, const tamis_fork *fork, tamis_tag tag, uint32_t operand) {

@@ -5,7 +5,7 @@
 #ifndef TM_ONEPATH_BOX_MATCHING_H
 #define TM_ONEPATH_BOX_MATCHING_H
 
-#include "engines/onepath/matching/reach.h"
+#include "engines/onepath/matching/entry_matching.h"
 #include "engines/onepath/paths/boxes.h"
 
 /* What need not be looked for: of interfaces with cells, in a plain answer. */

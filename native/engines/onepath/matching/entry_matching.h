@@ -8,6 +8,7 @@
 #define TM_ONEPATH_ENTRY_MATCHING_H
 
 #include "engines/onepath/matching/matching.h"
+#include "engines/onepath/records.h"
 
 #define ENTRIES_FEW 16U     /* fewer are tested one after the other: a loop for all costs more than it spares */
 #define ENTRIES_AT_ONCE 64U /* tested before the first that holds is looked at again */

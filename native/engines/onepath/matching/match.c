@@ -9,6 +9,8 @@
  *     3. values     spans of runs, and everything under an equality or pattern: singles now, entries are kept for later
  *     4. entries    of scans, of the buckets seen and of pairs of names; then those that are always candidates
  */
+#include "engines/onepath/matching/match.h"
+
 #include "engines/onepath/matching/behind.h"
 #include "engines/onepath/matching/box_matching.h"
 #include "engines/onepath/matching/interval_matching.h"

@@ -6,8 +6,10 @@
 #ifndef TM_ONEPATH_REACH_H
 #define TM_ONEPATH_REACH_H
 
+#include "engines/onepath/matching/match.h"
 #include "engines/onepath/matching/pair_matching.h"
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/values/patterns_pass.h"
 
 /* ---- buckets ---- */
 

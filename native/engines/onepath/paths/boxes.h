@@ -26,36 +26,39 @@
 
 #define TAMIS_BY_CONSTANT TAMIS_ANY /* as the kind of a name of a family: a string that is compared as a whole */
 
+/* The names of a family, sorted: `name << 2 | kind`, where a string that is compared as a whole has a kind of its own.
+ */
+typedef struct tamis_family_names {
+    uint32_t names[TM_BOX_NAMES_MAX];
+    uint32_t count;
+    uint32_t bounds;  /* tests that are no equalities */
+    tamis_test guard; /* TAMIS_NO_TEST: none */
+} tamis_family_names;
+
+/* ---- families ---- */
+
+/* What the test says something of, as a name of a family; false: a box cannot say it. */
+bool tamis_family_name_of(const tm_engine *engine, tamis_test test, uint32_t *name);
+/* What the tests say in all their ranges, and in equalities while names are few: equalities that many filters share
+ * tell nothing, and others have a bucket. No guard is chosen yet. */
+void tamis_family_names_of(const tm_engine *engine, const tamis_tests *tests, tamis_family_names *out);
+/* May there be a family of these names? Equalities alone are better looked up. */
+bool tamis_family_is_one(const tamis_family_names *family);
+bool tamis_family_same_names(const tamis_family_names *a, const tamis_family_names *b);
+/* The family, borrowed from the engine; NULL: there is none. */
+tm_family *tamis_family_find(const tm_engine *engine, const tamis_family_names *family);
+
+/* ---- boxes ---- */
+
 void tamis_boxes_init(tm_engine *engine);
-
-/* ---- for choose.c ---- */
-
-/* Is there a family for the ranges of these tests, or a guard for one? */
-bool tamis_boxes_take(const tm_engine *engine, const tamis_tests *tests);
-/* Could there be one? */
-bool tamis_boxes_may_take(const tm_engine *engine, const tamis_tests *tests);
-/* The same as the first for tests of which this one has a bucket, and others where the filter would stand by it that
- * are worth being spared. */
-bool tamis_boxes_relieve(const tm_engine *engine, const tamis_tests *tests, tamis_test access);
-
-/* ---- for place.c ---- */
-
-bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests); /* false: no memory */
-void tamis_boxes_leave(tm_engine *engine, uint32_t handle);                           /* its body, too */
+/* A filter becomes a box of the family that these names and their guard say; false: no memory. */
+bool tamis_boxes_enter(tm_engine *engine, uint32_t handle, const tamis_tests *tests, const tamis_family_names *family);
+void tamis_boxes_leave(tm_engine *engine, uint32_t handle); /* its body, too */
 void tamis_boxes_tests(const tm_engine *engine, uint32_t handle, tamis_tests *out);
 /* Ask for the memory that the box of a filter stands in. */
 void tamis_boxes_ask(const tm_engine *engine, uint32_t handle, const tamis_tests *tests);
 /* And when that is there, for the bounds of the leaf. */
 void tamis_boxes_ask_bounds(const tm_engine *engine, uint32_t handle);
-/* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
- * some stay, which is as right. */
-void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);
-/* A filter has become a box: if it is behind a guard, a few of those of its names follow that came before enough others
- * made the tests that they could be guarded by. Without memory they stay, which is as right. */
-void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests);
-/* A filter has left: if it was a box and few of its family are left, they go back to buckets. */
-void tamis_boxes_scatter(tm_engine *engine);
-
 int tamis_boxes_validate(const tm_engine *engine, const char **reason);
 
 #endif

@@ -4,10 +4,12 @@
  * bucket another slot. Blocks keep their class when rows go, until all have gone, so that a removal never allocates.
  * Segments are chosen by the hash's top bits and grow one by one.
  */
+#include "engines/onepath/paths/buckets.h"
+
 #include <string.h>
 
 #include "base/probes.h"
-#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/state.h"
 
 #define SEGMENT_SLOTS_MIN 8U
 #define ENTRY_UNITS 2U

@@ -5,7 +5,14 @@
 #ifndef TM_ONEPATH_BUCKETS_H
 #define TM_ONEPATH_BUCKETS_H
 
-#include "engines/onepath/state.h"
+#include "engines/onepath/paths/branches.h"
+#include "engines/onepath/paths/rows.h"
+
+/* So many under a pair, and those may leave it that have a bucket, which can be opened. */
+#define TAMIS_PAIR_MAX 16U
+
+/* More entries than this in a bucket, and those which can stand further on do so. */
+#define TAMIS_CROWD_MAX 64U
 
 /* One of 64 bits: a probe is not worth making where a key's bits do not have it. */
 static inline uint64_t tamis_operand_bit(uint32_t operand) {

@@ -12,6 +12,8 @@
  * Where numbers lie close together there is a cell for every code instead, from one below the lowest point to one above
  * the highest, and nothing is searched: cell i is that of code `first` + i - 1, the outer two stand for all beyond.
  */
+#include "engines/onepath/paths/cells.h"
+
 #include <string.h>
 
 #include "engines/onepath/state.h"

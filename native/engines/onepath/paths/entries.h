@@ -17,14 +17,19 @@ unsigned tamis_body_class(uint32_t count);
 uint32_t tamis_body_new(tm_arena *arena, uint32_t handle, const tamis_tests *tests, uint32_t first);
 /* The first test, or one that holds always. */
 tamis_test tamis_access_of(const tamis_tests *tests);
+/* Put the tests of a record into its cold form; false: no memory, nothing changed. */
+bool tamis_set_aside(tm_engine *engine, uint32_t handle, const tamis_tests *tests);
+void tamis_free_body(tm_engine *engine, uint32_t handle);
 
-/* ---- the keys of buckets ---- */
+/* ---- what the tests of a filter are ---- */
 
-/* The keys an access test stands under: one, or one for each value of a kept constraint; at most TM_IN_VALUES_MAX. */
-uint32_t tamis_keys_by_value(const tm_engine *engine, tamis_test test, uint64_t *keys);
-/* The same of a record that has entries, in its branch. */
-uint32_t tamis_keys_of_record(const tm_engine *engine, const tamis_record *record, uint64_t *keys);
-uint64_t tamis_pair_key_of(const tm_engine *engine, const tamis_tests *tests);
+/* All tests of a record, access first. */
+void tamis_tests_of_record(const tm_engine *engine, uint32_t handle, tamis_tests *out);
+/* The filter whose entry in a bucket this is, and its tests: without the search that a record's take. */
+uint32_t tamis_handle_of_entry(const tm_engine *engine, const tamis_entry *entry);
+void tamis_tests_of_entry(const tm_engine *engine, const tamis_entry *entry, tamis_tests *out);
+/* Where an active record stands. */
+tamis_stand tamis_stand_of(const tm_engine *engine, uint32_t handle);
 
 /* ---- entries and singles ---- */
 

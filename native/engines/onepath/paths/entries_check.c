@@ -3,8 +3,13 @@
  * Law: each entry of a bucket belongs to one filter, which stands under the key of the bucket and says the same of it;
  * each filter has as many entries as its place has keys. The row that is noted of an entry is its row.
  */
+#include "engines/onepath/paths/entries_check.h"
+
+#include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
 #include "engines/onepath/paths/pair_entry.h"
+#include "engines/onepath/records.h"
 
 /* The filter that an entry says it is of; TAMIS_NONE: nonsense. */
 static uint32_t handle_of(const tm_engine *engine, const tamis_entry *entry) {

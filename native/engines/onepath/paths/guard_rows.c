@@ -10,9 +10,11 @@
  *
  * So a message tests, of each row, those that hold, behind which it has to look, and one that fails.
  */
+#include "engines/onepath/paths/guard_rows.h"
+
 #include <string.h>
 
-#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/guards.h"
 
 static bool is_same_sort(tamis_test a, tamis_test b) {
     return a >> 32 == b >> 32;

@@ -9,27 +9,17 @@
  *       +-- load > 20                     load > 20, > 21, ... > 33       each filter stands behind the strictest
  *
  * Of the other side of the name a guard of bounds knows the weakest bound, so that a stretch of intervals is passed by
- * from both ends. A guard is made where a filter comes to a crowded bucket in which others make a test of it; one of
- * bounds is split where it is crowded itself. That costs a look at GUARD_WINDOW entries an addition, and where one is
- * made GUARD_MOVES_MAX moves. Without memory filters stay, which is as right. A guard that is a bound holds its
- * constant, as none of those behind it may have the same.
+ * from both ends. A guard that is a bound holds its constant, as none of those behind it may have the same.
+ * new_guards.c makes and splits them.
  */
-#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/guards.h"
+
 #include "engines/onepath/paths/buckets.h"
-
-#define OPEN (tamis_test_of(0, TAMIS_TRUE, 0)) /* of the other side: nothing is known */
-
-#define GUARD_MIN 3U          /* filters that a guard is made for */
-#define GUARD_BOUNDS_MIN 4U   /* bounds on one side of a name among GUARD_BODIES filters: they get a guard */
-#define GUARD_WINDOW 1024U    /* entries in which the test beside the entry is looked for */
-#define GUARD_BODIES 64U      /* filters whose other tests are looked at */
-#define GUARD_TESTS 4U        /* of the filter that comes: more are looked for in turn */
-#define GUARD_MOVES_MAX 1024U /* filters that move at once: a millisecond */
-#define GUARD_LOOKS_MAX 8192U /* entries looked at for them */
+#include "engines/onepath/values/constants.h"
 
 /* ---- which test implies which ---- */
 
-static bool is_side(tamis_test a, tamis_test b) {
+bool tamis_guard_is_side(tamis_test a, tamis_test b) {
     return tamis_is_bound(a) && a >> 32 == b >> 32;
 }
 
@@ -39,8 +29,7 @@ static bool is_low(tamis_test bound) {
            op == TAMIS_STRING_GT;
 }
 
-/* How strict a bound is, among those on its side. */
-static int64_t strictness(const tm_engine *engine, tamis_test bound) {
+int64_t tamis_guard_strictness(const tm_engine *engine, tamis_test bound) {
     const tamis_strings *order = tamis_order_of(engine, bound);
     uint32_t operand = tamis_test_operand(bound);
     int64_t at = order == NULL ? (int32_t)operand : order->labels[operand];
@@ -48,7 +37,8 @@ static int64_t strictness(const tm_engine *engine, tamis_test bound) {
 }
 
 bool tamis_guard_holds_for(const tm_engine *engine, tamis_test guard, tamis_test test) {
-    return test == guard || (is_side(test, guard) && strictness(engine, test) >= strictness(engine, guard));
+    return test == guard || (tamis_guard_is_side(test, guard) &&
+                             tamis_guard_strictness(engine, test) >= tamis_guard_strictness(engine, guard));
 }
 
 const tamis_fork *tamis_guard_of(const tm_engine *engine, const tamis_node *node, tamis_test test) {
@@ -62,7 +52,7 @@ const tamis_fork *tamis_guard_of(const tm_engine *engine, const tamis_node *node
             return fork;
         }
         if (tamis_guard_holds_for(engine, fork->bits, test) &&
-            (best == NULL || strictness(engine, fork->bits) > strictness(engine, best->bits))) {
+            (best == NULL || tamis_guard_strictness(engine, fork->bits) > tamis_guard_strictness(engine, best->bits))) {
             best = fork;
         }
     }
@@ -83,8 +73,7 @@ static tamis_strings *order_to_hold(tm_engine *engine, tamis_test test) {
     return tamis_op_is_wide(tamis_test_op(test)) ? &engine->numbers : &engine->strings;
 }
 
-/* Constants of bounds alone are held: every filter behind another guard has its test. */
-static void hold_constant(tm_engine *engine, tamis_test test) {
+void tamis_guard_hold(tm_engine *engine, tamis_test test) {
     tamis_strings *order = order_to_hold(engine, test);
     if (order != NULL) {
         tamis_strings_hold(order, tamis_test_operand(test));
@@ -120,20 +109,21 @@ static tamis_test other_side(const tm_engine *engine, tamis_test guard, const ta
     return TAMIS_NO_TEST;
 }
 
-/* The weakest of what was said of the other side and of one more bound on it: OPEN where it may be missing. */
+/* The weakest of what was said of the other side and of one more bound on it: TAMIS_GUARD_OPEN where it may be missing.
+ */
 static tamis_test weaker(const tm_engine *engine, const tamis_branch *branch, tamis_test more) {
     if (branch->other == branch->guard) { /* nothing was said yet */
-        return more == TAMIS_NO_TEST ? OPEN : more;
+        return more == TAMIS_NO_TEST ? TAMIS_GUARD_OPEN : more;
     }
-    if (!is_side(branch->other, more)) {
-        return OPEN;
+    if (!tamis_guard_is_side(branch->other, more)) {
+        return TAMIS_GUARD_OPEN;
     }
-    return strictness(engine, more) < strictness(engine, branch->other) ? more : branch->other;
+    return tamis_guard_strictness(engine, more) < tamis_guard_strictness(engine, branch->other) ? more : branch->other;
 }
 
-static void say_other(tm_engine *engine, uint32_t id, tamis_test other) {
+void tamis_guard_say_other(tm_engine *engine, uint32_t id, tamis_test other) {
     tamis_branch *branch = &engine->branches.rows[id];
-    hold_constant(engine, other);
+    tamis_guard_hold(engine, other);
     release_constant(engine, branch->other);
     branch->other = other;
     tamis_node *node = tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, branch->parent).opened);
@@ -147,307 +137,15 @@ static void say_other(tm_engine *engine, uint32_t id, tamis_test other) {
 void tamis_guards_widen(tm_engine *engine, uint32_t id, const tamis_tests *tests) {
     while (id != 0) {
         const tamis_branch *branch = &engine->branches.rows[id];
-        if (branch->guard != TAMIS_NO_TEST && branch->other != OPEN) {
-            tamis_test other = OPEN;
+        if (branch->guard != TAMIS_NO_TEST && branch->other != TAMIS_GUARD_OPEN) {
+            tamis_test other = TAMIS_GUARD_OPEN;
             if (tamis_is_bound(branch->guard)) {
                 other = weaker(engine, branch, other_side(engine, branch->guard, tests));
             }
             if (other != branch->other) {
-                say_other(engine, id, other);
+                tamis_guard_say_other(engine, id, other);
             }
         }
         id = tamis_key_branch(engine->branches.rows[id].parent);
     }
-}
-
-/* ---- making one ---- */
-
-/* A guard in the node of an opened bucket, with nothing behind it yet; 0: no memory, or too many. */
-static uint32_t make_guard(tm_engine *engine, uint64_t key, tamis_test guard) {
-    const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
-    if (tamis_slot_node(&engine->buckets, opened)->guards >= TAMIS_GUARDS_MAX) {
-        return 0;
-    }
-    uint32_t what = tamis_fork_what(0, tamis_kind_of(engine, guard), TAMIS_FORK_TEST);
-    uint32_t branch = tamis_branches_take(&engine->branches, key, what, guard);
-    tamis_fork fork = {.branch = branch & (TAMIS_BRANCHES_MAX - 1), .what = what, .bits = guard, .other = guard};
-    if (branch != 0 && !tamis_buckets_add_fork(&engine->buckets, key, fork)) {
-        tamis_branches_give(&engine->branches, branch);
-        branch = 0;
-    }
-    if (branch != 0) {
-        opened = tamis_buckets_crowd(&engine->buckets, key).opened;
-        tamis_guards_line_up(engine, tamis_slot_node(&engine->buckets, opened));
-        hold_constant(engine, guard);
-        hold_constant(engine, guard); /* of the other side, of which nothing is said yet */
-    }
-    return branch;
-}
-
-/* ---- the entries of a bucket ---- */
-
-/* Filters of a bucket. */
-typedef struct herd {
-    uint32_t count;
-    uint32_t handles[GUARD_MOVES_MAX];
-} herd;
-
-/* Is the test among those that a message has to make for this entry? */
-static bool makes(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
-    bool found = entry->test == test;
-    if (!found && !(entry->rest & TAMIS_LAST)) {
-        const tamis_body *body = tamis_body_at(engine, entry->rest);
-        for (uint32_t i = 0; i < body->count && !found; i++) {
-            found = body->tests[i] == test;
-        }
-    }
-    return found;
-}
-
-/* The same of a bound on its side, at least as strict. */
-static bool makes_side(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
-    bool found = is_side(entry->test, test) && tamis_guard_holds_for(engine, test, entry->test);
-    if (!found && !(entry->rest & TAMIS_LAST)) {
-        const tamis_body *body = tamis_body_at(engine, entry->rest);
-        for (uint32_t i = 0; i < body->count && !found; i++) {
-            found = is_side(body->tests[i], test) && tamis_guard_holds_for(engine, test, body->tests[i]);
-        }
-    }
-    return found;
-}
-
-typedef bool (*pick)(const tm_engine *engine, const tamis_entry *entry, tamis_test test);
-
-static void find_herd(const tm_engine *engine, uint64_t key, pick is_one, tamis_test test, herd *found) {
-    const tamis_buckets *buckets = &engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    uint32_t looks = 0;
-    const tamis_slot *slot;
-    found->count = 0;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL && looks < GUARD_LOOKS_MAX) {
-        const tamis_entry *entries = tamis_slot_entries(buckets, slot);
-        for (uint32_t i = 0; i < slot->entry_count && found->count < GUARD_MOVES_MAX; i++) {
-            if (is_one(engine, &entries[i], test)) {
-                found->handles[found->count++] = tamis_handle_of_entry(engine, &entries[i]);
-            }
-        }
-        looks += slot->entry_count;
-    }
-}
-
-/* ---- a test to stand behind ---- */
-
-/* Of the entries here and there, or all of a small bucket: does one have this beside it? */
-static bool is_beside_others(const tm_engine *engine, const tamis_slot *slot, tamis_test test) {
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
-    uint32_t count = slot->entry_count;
-    uint32_t window = count < GUARD_WINDOW ? count : GUARD_WINDOW;
-    uint32_t from = count > window ? engine->holders->count * 7 % (count - window) : 0;
-    uint32_t found = 0;
-    for (uint32_t i = from; i < from + window; i++) {
-        found += entries[i].test == test;
-    }
-    return found >= 2; /* the filter itself may be one */
-}
-
-/* How many of some filters make a test, or a bound on its side; `weakest` is the least strict of these. */
-typedef struct tally {
-    uint32_t same;
-    uint32_t bounds;
-    tamis_test weakest;
-} tally;
-
-static void count_test(const tm_engine *engine, tamis_test test, tamis_test like, tally *of) {
-    of->same += test == like;
-    if (is_side(test, like)) {
-        of->bounds++;
-        of->weakest = strictness(engine, test) < strictness(engine, of->weakest) ? test : of->weakest;
-    }
-}
-
-static tally tally_of(const tm_engine *engine, const tamis_slot *slot, tamis_test like) {
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
-    uint32_t count = slot->entry_count;
-    uint32_t window = count < GUARD_BODIES ? count : GUARD_BODIES;
-    uint32_t from = count > window ? engine->holders->count * 7 % (count - window) : 0;
-    tally of = {.weakest = like};
-    for (uint32_t i = from; i < from + window; i++) {
-        count_test(engine, entries[i].test, like, &of);
-        const tamis_body *body = entries[i].rest & TAMIS_LAST ? NULL : tamis_body_at(engine, entries[i].rest);
-        for (uint32_t k = 0; body != NULL && k < body->count; k++) {
-            count_test(engine, body->tests[k], like, &of);
-        }
-    }
-    return of;
-}
-
-/* The test that the filter and most others of the bucket make; TAMIS_NO_TEST: none that is worth it. Bounds that trees
- * of boxes take are left to them. */
-static tamis_test shared_test(const tm_engine *engine, const tamis_slot *slot, const tamis_tests *tests, uint32_t first,
-                              uint32_t end, tamis_test before) {
-    bool leaves_bounds = tamis_boxes_may_take(engine, tests);
-    tamis_test best = TAMIS_NO_TEST;
-    uint32_t most = 0;
-    uint32_t tried = end - first < GUARD_TESTS ? end - first : GUARD_TESTS;
-    for (uint32_t i = 0; i < tried; i++) {
-        tamis_test test = tests->tests[first + (engine->holders->count + i) % (end - first)];
-        if (test == before || (leaves_bounds && tamis_is_bound(test))) {
-            continue;
-        }
-        tally of = tally_of(engine, slot, test);
-        bool by_side = of.bounds >= GUARD_BOUNDS_MIN && of.weakest != before;
-        uint32_t shared = by_side ? of.bounds : of.same >= 2 || is_beside_others(engine, slot, test) ? of.same + 1 : 0;
-        if (shared > most) {
-            most = shared;
-            best = by_side ? of.weakest : test;
-        }
-    }
-    return best;
-}
-
-/* The slot of the bucket that has most of its entries. */
-static const tamis_slot *fullest_slot(const tm_engine *engine, uint64_t key) {
-    const tamis_buckets *buckets = &engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *best = NULL;
-    const tamis_slot *slot;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
-        best = !slot->is_opened && (best == NULL || slot->entry_count > best->entry_count) ? slot : best;
-    }
-    return best;
-}
-
-bool tamis_guards_make(tm_engine *engine, uint32_t handle, uint64_t key) {
-    tamis_tests tests;
-    tamis_stand stand = tamis_stand_of(engine, handle);
-    tamis_tests_of_record(engine, handle, &tests);
-    uint32_t first = stand.place == TAMIS_IN_NAMED ? 0 : 1;
-    uint32_t end = tests.count - stand.implied;
-    if (first >= end || !tamis_may_go_on(engine, &stand)) {
-        return false;
-    }
-    tamis_test before = tamis_guard_before(engine, &stand);
-    tamis_test guard = shared_test(engine, fullest_slot(engine, key), &tests, first, end, before);
-    if (guard == TAMIS_NO_TEST) {
-        return false;
-    }
-    herd found;
-    find_herd(engine, key, tamis_is_bound(guard) ? makes_side : makes, guard, &found);
-    uint32_t branch = found.count < GUARD_MIN ? 0 : make_guard(engine, key, guard);
-    if (branch == 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < found.count && tamis_move_on(engine, found.handles[i]); i++) {
-    }
-    tamis_branches_count(engine, branch, stand.branch, 0);
-    return true;
-}
-
-/* ---- splitting one of bounds ---- */
-
-static bool is_any(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
-    (void)engine;
-    (void)entry;
-    (void)test;
-    return true;
-}
-
-/* The bound from which on half of the filters move; TAMIS_NO_TEST: all are as strict as the guard. */
-static tamis_test middle_of(const tm_engine *engine, const herd *found, tamis_test guard) {
-    tamis_test middle = TAMIS_NO_TEST;
-    uint32_t nearest = UINT32_MAX;
-    uint32_t tries = found->count < GUARD_BODIES ? found->count : GUARD_BODIES;
-    for (uint32_t i = 0; i < tries; i++) {
-        tamis_test bound = engine->records[found->handles[i * (found->count / tries)]].access;
-        int64_t at = strictness(engine, bound);
-        uint32_t behind = 0;
-        for (uint32_t k = 0; k < tries; k++) {
-            behind += strictness(engine, engine->records[found->handles[k * (found->count / tries)]].access) >= at;
-        }
-        uint32_t off = behind * 2 > tries ? behind * 2 - tries : tries - behind * 2;
-        if (at > strictness(engine, guard) && off < nearest) {
-            nearest = off;
-            middle = bound;
-        }
-    }
-    return middle;
-}
-
-/* What the other side of a guard is, of those that are still behind it. */
-static void say_again(tm_engine *engine, uint32_t branch, const herd *found) {
-    tamis_test guard = engine->branches.rows[branch].guard;
-    say_other(engine, branch, guard);
-    for (uint32_t i = 0; i < found->count; i++) {
-        if (engine->records[found->handles[i]].branch == branch) {
-            tamis_tests tests;
-            tamis_tests_of_record(engine, found->handles[i], &tests);
-            tamis_guards_widen(engine, branch, &tests);
-        }
-    }
-}
-
-bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
-    tamis_stand stand = tamis_stand_of(engine, handle);
-    tamis_test guard = tamis_guard_before(engine, &stand);
-    if (guard == TAMIS_NO_TEST || !tamis_is_bound(guard)) {
-        return false;
-    }
-    herd found;
-    find_herd(engine, key, is_any, guard, &found);
-    tamis_test middle = middle_of(engine, &found, guard);
-    uint64_t parent = engine->branches.rows[stand.branch].parent;
-    bool has_all = found.count == engine->branches.rows[stand.branch].filters;
-    uint32_t branch = middle == TAMIS_NO_TEST ? 0 : make_guard(engine, parent, middle);
-    if (branch == 0) {
-        return false;
-    }
-    uint32_t moved = 0;
-    for (uint32_t i = 0; i < found.count; i++) {
-        tamis_test access = engine->records[found.handles[i]].access;
-        if (tamis_guard_holds_for(engine, middle, access)) {
-            if (!tamis_move_beside(engine, found.handles[i], branch)) {
-                break;
-            }
-            moved++;
-        }
-    }
-    tamis_branches_count(engine, branch, tamis_key_branch(parent), 0);
-    if (has_all && moved > 0 && moved < found.count) {
-        say_again(engine, stand.branch, &found);
-    }
-    return moved > 0;
-}
-
-/* ---- validation ---- */
-
-static bool is_behind(const tm_engine *engine, const tamis_branch *branch, const tamis_tests *tests) {
-    bool by_guard = false;
-    bool by_other = branch->other == OPEN;
-    for (uint32_t i = 0; i < tests->count; i++) {
-        by_guard |= tamis_guard_holds_for(engine, branch->guard, tests->tests[i]);
-        by_other |= tamis_guard_holds_for(engine, branch->other, tests->tests[i]);
-    }
-    return by_guard && by_other;
-}
-
-int tamis_guards_validate(const tm_engine *engine, const char **reason) {
-    for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        tamis_tests tests = {.count = 0};
-        uint32_t id = tamis_branch_of(&engine->records[handle]);
-        for (; id != 0; id = tamis_key_branch(engine->branches.rows[id].parent)) {
-            const tamis_branch *branch = &engine->branches.rows[id];
-            if (branch->guard != TAMIS_NO_TEST && tests.count == 0) {
-                tamis_tests_of_record(engine, handle, &tests);
-            }
-            if (branch->guard != TAMIS_NO_TEST && !is_behind(engine, branch, &tests)) {
-                *reason = "a filter stands behind a guard that it does not imply";
-                return TM_MISUSED;
-            }
-        }
-    }
-    return TM_OK;
 }

@@ -11,15 +11,31 @@
  *
  * Ends are codes, or constants in the order of their labels: nothing is left in doubt, whatever they are.
  */
-#include "engines/onepath/state.h"
+#include "engines/onepath/paths/intervals.h"
+
+#include "engines/onepath/values/compile.h"
+#include "engines/onepath/values/constants.h"
 
 /* ---- ends ---- */
 
-bool tamis_is_bound(tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    bool is_bound = tamis_op_is_wide(op) || op == TAMIS_NUMBER_LE || op == TAMIS_NUMBER_GE ||
-                    (op >= TAMIS_STRING_LT && op <= TAMIS_STRING_GE);
-    return is_bound && !tamis_test_negated(test);
+bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
+    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
+    uint32_t name = tamis_test_name(tests->tests[0]);
+    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        tamis_test test = tests->tests[i];
+        tamis_span part;
+        if (tamis_test_negated(test) || tamis_test_name(test) != name || !tamis_span_of(test, &part) ||
+            tamis_kind_of(engine, test) != kind || tamis_order_of(engine, test) != order) {
+            return false;
+        }
+        if (i == 0) {
+            *span = part;
+        } else if (!tamis_span_intersect(span, part, order)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests) {

@@ -2,8 +2,10 @@
  *
  * Law: a key exists as long as something is pinned to it. Its wide part, once there is one, lives as long as it does.
  */
+#include "engines/onepath/paths/keys.h"
+
+#include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
-#include "engines/onepath/paths/entries.h"
 
 static tamis_key *new_key(tm_engine *engine) {
     tamis_key *key = TM_NEW(engine->memory, TM_HOT, tamis_key, 1);

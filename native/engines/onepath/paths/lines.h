@@ -22,13 +22,12 @@
 #define TAMIS_LINE_LIMITS 8U
 #define TAMIS_LINE_FILTERS 16U
 
+/* The line of the name that all tests are bounds on; NULL: there is none, or they are not. */
+tm_family *tamis_lines_find(const tm_engine *engine, const tamis_tests *tests);
 /* May the tests stand in a line, or begin one? */
 bool tamis_lines_take(const tm_engine *engine, const tamis_tests *tests);
 /* Is there a line that they may stand in, and that does not leave? */
 bool tamis_lines_has_open(const tm_engine *engine, const tamis_tests *tests);
-/* A filter of these tests has come: if its name has a line, some filters that came before there was one follow, or some
- * of a line that leaves go back. Without memory they stay, which is as right. */
-void tamis_lines_settle(tm_engine *engine, const tamis_tests *tests);
 /* A filter has become a box, or is about to cease to be one: count the limits of its line. */
 void tamis_lines_count(tm_engine *engine, const tamis_tests *tests, uint32_t by);
 

@@ -13,7 +13,7 @@
 #ifndef TM_ONEPATH_PAIR_ENTRY_H
 #define TM_ONEPATH_PAIR_ENTRY_H
 
-#include "engines/onepath/state.h"
+#include "engines/onepath/paths/rows.h"
 
 /* Beside the orders: of strings, whether it is the constant (with the orders of = or !=) or has the pattern (all
  * orders); of numbers, the order of the key of a number without a code. Without orders, on both sides: the entry is

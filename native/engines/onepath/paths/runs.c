@@ -2,15 +2,17 @@
  *
  * Law: chunks are never empty, hold at most CHUNK_MAX and follow each other in order; a chunk's arrays have one
  * capacity; all chunks of a run have upper ends, or none has. An insertion moves at most a chunk; a full one splits.
- * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (ranges.h), and of few others. Of upper ends the run
+ * A chunk of CHUNK_MAX has the fold of the interfaces of its rows (runs.h), and of few others. Of upper ends the run
  * says which are the greatest (intervals.c).
  *
  *     chunks   [ 3 5 5 8 ] [ 9 9 12 ] [ 20 31 ]      value 9: "<= bound" holds from the first 9 to the end
  */
+#include "engines/onepath/paths/runs.h"
+
 #include <string.h>
 
 #include "base/bits.h"
-#include "engines/onepath/state.h"
+#include "engines/onepath/paths/intervals.h"
 
 #define CHUNK_MIN 4U
 #define CHUNK_MAX 512U

@@ -2,10 +2,19 @@
  *
  * Law: in no bucket stand more than TAMIS_CROWD_MAX entries that could stand further on. What is left in a bucket
  * beyond that has no other equality and no other pattern than those it is reached by, or stands behind TAMIS_DEPTH_MAX
- * branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards (guards.c). One
+ * branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards (new_guards.c). One
  * addition moves at most that many entries at each depth, and where it makes a guard GUARD_MOVES_MAX.
  */
+#include "engines/onepath/placing/crowd.h"
+
+#include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/guard_rows.h"
+#include "engines/onepath/placing/descend.h"
+#include "engines/onepath/placing/move.h"
+#include "engines/onepath/placing/new_guards.h"
+#include "engines/onepath/records.h"
 
 #define OPENED_MIN 16U /* room for so many at first */
 

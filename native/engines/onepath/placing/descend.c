@@ -1,12 +1,17 @@
 /* descend.c - the way of a filter into opened buckets, one test a step.
  *
- * Law: the tests that a branch implies are those of the buckets it is behind, by value. A filter goes behind an opened
- * bucket if it has an equality or a pattern left; where the node has no room for another name it goes by the name of
- * one, and by the name of any other test where few messages have that name; or else behind a guard of the node, if it
- * implies one. Otherwise it stands in the opened bucket.
+ * Law: a filter goes behind an opened bucket if it has an equality or a pattern left; where the node has no room for
+ * another name it goes by the name of one, and by the name of any other test where few messages have that name; or else
+ * behind a guard of the node, if it implies one. Otherwise it stands in the opened bucket.
  */
+#include "engines/onepath/placing/descend.h"
+
 #include "engines/onepath/cost/alike.h"
-#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/cost/choose.h"
+#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/paths/branch_walk.h"
+#include "engines/onepath/paths/bucket_keys.h"
+#include "engines/onepath/paths/guards.h"
 
 #define NAME_ODDS_MAX 0.25 /* a name that more messages have than this tells nothing */
 #define NEW_FORK_COSTS 4.0 /* times: every message that comes by makes one probe more */
@@ -44,14 +49,6 @@ static uint32_t first_of(const tamis_stand *stand) {
 /* Is the access test one that is not there to be gone on from? An `in` has several buckets. */
 static bool is_last(const tamis_tests *tests, const tamis_stand *stand) {
     return stand->place == TAMIS_IN_BUCKET && tamis_test_op(tests->tests[0]) == TAMIS_COMPLEX;
-}
-
-static uint32_t depth_of(const tm_engine *engine, uint32_t branch) {
-    uint32_t depth = 0;
-    for (; branch != 0; branch = tamis_key_branch(engine->branches.rows[branch].parent)) {
-        depth++;
-    }
-    return depth;
 }
 
 /* ---- the next step ---- */
@@ -280,7 +277,8 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     out.is_told = false;
     out.alike.count = 0;
     out.count = 0;
-    for (uint32_t depth = depth_of(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand); depth++) {
+    for (uint32_t depth = tamis_branch_depth(engine, begin); depth < TAMIS_DEPTH_MAX && !is_last(tests, stand);
+         depth++) {
         uint64_t key;
         tamis_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], &key);
         const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
@@ -303,10 +301,6 @@ bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand) {
     return true;
 }
 
-bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand) {
-    return depth_of(engine, stand->branch) < TAMIS_DEPTH_MAX;
-}
-
 bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand) {
     if (is_last(tests, stand) || !tamis_may_go_on(engine, stand)) {
         return false;
@@ -317,63 +311,4 @@ bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const 
         }
     }
     return false;
-}
-
-/* ---- branches ---- */
-
-void tamis_branches_ask(const tm_engine *engine, uint32_t branch) {
-    while (branch != 0) {
-        uint64_t parent = engine->branches.rows[branch].parent;
-        tamis_buckets_ask(&engine->buckets, &parent, 1);
-        branch = tamis_key_branch(parent);
-    }
-}
-
-void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by) {
-    while (branch != until) {
-        tamis_branch *row = &engine->branches.rows[branch];
-        uint64_t parent = row->parent;
-        row->filters += by;
-        if (by != 0) {
-            tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, parent).opened)->filters += by;
-        }
-        if (row->filters == 0) {
-            tamis_guards_release(engine, row);
-            tamis_branches_give(&engine->branches, branch);
-            tamis_buckets_remove_fork(&engine->buckets, parent, branch);
-        }
-        branch = tamis_key_branch(parent);
-    }
-}
-
-/* The test that all in the bucket of this key satisfy by being there; TAMIS_TRUE: there is none. */
-static tamis_test test_of_key(const tm_engine *engine, uint64_t key) {
-    static const uint8_t OPS[] = {
-        [TAMIS_BY_BOOLEAN] = TAMIS_BOOLEAN_EQ, [TAMIS_BY_NUMBER] = TAMIS_NUMBER_EQ, [TAMIS_BY_STRING] = TAMIS_STRING_EQ,
-        [TAMIS_BY_WIDE] = TAMIS_TRUE,          [TAMIS_BY_PATTERN] = TAMIS_PATTERN,  [TAMIS_BY_PAIR] = TAMIS_TRUE,
-        [TAMIS_BY_NAME] = TAMIS_TRUE,
-    };
-    uint32_t branch = tamis_key_branch(key);
-    uint32_t name = (uint32_t)(key >> 32) & 0xffffff;
-    name = branch == 0 ? name : tamis_fork_name(engine->branches.rows[branch].what);
-    return tamis_test_of(name, OPS[tamis_key_tag(key)], (uint32_t)key);
-}
-
-void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out) {
-    while (branch != 0) {
-        uint64_t parent = engine->branches.rows[branch].parent;
-        tamis_test test = test_of_key(engine, parent);
-        if (tamis_test_op(test) != TAMIS_TRUE) {
-            out->tests[out->count++] = test;
-        }
-        branch = tamis_key_branch(parent);
-    }
-}
-
-tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch) {
-    uint64_t parent = 0;
-    for (; branch != 0; branch = tamis_key_branch(parent)) {
-        parent = engine->branches.rows[branch].parent;
-    }
-    return test_of_key(engine, parent);
 }

@@ -3,7 +3,7 @@
  * Law: asking for memory changes nothing. A record says whether the numbers without a code in its tests are in order,
  * each by one reference of its own; they must be where tamis_needs_order says so.
  */
-#include "engines/onepath/state.h"
+#include "engines/onepath/values/constants.h"
 
 /* ---- those that lie far apart are asked for together ---- */
 

@@ -1,6 +1,8 @@
 /* digest.c - see digest.h. */
 #include "engines/onepath/values/digest.h"
 
+#include "engines/onepath/values/patterns_pass.h"
+
 #define WAYS 4U
 #define DIGESTS_MIN 64U
 #define CREDIT_MAX 3U /* misses that a digest survives after a hit */

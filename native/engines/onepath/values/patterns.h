@@ -97,12 +97,6 @@ void tamis_patterns_clear(tamis_patterns *patterns);
 uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind);
 void tamis_patterns_release(tamis_patterns *patterns, uint32_t id);
 
-/* Write to `out` the ids of all patterns the value satisfies, each once, at most `capacity`; returns how many there
- * are, which may be more. The trie keeps links and stamps in itself: not for two threads at once. Where the work is
- * over not all of the value was looked at. */
-size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_t length, uint32_t *out,
-                           size_t capacity, tm_work *work);
-
 /* Copy the pattern's text (at most TM_PATTERN_BYTES_MAX) to `out`; returns its length. */
 uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_t *out);
 
@@ -112,8 +106,6 @@ static inline uint32_t tamis_patterns_length(const tamis_patterns *patterns, uin
 
 /* Does every value that has the first pattern have the other, too? Told of two prefixes or two suffixes. */
 bool tamis_patterns_has(const tamis_patterns *patterns, uint32_t id, uint32_t other);
-
-int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason);
 
 /* One search for each edge of the hash. */
 void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes);

@@ -4,7 +4,7 @@
  * nearly all bytes are the first child's or the one remembered. A long value is passed over in several places at once,
  * so that the next node of one is on its way while the others are looked at.
  */
-#include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/patterns_pass.h"
 
 #define PASS_BYTES 4096U   /* of a value, between two looks at what it has cost */
 #define BYTES_A_STEP 2U    /* of a value that is passed over */

@@ -1,7 +1,7 @@
 /* patterns_validate.c - the invariants of patterns.h, checked pattern by pattern. For tests. */
-#include <string.h>
+#include "engines/onepath/values/patterns_validate.h"
 
-#include "engines/onepath/values/patterns.h"
+#include <string.h>
 
 /* What a look at all patterns has found. Its arrays are its own. */
 typedef struct survey {

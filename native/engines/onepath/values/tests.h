@@ -79,6 +79,7 @@ static inline bool tamis_has_code(int64_t integer) {
 static inline int32_t tamis_code_of_integer(int64_t integer) {
     return tamis_has_code(integer) ? (int32_t)(integer * 2) : integer < 0 ? INT32_MIN : INT32_MAX;
 }
+/* The code of the number; of one between two integers the odd one between theirs. */
 int32_t tamis_code_of_real(double real);
 
 /* The constants of wide ranges are kept as strings are: sixteen bytes that sort as the numbers do. */
@@ -88,9 +89,18 @@ void tamis_number_bytes(bool is_real, int64_t integer, double real, uint8_t out[
 /* The number that these are the bytes of: whether it is a real, as tm_number_of_key. */
 bool tamis_number_of_bytes(const uint8_t bytes[TAMIS_NUMBER_BYTES], int64_t *integer, double *real);
 
+/* Is the test one bound of a positive range? */
+bool tamis_is_bound(tamis_test test);
+
 typedef struct tamis_tests {
     uint32_t count;
     tamis_test tests[TAMIS_TESTS_MAX];
 } tamis_tests;
+
+static inline void tamis_swap_tests(tamis_tests *tests, uint32_t a, uint32_t b) {
+    tamis_test kept = tests->tests[a];
+    tests->tests[a] = tests->tests[b];
+    tests->tests[b] = kept;
+}
 
 #endif

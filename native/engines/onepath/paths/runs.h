@@ -1,45 +1,13 @@
-/* ranges.h - filters that are ranges on one key: cells, runs and intervals.
+/* runs.h - filters of one key that are ranges, sorted by a bound.
  *
- * Law: of a filter that stands here the bounds say all; a match asks no test of it, but where the ends of an interval
- * leave a doubt. Bounds are codes, or where `strings` is not NULL a constant's id * 4 + delta (0: at it, 1: just above,
- * 2: just below), which sort by the labels that the constants have now.
+ * Law: as in runs.c. Of a filter that stands here the bounds say all; a match asks no test of it, but where the ends of
+ * an interval leave a doubt. Bounds are as in cells.h.
  */
-#ifndef TM_ONEPATH_RANGES_H
-#define TM_ONEPATH_RANGES_H
+#ifndef TM_ONEPATH_RUNS_H
+#define TM_ONEPATH_RUNS_H
 
 #include "engines/onepath/paths/rows.h"
 #include "engines/onepath/values/strings.h"
-#include "table/engine.h"
-
-/* A range of one key, for cells: low and high are points (see cells.c), flags say which bound is missing. */
-typedef struct tamis_span {
-    uint16_t interface;
-    uint8_t no_low;
-    uint8_t no_high;
-    uint32_t handle;
-    int32_t low;
-    int32_t high;
-} tamis_span;
-
-/* What cells are made of: cold. */
-typedef struct tamis_spans {
-    tamis_span *rows;     /* sorted by interface */
-    uint32_t *references; /* by point: spans that end at it */
-    uint32_t count;       /* of rows */
-    uint32_t capacity;
-    uint32_t point_capacity;
-} tamis_spans;
-
-/* See cells.c. A match reads `bits` and what finds a cell in it. */
-typedef struct tamis_cells {
-    uint64_t *bits; /* NULL: there never was a span */
-    int32_t first;  /* of cells by code: the code of cell 1 */
-    uint32_t width; /* of cells by code: how many; 0: cells are by point */
-    int32_t *points;
-    uint32_t count; /* of points */
-    uint32_t words; /* of a cell */
-    tamis_spans *spans;
-} tamis_cells;
 
 /* Both ends are bounds as those of runs are; one that is missing is TAMIS_NO_LOW or TAMIS_NO_HIGH of codes, and of
  * constants the other end with TAMIS_NO_END. */
@@ -97,38 +65,6 @@ static inline uint32_t tamis_top_of_chunk(uint32_t chunk) {
     return chunk / TAMIS_TOP_CHUNKS;
 }
 
-/* ---- cells.c ---- */
-
-/* `strings` is NULL for codes, here and below (tamis_order_of). A point is a code, or a constant's id * 4 + delta (0:
- * at it, 1: just above, 2: just below). */
-bool tamis_span_of(tamis_test test, tamis_span *span); /* is the test a range? */
-bool tamis_span_intersect(tamis_span *span, tamis_span other,
-                          const tamis_strings *strings); /* false: nothing is left */
-bool tamis_span_covers(tamis_span a, tamis_span b, const tamis_strings *strings);
-bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strings);
-bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
-void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings);
-void tamis_cells_clear(tm_memory *memory, tamis_cells *cells);
-/* The spans of one interface: [first, end). */
-void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end);
-static inline bool tamis_cells_exist(const tamis_cells *cells) {
-    return cells->bits != NULL;
-}
-/* The cell of a label, where cells exist, and of a code. */
-const uint64_t *tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings);
-const uint64_t *tamis_cells_search(const tamis_cells *cells, int32_t code);
-static inline const uint64_t *tamis_cells_of_code(const tamis_cells *cells, int32_t code) {
-    if (cells->width == 0) {
-        return tamis_cells_search(cells, code);
-    }
-    int64_t at = (int64_t)code - cells->first + 1;
-    at = at < 0 ? 0 : at;
-    return cells->bits + (at < cells->width ? (uint32_t)at : cells->width - 1) * (size_t)cells->words;
-}
-int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason);
-
-/* ---- runs.c ---- */
-
 /* Bounds are codes, or constant's id * 4 + delta as above; of a run that has intervals, their lower ends. */
 bool tamis_run_add(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single, const tamis_strings *strings);
 void tamis_run_remove(tm_memory *memory, tamis_run *run, int64_t bound, tamis_single single,
@@ -162,17 +98,5 @@ static inline bool tamis_run_reaches(const tamis_run *run, int64_t value, const 
 void tamis_run_find(const tamis_run *run, int64_t value, bool above, const tamis_strings *strings, uint32_t *chunk,
                     uint32_t *index);
 int tamis_run_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
-
-/* ---- intervals.c ---- */
-
-/* Is the test one bound of a positive range? */
-bool tamis_is_bound(tamis_test test);
-/* What all the tests, which are bounds of one key, leave. */
-tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests);
-/* Compute what the chunk says of upper ends anew, from this row on, and what is said of it in the run; with `behind` of
- * all chunks behind it, too. A run without intervals is left as it is. */
-void tamis_top_rows(tamis_chunk *chunk, uint32_t row, const tamis_strings *strings);
-void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings);
-int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, const char **reason);
 
 #endif
