@@ -4,6 +4,6 @@
 
 #include "engines/onepath/state.h"
 
-int tamis_validate(const tm_engine *engine, const char **reason);
+int onepath_validate(const tm_engine *engine, const char **reason);
 
 #endif

@@ -7,56 +7,56 @@
 
 #include "engines/onepath/state.h"
 
-static inline bool tamis_uses_cells(const tm_engine *engine, uint32_t interface) {
-    return interface < TAMIS_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);
+static inline bool onepath_uses_cells(const tm_engine *engine, uint32_t interface) {
+    return interface < ONEPATH_CELL_INTERFACES && !tm_holders_is_client(engine->holders, interface);
 }
 
-static inline uint32_t tamis_interface_of(const tm_engine *engine, uint32_t handle) {
+static inline uint32_t onepath_interface_of(const tm_engine *engine, uint32_t handle) {
     return tm_holders_interface(engine->holders, handle);
 }
 /* Removed, while others are still covered by it. */
-static inline bool tamis_is_ghost(const tm_engine *engine, uint32_t handle) {
+static inline bool onepath_is_ghost(const tm_engine *engine, uint32_t handle) {
     return !tm_holders_is_live(engine->holders, handle);
 }
 
-static inline bool tamis_is_active(const tamis_record *record) {
-    return record->place > TAMIS_COVERED;
+static inline bool onepath_is_active(const onepath_record *record) {
+    return record->place > ONEPATH_COVERED;
 }
 /* Must numbers without a code have labels in a filter of the interface that stands in this place? A box has its ends
  * itself, and whether a filter is covered is asked only where cells are used. */
-static inline bool tamis_needs_order(const tm_engine *engine, uint32_t interface, unsigned place) {
-    return place != TAMIS_IN_BOXES || tamis_uses_cells(engine, interface);
+static inline bool onepath_needs_order(const tm_engine *engine, uint32_t interface, unsigned place) {
+    return place != ONEPATH_IN_BOXES || onepath_uses_cells(engine, interface);
 }
-/* Head of the list of those that a filter covers, or TAMIS_NONE. */
-static inline uint32_t tamis_covers_of(const tm_engine *engine, uint32_t handle) {
-    return tamis_uses_cells(engine, tamis_interface_of(engine, handle))
-               ? tamis_covering_at(&engine->coverings, handle)->covers
-               : TAMIS_NONE;
+/* Head of the list of those that a filter covers, or ONEPATH_NONE. */
+static inline uint32_t onepath_covers_of(const tm_engine *engine, uint32_t handle) {
+    return onepath_uses_cells(engine, onepath_interface_of(engine, handle))
+               ? onepath_covering_at(&engine->coverings, handle)->covers
+               : ONEPATH_NONE;
 }
 
-static inline tamis_body *tamis_body_at(const tm_engine *engine, uint32_t body) {
-    return (tamis_body *)tm_arena_at(&engine->bodies, body);
+static inline onepath_body *onepath_body_at(const tm_engine *engine, uint32_t body) {
+    return (onepath_body *)tm_arena_at(&engine->bodies, body);
 }
 /* Is the place's body out of a match's sight? */
-static inline bool tamis_is_cold(unsigned place) {
-    return place == TAMIS_COVERED || place == TAMIS_IN_CELLS || place == TAMIS_IN_INTERVALS;
+static inline bool onepath_is_cold(unsigned place) {
+    return place == ONEPATH_COVERED || place == ONEPATH_IN_CELLS || place == ONEPATH_IN_INTERVALS;
 }
 /* What the entry of a record says in `rest`; no other entry does. */
-static inline uint32_t tamis_rest_of(const tm_engine *engine, uint32_t handle) {
+static inline uint32_t onepath_rest_of(const tm_engine *engine, uint32_t handle) {
     uint32_t body = engine->records[handle].body;
-    return body & TAMIS_LAST ? TAMIS_LAST | handle : body;
+    return body & ONEPATH_LAST ? ONEPATH_LAST | handle : body;
 }
-/* Of a filter with an entry: under a pair, tamis_partner_of its second test; elsewhere its row, as below. */
-static inline uint32_t tamis_note_of(const tm_engine *engine, const tamis_record *record) {
-    return record->body & TAMIS_LAST ? record->body & ~TAMIS_LAST : tamis_body_at(engine, record->body)->note;
+/* Of a filter with an entry: under a pair, onepath_partner_of its second test; elsewhere its row, as below. */
+static inline uint32_t onepath_note_of(const tm_engine *engine, const onepath_record *record) {
+    return record->body & ONEPATH_LAST ? record->body & ~ONEPATH_LAST : onepath_body_at(engine, record->body)->note;
 }
-/* The row of its entry in its slot or list; TAMIS_ROW_UNKNOWN: it has to be searched for. */
-static inline uint32_t tamis_row_of(const tm_engine *engine, const tamis_record *record) {
-    return record->place == TAMIS_IN_PAIR ? record->branch : tamis_note_of(engine, record);
+/* The row of its entry in its slot or list; ONEPATH_ROW_UNKNOWN: it has to be searched for. */
+static inline uint32_t onepath_row_of(const tm_engine *engine, const onepath_record *record) {
+    return record->place == ONEPATH_IN_PAIR ? record->branch : onepath_note_of(engine, record);
 }
 /* The branch that the bucket of a record stands in; 0: none. */
-static inline uint32_t tamis_branch_of(const tamis_record *record) {
-    return record->place == TAMIS_IN_PAIR ? 0 : record->branch;
+static inline uint32_t onepath_branch_of(const onepath_record *record) {
+    return record->place == ONEPATH_IN_PAIR ? 0 : record->branch;
 }
 
 #endif

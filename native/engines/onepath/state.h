@@ -38,85 +38,85 @@
 #include "engines/onepath/values/names.h"
 #include "table/engine.h"
 
-#define TAMIS_CELL_INTERFACES 256U /* interfaces below this may use cells: four words */
-#define TAMIS_CELL_WORDS 4U
+#define ONEPATH_CELL_INTERFACES 256U /* interfaces below this may use cells: four words */
+#define ONEPATH_CELL_WORDS 4U
 
 /* ---- where filters stand ---- */
 
 /* All that hangs on one name and kind; what every match looks at comes first. */
-typedef struct tamis_key {
-    tamis_cells cells;
-    tamis_run *at_most; /* NULL until needed, as the others; bounds of <=: a value satisfies those not below it */
-    tamis_run *at_least;
-    tamis_run *intervals;
-    struct tamis_key *wide; /* of numbers: cells, runs and intervals of constants without a code, and nothing else */
-    uint64_t equal_bits;    /* tamis_operand_bit of every operand in use under an equality, stale ones included */
-    uint64_t pattern_bits;  /* the same of patterns */
-    uint32_t equalities;    /* filters in buckets under an equality of this key */
-    uint32_t patterns;      /* in buckets under a pattern */
-    uint64_t partner_bits;  /* tamis_coarse_bit of every partner, stale ones included */
-    uint64_t *partners;     /* finer bits, once there are many: TAMIS_PARTNER_WORDS */
-    uint32_t pairs;         /* in buckets under this key, the rarer one, and a partner */
-    uint32_t pins;          /* filters placed in any way */
-    tamis_list scan;
-} tamis_key;
+typedef struct onepath_key {
+    onepath_cells cells;
+    onepath_run *at_most; /* NULL until needed, as the others; bounds of <=: a value satisfies those not below it */
+    onepath_run *at_least;
+    onepath_run *intervals;
+    struct onepath_key *wide; /* of numbers: cells, runs and intervals of constants without a code, and nothing else */
+    uint64_t equal_bits;      /* onepath_operand_bit of every operand in use under an equality, stale ones included */
+    uint64_t pattern_bits;    /* the same of patterns */
+    uint32_t equalities;      /* filters in buckets under an equality of this key */
+    uint32_t patterns;        /* in buckets under a pattern */
+    uint64_t partner_bits;    /* onepath_coarse_bit of every partner, stale ones included */
+    uint64_t *partners;       /* finer bits, once there are many: ONEPATH_PARTNER_WORDS */
+    uint32_t pairs;           /* in buckets under this key, the rarer one, and a partner */
+    uint32_t pins;            /* filters placed in any way */
+    onepath_list scan;
+} onepath_key;
 
 /* ---- records ---- */
 
 typedef enum {
-    TAMIS_FREE,
-    TAMIS_NONE_PLACE,
-    TAMIS_COVERED,
-    TAMIS_IN_CELLS,
-    TAMIS_IN_RUN,
-    TAMIS_IN_INTERVALS,
-    TAMIS_IN_BUCKET_SINGLE,
-    TAMIS_IN_BUCKET,
-    TAMIS_IN_NAMED, /* in a branch, under the name of the access test, which is still to be made */
-    TAMIS_IN_PAIR,
-    TAMIS_IN_SCAN,
-    TAMIS_IN_ALWAYS,
-    TAMIS_IN_BOXES,
-} tamis_place;
+    ONEPATH_FREE,
+    ONEPATH_NONE_PLACE,
+    ONEPATH_COVERED,
+    ONEPATH_IN_CELLS,
+    ONEPATH_IN_RUN,
+    ONEPATH_IN_INTERVALS,
+    ONEPATH_IN_BUCKET_SINGLE,
+    ONEPATH_IN_BUCKET,
+    ONEPATH_IN_NAMED, /* in a branch, under the name of the access test, which is still to be made */
+    ONEPATH_IN_PAIR,
+    ONEPATH_IN_SCAN,
+    ONEPATH_IN_ALWAYS,
+    ONEPATH_IN_BOXES,
+} onepath_place;
 
-typedef struct __attribute__((packed, aligned(4))) tamis_record {
-    tamis_test access; /* the test it is reached by; the first of all while covered */
-    uint32_t body;     /* in the arena of its heat; 0: none; of an entry without one, TAMIS_LAST and its note */
+typedef struct __attribute__((packed, aligned(4))) onepath_record {
+    onepath_test access; /* the test it is reached by; the first of all while covered */
+    uint32_t body;       /* in the arena of its heat; 0: none; of an entry without one, ONEPATH_LAST and its note */
     uint32_t place : 7;
-    uint32_t in_order : 1; /* its numbers without a code have labels: see tamis_needs_order */
+    uint32_t in_order : 1; /* its numbers without a code have labels: see onepath_needs_order */
     uint32_t branch : 24; /* the branch that its bucket stands in, 0: none; of a filter under a pair, its entry's row */
-} tamis_record;
+} onepath_record;
 
-_Static_assert(sizeof(tamis_record) == 16, "with its row in holders.h a filter takes twenty bytes");
+_Static_assert(sizeof(onepath_record) == 16, "with its row in holders.h a filter takes twenty bytes");
 
 /* Where a filter stands, or is to stand: its tests are the access test, those that are made, and those that the branch
  * implies. */
-typedef struct tamis_stand {
-    tamis_place place;
+typedef struct onepath_stand {
+    onepath_place place;
     uint32_t branch;
     uint32_t implied; /* how many tests at the end the branch implies */
-} tamis_stand;
+} onepath_stand;
 
 /* A constraint no test can express, kept whole. */
-typedef struct tamis_complex {
+typedef struct onepath_complex {
     tm_constraint constraint; /* operands owned: one block of `size` bytes; `integer` of a string in it is its id */
     size_t size;
-} tamis_complex;
+} onepath_complex;
 
 struct tm_engine {
     tm_memory *memory;   /* borrowed */
     tm_holders *holders; /* borrowed */
-    tamis_names names;
-    tamis_strings strings;
-    tamis_strings numbers; /* bounds of wide ranges: tamis_number_bytes */
-    tamis_patterns patterns;
-    tamis_digests digests;
-    tamis_buckets buckets;
-    tamis_branches branches;
-    tamis_sample sample;     /* what messages bring */
+    onepath_names names;
+    onepath_strings strings;
+    onepath_strings numbers; /* bounds of wide ranges: onepath_number_bytes */
+    onepath_patterns patterns;
+    onepath_digests digests;
+    onepath_buckets buckets;
+    onepath_branches branches;
+    onepath_sample sample;   /* what messages bring */
     tm_arena bodies;         /* hot */
     tm_arena covered_bodies; /* cold */
-    tamis_list always;
+    onepath_list always;
     tm_families families;       /* of boxes */
     const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;              /* filters leave a family: none joins one */
@@ -124,7 +124,7 @@ struct tm_engine {
     uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
     uint32_t full_pair_filters; /* as many as it had */
 
-    tamis_complex *complexes;
+    onepath_complex *complexes;
     uint32_t complex_count;
     uint32_t complex_capacity;
     uint32_t complex_free;
@@ -132,11 +132,11 @@ struct tm_engine {
     uint64_t complex_bytes; /* of their operands, as they are counted */
     uint32_t key_count;     /* the wide parts are keys too */
 
-    tamis_record *records; /* by handle */
+    onepath_record *records; /* by handle */
     uint32_t record_capacity;
-    tamis_coverings coverings;
+    onepath_coverings coverings;
     uint32_t sweep;  /* the record whose covering is looked at again next */
-    uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or TAMIS_NONE */
+    uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or ONEPATH_NONE */
 
     uint64_t covered;
     uint64_t scanned;       /* filters in scans */
@@ -144,13 +144,13 @@ struct tm_engine {
     uint64_t listed;        /* active filters of interfaces outside the cells' range, or clients */
     uint32_t shared_listed; /* of those interfaces, how many have more than one filter */
     uint32_t pair_filters;
-    uint64_t cell_members[TAMIS_CELL_WORDS]; /* interfaces in the cells' range with a filter */
-    uint32_t cell_words;                     /* of these, as many as ever had one */
+    uint64_t cell_members[ONEPATH_CELL_WORDS]; /* interfaces in the cells' range with a filter */
+    uint32_t cell_words;                       /* of these, as many as ever had one */
 
     /* scratch of a match; sized by add, so that a match allocates nothing */
     uint64_t *state; /* by name: 0, or what the message says (see match.c) */
     uint32_t state_capacity;
-    uint32_t *pattern_scratch; /* tamis_message_patterns for all values, then room for every pattern of the table */
+    uint32_t *pattern_scratch; /* onepath_message_patterns for all values, then room for every pattern of the table */
     uint32_t pattern_scratch_capacity;
     uint32_t *opened; /* nodes of opened buckets that a message has come to: room for all of them */
     uint32_t opened_capacity;

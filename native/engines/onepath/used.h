@@ -4,6 +4,6 @@
 
 #include "engines/onepath/state.h"
 
-uint64_t tamis_used(const tm_engine *engine);
+uint64_t onepath_used(const tm_engine *engine);
 
 #endif

@@ -10,24 +10,26 @@
 #include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/state.h"
 
-#define TAMIS_ALIKE_MAX 4U              /* filters that are looked at */
-#define TAMIS_ALIKE_MIN TAMIS_CROWD_MAX /* entries in a bucket that is not opened; of fewer nobody is asked */
-#define TAMIS_ALIKE_EARLY 8U            /* the same for a filter of many tests with a bucket, all of which they share */
+#define ONEPATH_ALIKE_MAX 4U                /* filters that are looked at */
+#define ONEPATH_ALIKE_MIN ONEPATH_CROWD_MAX /* entries in a bucket that is not opened; of fewer nobody is asked */
+#define ONEPATH_ALIKE_EARLY 8U /* the same for a filter of many tests with a bucket, all of which they share */
 
-typedef struct tamis_alike {
+typedef struct onepath_alike {
     uint32_t count;
     double share; /* of the filters at the begin of the way, how many stand at its end */
-    tamis_tests filters[TAMIS_ALIKE_MAX];
-} tamis_alike;
+    onepath_tests filters[ONEPATH_ALIKE_MAX];
+} onepath_alike;
 
 /* The bucket at the end of the fullest way that is open to a filter of these tests, from this bucket on; `share` is
  * multiplied by the share of those here that have gone that way. 0: it has fallen below `least`. */
-uint64_t tamis_alike_end(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double least, double *share);
+uint64_t onepath_alike_end(const tm_engine *engine, uint64_t key, const onepath_tests *tests, double least,
+                           double *share);
 /* Does one of the tests imply a guard on that way? */
-bool tamis_alike_awaits(const tm_engine *engine, uint64_t key, const tamis_tests *tests);
+bool onepath_alike_awaits(const tm_engine *engine, uint64_t key, const onepath_tests *tests);
 /* Filters that stand there; none where no share of at least `least` does. */
-void tamis_alike_find(const tm_engine *engine, uint64_t key, const tamis_tests *tests, double least, tamis_alike *out);
+void onepath_alike_find(const tm_engine *engine, uint64_t key, const onepath_tests *tests, double least,
+                        onepath_alike *out);
 /* Which share of the filters at the begin of the way makes the test, at least; 0 where one or none was found. */
-double tamis_alike_share(const tamis_alike *alike, tamis_test test);
+double onepath_alike_share(const onepath_alike *alike, onepath_test test);
 
 #endif

@@ -30,84 +30,85 @@
 
 /* ---- the choice ---- */
 
-static bool fits_cells(const tm_engine *engine, const tamis_tests *tests) {
-    tamis_span span;
-    if (!tamis_only_span(engine, tests, &span)) {
+static bool fits_cells(const tm_engine *engine, const onepath_tests *tests) {
+    onepath_span span;
+    if (!onepath_only_span(engine, tests, &span)) {
         return false;
     }
-    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
-    tamis_key *key = engine->names.records[tamis_test_name(tests->tests[0])].keys[kind];
-    const tamis_key *part = key == NULL ? NULL : tamis_range_key(key, tests->tests[0]);
+    unsigned kind = onepath_kind_of(engine, tests->tests[0]);
+    onepath_key *key = engine->names.records[onepath_test_name(tests->tests[0])].keys[kind];
+    const onepath_key *part = key == NULL ? NULL : onepath_range_key(key, tests->tests[0]);
     uint32_t points = part == NULL ? 0 : part->cells.count;
     if (tests->count > 1) {
         return points < CELL_INTERVAL_POINTS_MAX;
     }
-    return points < CELL_POINTS_MAX || tamis_test_op(tests->tests[0]) != TAMIS_NUMBER_EQ;
+    return points < CELL_POINTS_MAX || onepath_test_op(tests->tests[0]) != ONEPATH_NUMBER_EQ;
 }
 
 /* Filters of interfaces with cells follow others to a line, and make none. */
-static bool is_for_line(const tm_engine *engine, bool uses_cells, const tamis_tests *tests) {
-    return !engine->scatters && (uses_cells ? tamis_lines_has_open(engine, tests) : tamis_lines_take(engine, tests));
+static bool is_for_line(const tm_engine *engine, bool uses_cells, const onepath_tests *tests) {
+    return !engine->scatters &&
+           (uses_cells ? onepath_lines_has_open(engine, tests) : onepath_lines_take(engine, tests));
 }
 
 /* Several bounds of one key? */
-static bool is_interval(const tm_engine *engine, const tamis_tests *tests) {
+static bool is_interval(const tm_engine *engine, const onepath_tests *tests) {
     for (uint32_t i = 0; i < tests->count; i++) {
-        tamis_test test = tests->tests[i];
-        if (!tamis_is_bound(test) || tamis_test_name(test) != tamis_test_name(tests->tests[0]) ||
-            tamis_kind_of(engine, test) != tamis_kind_of(engine, tests->tests[0]) ||
-            tamis_order_of(engine, test) != tamis_order_of(engine, tests->tests[0])) {
+        onepath_test test = tests->tests[i];
+        if (!onepath_is_bound(test) || onepath_test_name(test) != onepath_test_name(tests->tests[0]) ||
+            onepath_kind_of(engine, test) != onepath_kind_of(engine, tests->tests[0]) ||
+            onepath_order_of(engine, test) != onepath_order_of(engine, tests->tests[0])) {
             return false;
         }
     }
     return tests->count > 1;
 }
 
-static tamis_place choose_single(const tm_engine *engine, tamis_test test) {
-    if (tamis_is_told_by_key(engine, test)) {
-        return TAMIS_IN_BUCKET_SINGLE;
+static onepath_place choose_single(const tm_engine *engine, onepath_test test) {
+    if (onepath_is_told_by_key(engine, test)) {
+        return ONEPATH_IN_BUCKET_SINGLE;
     }
-    return tamis_is_bound(test) ? TAMIS_IN_RUN : TAMIS_NONE_PLACE;
+    return onepath_is_bound(test) ? ONEPATH_IN_RUN : ONEPATH_NONE_PLACE;
 }
 
-/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or TAMIS_NEVER. */
-static double front_pair(const tm_engine *engine, tamis_tests *tests) {
-    double odds[2] = {TAMIS_NEVER, TAMIS_NEVER};
+/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or ONEPATH_NEVER. */
+static double front_pair(const tm_engine *engine, onepath_tests *tests) {
+    double odds[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
     for (uint32_t rank = 0; rank < 2; rank++) {
-        uint32_t best = TAMIS_NONE;
+        uint32_t best = ONEPATH_NONE;
         for (uint32_t i = rank; i < tests->count; i++) {
-            tamis_test test = tests->tests[i];
-            double chance = tamis_odds_of_name(engine, tamis_test_name(test), tamis_kind_of(engine, test));
-            bool usable = !tamis_test_negated(test) && tamis_kind_of(engine, test) != TAMIS_ANY &&
-                          (rank == 0 || tamis_test_name(test) != tamis_test_name(tests->tests[0]));
+            onepath_test test = tests->tests[i];
+            double chance = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+            bool usable = !onepath_test_negated(test) && onepath_kind_of(engine, test) != ONEPATH_ANY &&
+                          (rank == 0 || onepath_test_name(test) != onepath_test_name(tests->tests[0]));
             if (usable && chance < odds[rank]) {
                 odds[rank] = chance;
                 best = i;
             }
         }
-        if (best == TAMIS_NONE) {
-            return TAMIS_NEVER;
+        if (best == ONEPATH_NONE) {
+            return ONEPATH_NEVER;
         }
-        tamis_swap_tests(tests, rank, best);
+        onepath_swap_tests(tests, rank, best);
     }
     return odds[0] * odds[1];
 }
 
-static void front_positive(const tm_engine *engine, tamis_tests *tests) {
-    double rarest = TAMIS_NEVER;
+static void front_positive(const tm_engine *engine, onepath_tests *tests) {
+    double rarest = ONEPATH_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
-        tamis_test test = tests->tests[i];
-        double odds = tamis_odds_of_name(engine, tamis_test_name(test), tamis_kind_of(engine, test));
-        if (!tamis_test_negated(test) && odds < rarest) {
+        onepath_test test = tests->tests[i];
+        double odds = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+        if (!onepath_test_negated(test) && odds < rarest) {
             rarest = odds;
-            tamis_swap_tests(tests, 0, i);
+            onepath_swap_tests(tests, 0, i);
         }
     }
 }
 
 /* A bucket for a filter. */
 typedef struct candidate {
-    uint32_t test; /* TAMIS_NONE: there is none */
+    uint32_t test; /* ONEPATH_NONE: there is none */
     double odds;   /* that a message comes to it; to what is behind it, where it is opened */
     double opened; /* the same once it will be opened */
     bool is_open;  /* it is */
@@ -116,74 +117,74 @@ typedef struct candidate {
 /* Of those tests that have a bucket the one that messages satisfy most often, as far as is known; `usable` is how many
  * have one. */
 static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usable) {
-    uint32_t best = TAMIS_NONE;
+    uint32_t best = ONEPATH_NONE;
     *usable = 0;
     for (uint32_t i = 0; i < count; i++) {
-        *usable += each[i].odds < TAMIS_NEVER;
-        bool is_more = each[i].odds < TAMIS_NEVER && (best == TAMIS_NONE || each[i].odds > each[best].odds);
+        *usable += each[i].odds < ONEPATH_NEVER;
+        bool is_more = each[i].odds < ONEPATH_NEVER && (best == ONEPATH_NONE || each[i].odds > each[best].odds);
         best = is_more ? i : best;
     }
-    return *usable > 1 ? best : TAMIS_NONE;
+    return *usable > 1 ? best : ONEPATH_NONE;
 }
 
 /* Do all that were found make every test that has a bucket, and is none of the others one to go by, a name's? */
-static bool share_all(const tamis_tests *tests, const candidate *each, const tamis_alike *alike) {
+static bool share_all(const onepath_tests *tests, const candidate *each, const onepath_alike *alike) {
     bool all = true;
     for (uint32_t i = 0; i < tests->count && all; i++) {
-        bool has_bucket = each[i].odds < TAMIS_NEVER;
-        all = has_bucket ? tamis_alike_share(alike, tests->tests[i]) >= 1 : tamis_test_negated(tests->tests[i]);
+        bool has_bucket = each[i].odds < ONEPATH_NEVER;
+        all = has_bucket ? onepath_alike_share(alike, tests->tests[i]) >= 1 : onepath_test_negated(tests->tests[i]);
     }
     return all;
 }
 
 /* What most filters test as well that stand under the commonest test tells them apart no better than that one. */
-static void weigh_what_is_shared(const tm_engine *engine, const tamis_tests *tests, candidate *each) {
+static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *tests, candidate *each) {
     uint32_t usable;
     uint32_t base = commonest(each, tests->count, &usable);
-    uint64_t key = base == TAMIS_NONE ? 0 : tamis_bucket_of_test(tests->tests[base]);
-    tamis_crowd crowd = key == 0 ? (tamis_crowd){0} : tamis_buckets_crowd(&engine->buckets, key);
-    bool is_early = crowd.opened == NULL && crowd.entries < TAMIS_ALIKE_MIN;
-    if (is_early && (crowd.entries < TAMIS_ALIKE_EARLY || usable < ALIKE_TESTS)) {
+    uint64_t key = base == ONEPATH_NONE ? 0 : onepath_bucket_of_test(tests->tests[base]);
+    onepath_crowd crowd = key == 0 ? (onepath_crowd){0} : onepath_buckets_crowd(&engine->buckets, key);
+    bool is_early = crowd.opened == NULL && crowd.entries < ONEPATH_ALIKE_MIN;
+    if (is_early && (crowd.entries < ONEPATH_ALIKE_EARLY || usable < ALIKE_TESTS)) {
         return;
     }
-    double lowest = TAMIS_NEVER; /* a share by which not even these odds are raised is not looked for */
+    double lowest = ONEPATH_NEVER; /* a share by which not even these odds are raised is not looked for */
     for (uint32_t i = 0; i < tests->count; i++) {
         lowest = i != base && each[i].odds < lowest ? each[i].odds : lowest;
     }
-    tamis_alike alike;
-    tamis_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
+    onepath_alike alike;
+    onepath_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
     if (is_early && !share_all(tests, each, &alike)) {
         return;
     }
     for (uint32_t i = 0; i < tests->count; i++) {
-        if (i != base && each[i].odds < TAMIS_NEVER) {
-            double share = tamis_alike_share(&alike, tests->tests[i]) * each[base].odds;
-            each[i].odds = tamis_odds_at_least(engine, tests->tests[i], each[i].odds, share);
+        if (i != base && each[i].odds < ONEPATH_NEVER) {
+            double share = onepath_alike_share(&alike, tests->tests[i]) * each[base].odds;
+            each[i].odds = onepath_odds_at_least(engine, tests->tests[i], each[i].odds, share);
         }
     }
 }
 
 /* Ask for the slots of the buckets that the tests have. */
-static void ask_buckets(const tm_engine *engine, const tamis_tests *tests) {
-    uint64_t keys[TAMIS_TESTS_MAX];
+static void ask_buckets(const tm_engine *engine, const onepath_tests *tests) {
+    uint64_t keys[ONEPATH_TESTS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < tests->count; i++) {
-        keys[count] = tamis_bucket_of_test(tests->tests[i]);
+        keys[count] = onepath_bucket_of_test(tests->tests[i]);
         count += keys[count] != 0;
     }
-    tamis_buckets_ask(&engine->buckets, keys, count);
+    onepath_buckets_ask(&engine->buckets, keys, count);
 }
 
 /* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
  * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
-static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests) {
-    candidate each[TAMIS_TESTS_MAX];
-    candidate best = {TAMIS_NONE, TAMIS_NEVER, TAMIS_NEVER, false};
-    double least[2] = {TAMIS_NEVER, TAMIS_NEVER};
+static candidate rarest_bucket(const tm_engine *engine, const onepath_tests *tests) {
+    candidate each[ONEPATH_TESTS_MAX];
+    candidate best = {ONEPATH_NONE, ONEPATH_NEVER, ONEPATH_NEVER, false};
+    double least[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
     ask_buckets(engine, tests);
     for (uint32_t i = 0; i < tests->count; i++) {
         each[i].test = i;
-        each[i].odds = tamis_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
+        each[i].odds = onepath_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
     }
     weigh_what_is_shared(engine, tests, each);
     for (uint32_t i = 0; i < tests->count; i++) {
@@ -191,42 +192,42 @@ static candidate rarest_bucket(const tm_engine *engine, const tamis_tests *tests
         least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
         least[0] = odds < least[0] ? odds : least[0];
     }
-    double lowest = TAMIS_NEVER;
+    double lowest = ONEPATH_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
-        each[i].opened = tamis_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
+        each[i].opened = onepath_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
         each[i].odds = each[i].is_open ? each[i].opened : each[i].odds;
         lowest = each[i].odds < lowest ? each[i].odds : lowest;
     }
     for (uint32_t i = 0; i < tests->count; i++) {
-        bool is_as_good = each[i].odds < TAMIS_NEVER && each[i].odds <= lowest * TAMIS_AS_GOOD;
-        bool is_older = best.test == TAMIS_NONE || tests->tests[i] < tests->tests[best.test];
+        bool is_as_good = each[i].odds < ONEPATH_NEVER && each[i].odds <= lowest * ONEPATH_AS_GOOD;
+        bool is_older = best.test == ONEPATH_NONE || tests->tests[i] < tests->tests[best.test];
         best = is_as_good && is_older ? each[i] : best;
     }
     return best;
 }
 
 /* How many stand under the pair of names in front. */
-static uint32_t filters_of_pair(const tm_engine *engine, const tamis_tests *tests) {
-    tamis_test home = tests->tests[0];
-    tamis_test partner = tests->tests[1];
-    uint64_t key = tamis_pair_key(tamis_test_name(home), tamis_kind_of(engine, home), tamis_test_name(partner),
-                                  tamis_kind_of(engine, partner));
-    uint32_t filters = tamis_buckets_crowd(&engine->buckets, key).entries;
+static uint32_t filters_of_pair(const tm_engine *engine, const onepath_tests *tests) {
+    onepath_test home = tests->tests[0];
+    onepath_test partner = tests->tests[1];
+    uint64_t key = onepath_pair_key(onepath_test_name(home), onepath_kind_of(engine, home), onepath_test_name(partner),
+                                    onepath_kind_of(engine, partner));
+    uint32_t filters = onepath_buckets_crowd(&engine->buckets, key).entries;
     return key == engine->full_pair ? engine->full_pair_filters : filters;
 }
 
 /* Do the last filters of a pair make the two tests that stand in front, all of them? Behind a guard a message makes
  * such a test once. */
-static bool are_alike(const tm_engine *engine, const tamis_tests *tests) {
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, tamis_pair_key_of(engine, tests));
+static bool are_alike(const tm_engine *engine, const onepath_tests *tests) {
+    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, onepath_pair_key_of(engine, tests));
     uint32_t count = slot == NULL ? 0 : slot->entry_count;
-    if (count < ALIKE_IN_PAIR || !tamis_pair_fits(tests)) {
+    if (count < ALIKE_IN_PAIR || !onepath_pair_fits(tests)) {
         return false;
     }
-    tamis_entry like = tamis_pair_entry(0, 0, tests);
+    onepath_entry like = onepath_pair_entry(0, 0, tests);
     for (uint32_t i = 0; i < ALIKE_IN_PAIR; i++) {
-        const tamis_entry *entry = &tamis_slot_entries(&engine->buckets, slot)[count - 1 - i];
-        if (entry->test != like.test || (entry->interface & ~TAMIS_ENTRY_INTERFACE) != like.interface) {
+        const onepath_entry *entry = &onepath_slot_entries(&engine->buckets, slot)[count - 1 - i];
+        if (entry->test != like.test || (entry->interface & ~ONEPATH_ENTRY_INTERFACE) != like.interface) {
             return false;
         }
     }
@@ -234,19 +235,19 @@ static bool are_alike(const tm_engine *engine, const tamis_tests *tests) {
 }
 
 /* Does a guard behind the bucket wait for the filter, which others behind it have brought? */
-static bool is_awaited(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket) {
-    return bucket->is_open && tamis_alike_awaits(engine, tamis_bucket_of_test(tests->tests[bucket->test]), tests);
+static bool is_awaited(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket) {
+    return bucket->is_open && onepath_alike_awaits(engine, onepath_bucket_of_test(tests->tests[bucket->test]), tests);
 }
 
 /* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
  * by all messages that have both names. */
-static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const candidate *bucket, double pair) {
-    uint32_t filters = bucket->test == TAMIS_NONE ? 0 : filters_of_pair(engine, tests);
-    if (filters >= TAMIS_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
+static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket, double pair) {
+    uint32_t filters = bucket->test == ONEPATH_NONE ? 0 : filters_of_pair(engine, tests);
+    if (filters >= ONEPATH_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
         return true;
     }
-    bool is_full = filters >= TAMIS_PAIR_MAX;
-    if (bucket->test == TAMIS_NONE || !(is_full || bucket->is_open) || tamis_boxes_may_take(engine, tests)) {
+    bool is_full = filters >= ONEPATH_PAIR_MAX;
+    if (bucket->test == ONEPATH_NONE || !(is_full || bucket->is_open) || onepath_boxes_may_take(engine, tests)) {
         return false;
     }
     double in_pair = pair * STEP_OF_PAIR * (is_full ? filters : filters + 1);
@@ -259,37 +260,37 @@ static bool leaves_pair(const tm_engine *engine, const tamis_tests *tests, const
 
 /* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
  */
-static uint32_t likely_users(const tm_engine *engine, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    return op == TAMIS_BOOLEAN_EQ || op == TAMIS_NUMBER_EQ || op == TAMIS_EXISTS ? UINT32_MAX
-                                                                                 : tamis_users_of(engine, test);
+static uint32_t likely_users(const tm_engine *engine, onepath_test test) {
+    unsigned op = onepath_test_op(test);
+    return op == ONEPATH_BOOLEAN_EQ || op == ONEPATH_NUMBER_EQ || op == ONEPATH_EXISTS ? UINT32_MAX
+                                                                                       : onepath_users_of(engine, test);
 }
 
 /* How many filters have the name of each test, if all make as many tests of it as this one does: a `between` is two. */
-static void count_filters(const tm_engine *engine, const tamis_tests *tests, uint32_t with[TAMIS_TESTS_MAX]) {
+static void count_filters(const tm_engine *engine, const onepath_tests *tests, uint32_t with[ONEPATH_TESTS_MAX]) {
     for (uint32_t i = 0; i < tests->count; i++) {
-        uint32_t name = tamis_test_name(tests->tests[i]);
+        uint32_t name = onepath_test_name(tests->tests[i]);
         uint32_t count = 0;
         for (uint32_t k = 0; k < tests->count; k++) {
-            count += tamis_test_name(tests->tests[k]) == name;
+            count += onepath_test_name(tests->tests[k]) == name;
         }
         with[i] = engine->names.records[name].references / count;
     }
 }
 
-void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end) {
-    uint32_t with[TAMIS_TESTS_MAX];
+void onepath_order_tests(const tm_engine *engine, onepath_tests *tests, uint32_t from, uint32_t end) {
+    uint32_t with[ONEPATH_TESTS_MAX];
     count_filters(engine, tests, with);
     for (uint32_t i = from + 1; i < end; i++) {
         for (uint32_t j = i; j > from; j--) {
-            tamis_test here = tests->tests[j];
-            tamis_test before = tests->tests[j - 1];
+            onepath_test here = tests->tests[j];
+            onepath_test before = tests->tests[j - 1];
             bool is_rarer = with[j] < with[j - 1] ||
                             (with[j] == with[j - 1] && likely_users(engine, here) < likely_users(engine, before));
             if (!is_rarer) {
                 break;
             }
-            tamis_swap_tests(tests, j, j - 1);
+            onepath_swap_tests(tests, j, j - 1);
             uint32_t kept = with[j];
             with[j] = with[j - 1];
             with[j - 1] = kept;
@@ -297,45 +298,45 @@ void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t fro
     }
 }
 
-tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests) {
+onepath_place onepath_choose(const tm_engine *engine, uint32_t interface, onepath_tests *tests) {
     if (tests->count == 0) {
-        return TAMIS_IN_ALWAYS;
+        return ONEPATH_IN_ALWAYS;
     }
-    bool uses_cells = tamis_uses_cells(engine, interface);
+    bool uses_cells = onepath_uses_cells(engine, interface);
     if (is_for_line(engine, uses_cells, tests)) {
-        return TAMIS_IN_BOXES;
+        return ONEPATH_IN_BOXES;
     }
     if (uses_cells && fits_cells(engine, tests)) {
-        return TAMIS_IN_CELLS;
+        return ONEPATH_IN_CELLS;
     }
-    if (tests->count == 1 && !tamis_test_negated(tests->tests[0]) &&
-        choose_single(engine, tests->tests[0]) != TAMIS_NONE_PLACE) {
+    if (tests->count == 1 && !onepath_test_negated(tests->tests[0]) &&
+        choose_single(engine, tests->tests[0]) != ONEPATH_NONE_PLACE) {
         return choose_single(engine, tests->tests[0]);
     }
     if (is_interval(engine, tests)) {
-        return TAMIS_IN_INTERVALS;
+        return ONEPATH_IN_INTERVALS;
     }
     double pair = front_pair(engine, tests);
     candidate best = rarest_bucket(engine, tests);
-    bool is_pair = pair < TAMIS_NEVER && pair * ODDS_RANGE <= best.odds;
-    if ((is_pair || best.test == TAMIS_NONE) && tamis_boxes_take(engine, tests)) {
-        return TAMIS_IN_BOXES;
+    bool is_pair = pair < ONEPATH_NEVER && pair * ODDS_RANGE <= best.odds;
+    if ((is_pair || best.test == ONEPATH_NONE) && onepath_boxes_take(engine, tests)) {
+        return ONEPATH_IN_BOXES;
     }
     is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
-    if (!is_pair && best.test != TAMIS_NONE && tamis_boxes_relieve(engine, tests, tests->tests[best.test])) {
-        tamis_swap_tests(tests, 0, best.test);
-        return TAMIS_IN_BOXES;
+    if (!is_pair && best.test != ONEPATH_NONE && onepath_boxes_relieve(engine, tests, tests->tests[best.test])) {
+        onepath_swap_tests(tests, 0, best.test);
+        return ONEPATH_IN_BOXES;
     }
     if (is_pair) {
-        tamis_order_tests(engine, tests, 2, tests->count);
-        return TAMIS_IN_PAIR;
+        onepath_order_tests(engine, tests, 2, tests->count);
+        return ONEPATH_IN_PAIR;
     }
-    if (best.test == TAMIS_NONE) {
+    if (best.test == ONEPATH_NONE) {
         front_positive(engine, tests);
-        tamis_order_tests(engine, tests, 1, tests->count);
-        return tamis_test_negated(tests->tests[0]) ? TAMIS_IN_ALWAYS : TAMIS_IN_SCAN;
+        onepath_order_tests(engine, tests, 1, tests->count);
+        return onepath_test_negated(tests->tests[0]) ? ONEPATH_IN_ALWAYS : ONEPATH_IN_SCAN;
     }
-    tamis_swap_tests(tests, 0, best.test);
-    tamis_order_tests(engine, tests, 1, tests->count);
-    return TAMIS_IN_BUCKET;
+    onepath_swap_tests(tests, 0, best.test);
+    onepath_order_tests(engine, tests, 1, tests->count);
+    return ONEPATH_IN_BUCKET;
 }

@@ -5,9 +5,9 @@
 #include "engines/onepath/state.h"
 
 /* The place for a filter; its tests are put in the order the place wants, [0] being the access test. */
-tamis_place tamis_choose(const tm_engine *engine, uint32_t interface, tamis_tests *tests);
+onepath_place onepath_choose(const tm_engine *engine, uint32_t interface, onepath_tests *tests);
 /* Those in [from, end), by how likely they fail: a name that is rare comes first, of names that are as rare a test that
  * few others make. */
-void tamis_order_tests(const tm_engine *engine, tamis_tests *tests, uint32_t from, uint32_t end);
+void onepath_order_tests(const tm_engine *engine, onepath_tests *tests, uint32_t from, uint32_t end);
 
 #endif

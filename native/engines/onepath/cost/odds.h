@@ -4,23 +4,23 @@
 
 #include "engines/onepath/state.h"
 
-#define TAMIS_NEVER 1e30
-#define TAMIS_AS_GOOD 1.5 /* times the lowest odds: no reason to choose */
+#define ONEPATH_NEVER 1e30
+#define ONEPATH_AS_GOOD 1.5 /* times the lowest odds: no reason to choose */
 
 /* The chance that a message has the name. */
-double tamis_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind);
+double onepath_odds_of_name(const tm_engine *engine, uint32_t name, unsigned kind);
 /* Is there a bucket for the test? */
-bool tamis_has_bucket(const tm_engine *engine, tamis_test test);
-/* The chance that a message reaches the bucket of the test; TAMIS_NEVER where there is none. `opened`: is it? */
-double tamis_odds_of_bucket(const tm_engine *engine, tamis_test test, bool *opened);
+bool onepath_has_bucket(const tm_engine *engine, onepath_test test);
+/* The chance that a message reaches the bucket of the test; ONEPATH_NEVER where there is none. `opened`: is it? */
+double onepath_odds_of_bucket(const tm_engine *engine, onepath_test test, bool *opened);
 /* How many tests may be like this one, at most: as many as have its name and its text; 0 where that is not known. */
-uint32_t tamis_users_of(const tm_engine *engine, tamis_test test);
+uint32_t onepath_users_of(const tm_engine *engine, onepath_test test);
 /* Those odds, or more where the test was guessed to hold for `share` of the messages, and they do not say otherwise. */
-double tamis_odds_at_least(const tm_engine *engine, tamis_test test, double odds, double share);
+double onepath_odds_at_least(const tm_engine *engine, onepath_test test, double odds, double share);
 /* The same where `of` filters have `with` of them in the bucket, and it was guessed to be `guess` before. */
-double tamis_odds_by_share(double guess, uint32_t with, uint32_t of);
+double onepath_odds_by_share(double guess, uint32_t with, uint32_t of);
 /* What a filter costs behind an opened bucket which is reached with the first odds, where the best of its other tests
  * has the second. */
-double tamis_odds_behind(double odds, double other);
+double onepath_odds_behind(double odds, double other);
 
 #endif

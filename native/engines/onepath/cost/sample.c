@@ -5,10 +5,10 @@
 #define CHANCE_SPREADS 3    /* a count this many times what chance puts there, and CHANCE_LEAST more, is believed */
 #define CHANCE_LEAST 3U
 
-void tamis_sample_begin(tamis_sample *sample) {
-    sample->until = TAMIS_SAMPLE_EVERY;
-    if (sample->messages == TAMIS_SAMPLE_MESSAGES) {
-        for (uint32_t i = 0; i < 1U << TAMIS_SAMPLE_BITS; i++) {
+void onepath_sample_begin(onepath_sample *sample) {
+    sample->until = ONEPATH_SAMPLE_EVERY;
+    if (sample->messages == ONEPATH_SAMPLE_MESSAGES) {
+        for (uint32_t i = 0; i < 1U << ONEPATH_SAMPLE_BITS; i++) {
             sample->counts[i] /= 2;
         }
         sample->messages /= 2;
@@ -17,15 +17,15 @@ void tamis_sample_begin(tamis_sample *sample) {
     sample->messages++;
 }
 
-void tamis_sample_note(tamis_sample *sample, uint64_t key, const tm_hash_key *hash_key) {
-    uint8_t *count = &sample->counts[tamis_sample_at(key, hash_key)];
+void onepath_sample_note(onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key) {
+    uint8_t *count = &sample->counts[onepath_sample_at(key, hash_key)];
     *count += *count < UINT8_MAX;
     sample->notes++;
 }
 
-double tamis_sample_odds(const tamis_sample *sample, uint64_t key, const tm_hash_key *hash_key, double guess) {
-    uint32_t chance = sample->notes >> TAMIS_SAMPLE_BITS;
-    uint32_t count = sample->counts[tamis_sample_at(key, hash_key)];
+double onepath_sample_odds(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key, double guess) {
+    uint32_t chance = sample->notes >> ONEPATH_SAMPLE_BITS;
+    uint32_t count = sample->counts[onepath_sample_at(key, hash_key)];
     double seen = count > CHANCE_SPREADS * chance + CHANCE_LEAST ? count - chance : 0;
     return (guess * GUESS_MESSAGES + seen) / (GUESS_MESSAGES + sample->messages);
 }

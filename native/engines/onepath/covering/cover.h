@@ -5,9 +5,9 @@
 #include "engines/onepath/state.h"
 
 /* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
- * TAMIS_NONE. */
-uint32_t tamis_find_coverer(tm_engine *engine, uint32_t interface, const tamis_tests *tests, uint32_t except);
+ * ONEPATH_NONE. */
+uint32_t onepath_find_coverer(tm_engine *engine, uint32_t interface, const onepath_tests *tests, uint32_t except);
 /* How many filters a match can reach, without a look at every record: a router is asked between two messages. */
-uint64_t tamis_count_active(const tm_engine *engine);
+uint64_t onepath_count_active(const tm_engine *engine);
 
 #endif

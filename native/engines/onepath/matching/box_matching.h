@@ -1,6 +1,6 @@
 /* box_matching.h - the boxes that a message is in.
  *
- * Law: as in boxes.h: a row with TAMIS_LAST has matched, any other is asked for all of its tests. Private to match.c.
+ * Law: as in boxes.h: a row with ONEPATH_LAST has matched, any other is asked for all of its tests. Private to match.c.
  */
 #ifndef TM_ONEPATH_BOX_MATCHING_H
 #define TM_ONEPATH_BOX_MATCHING_H
@@ -19,13 +19,13 @@ static inline void note_settled(const matching *m, tm_box_query *query) {
 }
 
 static void see_box(matching *m, uint32_t body, uint32_t interface) {
-    if (is_settled(m, interface & ~TAMIS_LAST)) {
+    if (is_settled(m, interface & ~ONEPATH_LAST)) {
         return;
     }
-    if (interface & TAMIS_LAST) {
-        emit(m, interface & ~TAMIS_LAST, tamis_body_at(m->engine, body)->handle);
+    if (interface & ONEPATH_LAST) {
+        emit(m, interface & ~ONEPATH_LAST, onepath_body_at(m->engine, body)->handle);
     } else if (tm_work_spend(&m->answer->work, WORK_BODY)) {
-        tamis_entry entry = {.interface = interface, .rest = body};
+        onepath_entry entry = {.interface = interface, .rest = body};
         verify(m, &entry);
     }
 }
@@ -47,9 +47,9 @@ static inline __attribute__((always_inline)) uint32_t append_blocks(uint32_t *gr
     for (uint32_t done = 0; done < total; done += APPENDED_AT_ONCE) {
         for (uint32_t i = 0; i < APPENDED_AT_ONCE; i++, left &= left - 1) {
             uint32_t row = (uint32_t)__builtin_ctz(left | last);
-            uint32_t interface = interfaces[row] - TAMIS_LAST;
+            uint32_t interface = interfaces[row] - ONEPATH_LAST;
             groups[count] = interface;
-            is_open = interface - TAMIS_CELL_INTERFACES < TAMIS_LAST - TAMIS_CELL_INTERFACES;
+            is_open = interface - ONEPATH_CELL_INTERFACES < ONEPATH_LAST - ONEPATH_CELL_INTERFACES;
             appended |= (uint32_t)is_open << row;
             if (marks != NULL) {
                 uint64_t *word = &marks[interface / 64 & -is_open];
@@ -87,8 +87,8 @@ static uint32_t emit_said(matching *m, const uint32_t *interfaces, uint32_t rows
     uint32_t others = 0;
     for (; rows != 0; rows &= rows - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(rows);
-        if (interfaces[row] & TAMIS_LAST) {
-            emit_if_open(m, interfaces[row] & ~TAMIS_LAST, 0);
+        if (interfaces[row] & ONEPATH_LAST) {
+            emit_if_open(m, interfaces[row] & ~ONEPATH_LAST, 0);
         } else {
             others |= 1U << row;
         }
@@ -101,9 +101,9 @@ static inline uint32_t collect_rows(matching *m, const uint32_t *interfaces, uin
     uint32_t others = 0;
     for (; rows != 0; rows &= rows - 1) { /* no other branch depends on a row, either */
         uint32_t row = (uint32_t)__builtin_ctz(rows);
-        uint32_t interface = interfaces[row] - TAMIS_LAST;
-        uint32_t word = interface / 64 % TAMIS_CELL_WORDS;
-        uint64_t is_bit = (interface < TAMIS_CELL_INTERFACES) & m->collected[word] >> (interface % 64);
+        uint32_t interface = interfaces[row] - ONEPATH_LAST;
+        uint32_t word = interface / 64 % ONEPATH_CELL_WORDS;
+        uint64_t is_bit = (interface < ONEPATH_CELL_INTERFACES) & m->collected[word] >> (interface % 64);
         m->matched[word] |= is_bit << (interface % 64);
         others |= (uint32_t)(is_bit ^ 1) << row;
     }
@@ -113,7 +113,7 @@ static inline uint32_t collect_rows(matching *m, const uint32_t *interfaces, uin
 /* Rows whose tests are to be asked, or whose filters are wanted by handle. */
 static void ask_rows(matching *m, const uint32_t *bodies, const uint32_t *interfaces, uint32_t rows) {
     for (uint32_t left = rows; left != 0; left &= left - 1) {
-        __builtin_prefetch(tamis_body_at(m->engine, bodies[__builtin_ctz(left)]));
+        __builtin_prefetch(onepath_body_at(m->engine, bodies[__builtin_ctz(left)]));
     }
     for (; rows != 0; rows &= rows - 1) {
         uint32_t row = (uint32_t)__builtin_ctz(rows);
@@ -145,17 +145,17 @@ static bool value_for(const matching *m, uint64_t state, unsigned kind, tm_box_v
     const tm_attribute *value = &m->attributes[state_attribute(state)];
     double place;
     switch (kind) {
-    case TAMIS_NUMBER:
+    case ONEPATH_NUMBER:
         *out = tm_box_value_of(value->kind == TM_KIND_FLOAT, value->integer, value->real);
         return true;
-    case TAMIS_BY_CONSTANT:
+    case ONEPATH_BY_CONSTANT:
         place = m->views[state_attribute(state)].constant;
         break;
     default:
         place = state_code(state);
     }
     *out = (tm_box_value){place, place};
-    return kind != TAMIS_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
+    return kind != ONEPATH_BY_CONSTANT || m->views[state_attribute(state)].constant != TM_NO_STRING;
 }
 
 /* The message in the space of a family; false: a name is missing, or has a value of another kind. */
@@ -163,10 +163,10 @@ static bool find_point(matching *m, const tm_family *family, tm_box_query *query
     for (uint32_t i = 0; i < family->tree.names; i++) {
         uint64_t state = m->engine->state[family->names[i] >> 2];
         unsigned kind = family->names[i] & 3;
-        if (state == 0 || state_kind(state) != (kind == TAMIS_BY_CONSTANT ? TAMIS_STRING : kind)) {
+        if (state == 0 || state_kind(state) != (kind == ONEPATH_BY_CONSTANT ? ONEPATH_STRING : kind)) {
             return false;
         }
-        if (kind == TAMIS_STRING) {
+        if (kind == ONEPATH_STRING) {
             query->labels[i] = m->views[state_attribute(state)].label;
         } else if (!value_for(m, state, kind, &query->values[i])) {
             return false;
@@ -200,7 +200,7 @@ static void see_row(matching *m, const tm_family *family, tm_box_query *query) {
 /* The families whose home the name is. A line has no guard, and is a row of its own. */
 static inline void see_home(matching *m, const known *at, const tm_family *family, tm_box_query *query) {
     for (; family != NULL && !is_full(m); family = family->next) {
-        if (family->sole != (at->name << 2 | TAMIS_NUMBER) || at->kind != TAMIS_NUMBER) {
+        if (family->sole != (at->name << 2 | ONEPATH_NUMBER) || at->kind != ONEPATH_NUMBER) {
             see_row(m, family, query);
         } else if (tm_work_spend(&query->work, 1)) {
             see_line(m, family, at, query);

@@ -24,13 +24,13 @@
 /* ---- cells ---- */
 
 /* Which filters of a key hold, not just which interfaces. */
-static void see_spans(matching *m, const tamis_cells *cells, int64_t value, const tamis_strings *strings) {
+static void see_spans(matching *m, const onepath_cells *cells, int64_t value, const onepath_strings *strings) {
     if (m->answer->form != TM_ANSWER_WHICH || !tm_work_spend(&m->answer->work, cells->spans->count)) {
         return;
     }
     for (uint32_t at = 0; at < cells->spans->count; at++) {
-        const tamis_span *span = &cells->spans->rows[at];
-        if (tamis_span_holds(*span, value, strings)) {
+        const onepath_span *span = &cells->spans->rows[at];
+        if (onepath_span_holds(*span, value, strings)) {
             emit_if_open(m, span->interface, span->handle);
         }
     }
@@ -53,20 +53,20 @@ static inline void collect(matching *m, const uint64_t *cell, uint32_t words) {
 }
 
 /* `order` is that of the label: strings, or wide numbers. */
-static void see_label(matching *m, const tamis_cells *cells, int64_t label, const tamis_strings *order) {
+static void see_label(matching *m, const onepath_cells *cells, int64_t label, const onepath_strings *order) {
     if (m->wants_handles) {
         see_spans(m, cells, label, order);
         return;
     }
-    collect(m, tamis_cells_of_label(cells, label, order), cells->words);
+    collect(m, onepath_cells_of_label(cells, label, order), cells->words);
 }
 
 /* ---- the steps ---- */
 
 /* Ranges of constants without a code, by the label of the value, which label_numbers has found. */
-static void see_wide(matching *m, uint32_t attribute, const tamis_key *wide) {
+static void see_wide(matching *m, uint32_t attribute, const onepath_key *wide) {
     int64_t label = m->views[attribute].label;
-    if (tamis_cells_exist(&wide->cells)) {
+    if (onepath_cells_exist(&wide->cells)) {
         see_label(m, &wide->cells, label, &m->engine->numbers);
     }
     emit_runs(m, wide, label, &m->engine->numbers);
@@ -80,13 +80,13 @@ static void see_number(matching *m, const known *at) {
     bool is_real = value->kind == TM_KIND_FLOAT;
     if (at->key->equal_bits == 0) {
         ; /* no filter wants a value */
-    } else if (is_real || !tamis_has_code(value->integer)) {
-        uint32_t operand = tamis_wide_operand(&m->engine->buckets.key, is_real, value->integer, value->real);
-        if (at->key->equal_bits & tamis_operand_bit(operand)) {
-            see_bucket(m, tamis_bucket_key(TAMIS_BY_WIDE, at->name, operand));
+    } else if (is_real || !onepath_has_code(value->integer)) {
+        uint32_t operand = onepath_wide_operand(&m->engine->buckets.key, is_real, value->integer, value->real);
+        if (at->key->equal_bits & onepath_operand_bit(operand)) {
+            see_bucket(m, onepath_bucket_key(ONEPATH_BY_WIDE, at->name, operand));
         }
-    } else if (at->key->equal_bits & tamis_operand_bit((uint32_t)at->code)) {
-        see_bucket(m, tamis_bucket_key(TAMIS_BY_NUMBER, at->name, (uint32_t)at->code));
+    } else if (at->key->equal_bits & onepath_operand_bit((uint32_t)at->code)) {
+        see_bucket(m, onepath_bucket_key(ONEPATH_BY_NUMBER, at->name, (uint32_t)at->code));
     }
     see_runs(m, at->key, at->code, NULL);
     if (at->key->intervals != NULL) {
@@ -98,9 +98,9 @@ static void see_number(matching *m, const known *at) {
 }
 
 static void see_string(matching *m, const known *at) {
-    const tamis_view *view = &m->views[at->attribute];
-    if (view->constant != TM_NO_STRING && (at->key->equal_bits & tamis_operand_bit(view->constant))) {
-        see_bucket(m, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant));
+    const onepath_view *view = &m->views[at->attribute];
+    if (view->constant != TM_NO_STRING && (at->key->equal_bits & onepath_operand_bit(view->constant))) {
+        see_bucket(m, onepath_bucket_key(ONEPATH_BY_STRING, at->name, view->constant));
     }
     if (at->key->patterns > 0) {
         see_patterns(m, at);
@@ -116,11 +116,11 @@ static inline known *find_key(matching *m, uint32_t i, unsigned kind, int32_t co
     const tm_engine *engine = m->engine;
     const tm_attribute *attribute = &m->attributes[i];
     uint64_t *memo = m->answer->memo != NULL ? &m->answer->memo[i] : NULL;
-    uint32_t name = tamis_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
+    uint32_t name = onepath_names_recall(&engine->names, memo, attribute->name, attribute->name_length);
     if (name == TM_NO_NAME) {
         return NULL;
     }
-    const tamis_key *key = engine->names.records[name].keys[kind];
+    const onepath_key *key = engine->names.records[name].keys[kind];
     __builtin_prefetch(key);                                              /* two cache lines */
     __builtin_prefetch((const void *)((uintptr_t)key + sizeof *key - 1)); /* key may be NULL: no pointer arithmetic */
     known *at = &m->known[m->known_count++];
@@ -134,7 +134,7 @@ static uint64_t worth_a_look(const matching *m, uint32_t count) {
     if (memo == NULL) {
         return count == TM_ATTRIBUTES_MAX ? UINT64_MAX : (UINT64_C(1) << count) - 1;
     }
-    uint64_t unknown = tamis_names_memo(&m->engine->names, TM_NO_NAME);
+    uint64_t unknown = onepath_names_memo(&m->engine->names, TM_NO_NAME);
     uint64_t worth = 0;
     for (uint32_t i = 0; i < count; i++) {
         worth |= (uint64_t)(memo[i] != unknown) << i;
@@ -161,20 +161,21 @@ static inline by_kind sort_by_kind(const matching *m, uint32_t count) {
 }
 
 static int32_t code_of(const tm_attribute *number) {
-    return number->kind == TM_KIND_INTEGER ? tamis_code_of_integer(number->integer) : tamis_code_of_real(number->real);
+    return number->kind == TM_KIND_INTEGER ? onepath_code_of_integer(number->integer)
+                                           : onepath_code_of_real(number->real);
 }
 
 /* The cells of numbers, from known[first] on. true: full. */
 static bool see_cells(matching *m, uint32_t first) {
     for (uint32_t i = first; i < m->known_count; i++) {
-        const tamis_key *key = m->known[i].key;
-        if (key == NULL || !tamis_cells_exist(&key->cells)) {
+        const onepath_key *key = m->known[i].key;
+        if (key == NULL || !onepath_cells_exist(&key->cells)) {
             continue;
         }
         if (m->wants_handles) {
             see_spans(m, &key->cells, m->known[i].code, NULL);
         } else {
-            collect(m, tamis_cells_of_code(&key->cells, m->known[i].code), key->cells.words);
+            collect(m, onepath_cells_of_code(&key->cells, m->known[i].code), key->cells.words);
         }
         if (is_full(m)) {
             return true;
@@ -190,38 +191,38 @@ static inline __attribute__((always_inline)) bool see_numbers(matching *m, uint6
         uint32_t first = m->known_count;
         for (uint32_t n = 0; n < NUMBERS_AT_ONCE && numbers != 0; n++, numbers &= numbers - 1) {
             uint32_t i = (uint32_t)__builtin_ctzll(numbers);
-            find_key(m, i, TAMIS_NUMBER, code_of(&m->attributes[i]));
+            find_key(m, i, ONEPATH_NUMBER, code_of(&m->attributes[i]));
         }
         if (see_cells(m, first)) {
             return true;
         }
     }
-    m->parts[TAMIS_NUMBER] = (part){0, m->known_count};
+    m->parts[ONEPATH_NUMBER] = (part){0, m->known_count};
     return false;
 }
 
 static void view_string(matching *m, uint32_t attribute) {
     const tm_attribute *value = &m->attributes[attribute];
     tm_engine *engine = m->engine;
-    tamis_view *view = &m->views[attribute];
-    tamis_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
-                       engine->pattern_scratch + m->scratch_used, tamis_message_patterns(engine) - m->scratch_used,
-                       view, &m->answer->work);
+    onepath_view *view = &m->views[attribute];
+    onepath_digests_view(&engine->digests, &engine->strings, &engine->patterns, value->string, value->length,
+                         engine->pattern_scratch + m->scratch_used, onepath_message_patterns(engine) - m->scratch_used,
+                         view, &m->answer->work);
     m->scratch_used += view->patterns == NULL ? 0 : view->pattern_count;
 }
 
 /* Step 2: the other names, what is known of their values, and the cells of strings. */
 static inline __attribute__((always_inline)) bool see_strings(matching *m, uint64_t strings, uint64_t booleans) {
-    part *seen = &m->parts[TAMIS_STRING];
+    part *seen = &m->parts[ONEPATH_STRING];
     seen->first = m->known_count;
     for (; strings != 0; strings &= strings - 1) {
-        known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), TAMIS_STRING, 0);
+        known *at = find_key(m, (uint32_t)__builtin_ctzll(strings), ONEPATH_STRING, 0);
         if (at == NULL) {
             continue;
         }
         view_string(m, at->attribute);
         at->code = (int32_t)m->views[at->attribute].constant;
-        if (at->key != NULL && tamis_cells_exist(&at->key->cells)) {
+        if (at->key != NULL && onepath_cells_exist(&at->key->cells)) {
             see_label(m, &at->key->cells, m->views[at->attribute].label, &m->engine->strings);
             if (is_full(m)) {
                 return true;
@@ -231,9 +232,9 @@ static inline __attribute__((always_inline)) bool see_strings(matching *m, uint6
     seen->end = m->known_count;
     for (; booleans != 0; booleans &= booleans - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(booleans);
-        find_key(m, i, TAMIS_BOOLEAN, (int32_t)m->attributes[i].integer);
+        find_key(m, i, ONEPATH_BOOLEAN, (int32_t)m->attributes[i].integer);
     }
-    m->parts[TAMIS_BOOLEAN] = (part){seen->end, m->known_count};
+    m->parts[ONEPATH_BOOLEAN] = (part){seen->end, m->known_count};
     return is_full(m);
 }
 
@@ -248,23 +249,24 @@ static void note_states(matching *m) {
 
 /* Count what the message brings, for the choice of paths to come. */
 static __attribute__((noinline)) void sample(const matching *m) {
-    tamis_sample *seen = &m->engine->sample;
+    onepath_sample *seen = &m->engine->sample;
     const tm_hash_key *key = &m->engine->buckets.key;
-    tamis_sample_begin(seen);
+    onepath_sample_begin(seen);
     for (uint32_t i = 0; i < m->known_count; i++) {
         const known *at = &m->known[i];
-        tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_NAME, at->name, at->kind), key);
-        if (at->kind != TAMIS_STRING) {
-            tamis_tag tag = at->kind == TAMIS_BOOLEAN ? TAMIS_BY_BOOLEAN : TAMIS_BY_NUMBER;
-            tamis_sample_note(seen, tamis_bucket_key(tag, at->name, (uint32_t)at->code), key);
+        onepath_sample_note(seen, onepath_bucket_key(ONEPATH_BY_NAME, at->name, at->kind), key);
+        if (at->kind != ONEPATH_STRING) {
+            onepath_tag tag = at->kind == ONEPATH_BOOLEAN ? ONEPATH_BY_BOOLEAN : ONEPATH_BY_NUMBER;
+            onepath_sample_note(seen, onepath_bucket_key(tag, at->name, (uint32_t)at->code), key);
             continue;
         }
-        const tamis_view *view = &m->views[at->attribute];
+        const onepath_view *view = &m->views[at->attribute];
         if (view->constant != TM_NO_STRING) {
-            tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_STRING, at->name, view->constant), key);
+            onepath_sample_note(seen, onepath_bucket_key(ONEPATH_BY_STRING, at->name, view->constant), key);
         }
-        for (uint32_t p = 0; view->patterns != NULL && p < view->pattern_count && p < TAMIS_SAMPLE_PATTERNS_MAX; p++) {
-            tamis_sample_note(seen, tamis_bucket_key(TAMIS_BY_PATTERN, at->name, view->patterns[p]), key);
+        for (uint32_t p = 0; view->patterns != NULL && p < view->pattern_count && p < ONEPATH_SAMPLE_PATTERNS_MAX;
+             p++) {
+            onepath_sample_note(seen, onepath_bucket_key(ONEPATH_BY_PATTERN, at->name, view->patterns[p]), key);
         }
     }
 }
@@ -272,7 +274,7 @@ static __attribute__((noinline)) void sample(const matching *m) {
 /* Find the labels of all numbers that have ranges of constants without a code: one search after the other, so that a
  * processor makes several at a time, which it cannot where each is followed by what its label is looked up in. */
 static void label_numbers(matching *m) {
-    for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
+    for (uint32_t i = m->parts[ONEPATH_NUMBER].first; i < m->parts[ONEPATH_NUMBER].end; i++) {
         if (m->known[i].key != NULL && m->known[i].key->wide != NULL) {
             wide_label(m, m->known[i].attribute);
         }
@@ -284,28 +286,28 @@ static void see_values(matching *m) {
     if (m->engine->numbers.sorted.count > 0) {
         label_numbers(m);
     }
-    for (uint32_t i = m->parts[TAMIS_NUMBER].first; i < m->parts[TAMIS_NUMBER].end; i++) {
+    for (uint32_t i = m->parts[ONEPATH_NUMBER].first; i < m->parts[ONEPATH_NUMBER].end; i++) {
         if (m->known[i].key != NULL) {
             see_number(m, &m->known[i]);
         }
     }
-    for (uint32_t i = m->parts[TAMIS_STRING].first; i < m->parts[TAMIS_STRING].end; i++) {
+    for (uint32_t i = m->parts[ONEPATH_STRING].first; i < m->parts[ONEPATH_STRING].end; i++) {
         if (m->known[i].key != NULL) {
             see_string(m, &m->known[i]);
         }
     }
-    for (uint32_t i = m->parts[TAMIS_BOOLEAN].first; i < m->parts[TAMIS_BOOLEAN].end; i++) {
+    for (uint32_t i = m->parts[ONEPATH_BOOLEAN].first; i < m->parts[ONEPATH_BOOLEAN].end; i++) {
         const known *at = &m->known[i];
         if (at->key != NULL && at->key->equalities > 0) {
-            see_bucket(m, tamis_bucket_key(TAMIS_BY_BOOLEAN, at->name, (uint32_t)at->code));
+            see_bucket(m, onepath_bucket_key(ONEPATH_BY_BOOLEAN, at->name, (uint32_t)at->code));
         }
     }
 }
 
 /* What all values satisfy of the runs of their keys. */
 static void find_all_spans(matching *m) {
-    const part *numbers = &m->parts[TAMIS_NUMBER];
-    const part *strings = &m->parts[TAMIS_STRING];
+    const part *numbers = &m->parts[ONEPATH_NUMBER];
+    const part *strings = &m->parts[ONEPATH_STRING];
     for (uint32_t i = numbers->first; i < numbers->end; i++) {
         const known *at = &m->known[i];
         if (at->key != NULL) {
@@ -322,8 +324,8 @@ static void find_all_spans(matching *m) {
 
 static void see_scans(matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
-        const tamis_key *any = m->engine->names.records[m->known[i].name].keys[TAMIS_ANY];
-        const tamis_key *keys[2] = {m->known[i].key, any};
+        const onepath_key *any = m->engine->names.records[m->known[i].name].keys[ONEPATH_ANY];
+        const onepath_key *keys[2] = {m->known[i].key, any};
         for (unsigned k = 0; k < 2; k++) {
             if (keys[k] != NULL && tm_work_spend(&m->answer->work, keys[k]->scan.count)) {
                 try_entries(m, keys[k]->scan.entries, keys[k]->scan.count);
@@ -335,8 +337,8 @@ static void see_scans(matching *m) {
 /* The names of a message by their bits as partners: which bits there are, the last name of each, and of each name the
  * one before it that has the same bit, or itself. */
 typedef struct company {
-    uint64_t present[TAMIS_PARTNER_WORDS];
-    uint8_t last[64 * TAMIS_PARTNER_WORDS]; /* of bits that are present */
+    uint64_t present[ONEPATH_PARTNER_WORDS];
+    uint8_t last[64 * ONEPATH_PARTNER_WORDS]; /* of bits that are present */
     uint8_t before[TM_ATTRIBUTES_MAX];
     bool is_known;
 } company;
@@ -352,7 +354,7 @@ static void meet(company *names, const uint16_t *bits, uint32_t count) {
 }
 
 /* Which of the names a key may have pairs with, one name after the other: bit i stands for known[i]. */
-static inline uint64_t company_in_turn(const tamis_key *key, const uint16_t *bits, uint32_t count) {
+static inline uint64_t company_in_turn(const onepath_key *key, const uint16_t *bits, uint32_t count) {
     uint64_t met = 0;
     if (key->partners != NULL) {
         for (uint32_t i = 0; i < count; i++) {
@@ -360,16 +362,16 @@ static inline uint64_t company_in_turn(const tamis_key *key, const uint16_t *bit
         }
     } else {
         for (uint32_t i = 0; i < count; i++) {
-            met |= (key->partner_bits >> tamis_coarse_of(bits[i]) & 1) << i;
+            met |= (key->partner_bits >> onepath_coarse_of(bits[i]) & 1) << i;
         }
     }
     return met;
 }
 
 /* The same of all names together, for a key with many partners: a message may have 64 names, and each of them a key. */
-static inline uint64_t company_together(const tamis_key *key, const company *names) {
+static inline uint64_t company_together(const onepath_key *key, const company *names) {
     uint64_t met = 0;
-    for (uint32_t word = 0; word < TAMIS_PARTNER_WORDS; word++) {
+    for (uint32_t word = 0; word < ONEPATH_PARTNER_WORDS; word++) {
         uint64_t both = key->partners[word] & names->present[word];
         for (; both != 0; both &= both - 1) {
             uint32_t i = names->last[word * 64 + (uint32_t)__builtin_ctzll(both)];
@@ -388,8 +390,8 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
     company names;
     names.is_known = false;
     for (uint32_t i = 0; i < m->known_count; i++) {
-        bits[i] = (uint16_t)tamis_partner_bit(m->known[i].name, m->known[i].kind);
-        coarse |= tamis_coarse_bit(bits[i]);
+        bits[i] = (uint16_t)onepath_partner_bit(m->known[i].name, m->known[i].kind);
+        coarse |= onepath_coarse_bit(bits[i]);
     }
     for (uint32_t home = 0; home < m->known_count; home++) {
         const known *at = &m->known[home];
@@ -405,15 +407,15 @@ static inline __attribute__((always_inline)) void see_pairs(matching *m) {
         for (; met != 0; met &= met - 1) {
             uint32_t other = (uint32_t)__builtin_ctzll(met);
             const known *partner = &m->known[other];
-            see_bucket_of(m, tamis_pair_key(at->name, at->kind, partner->name, partner->kind), home, other);
+            see_bucket_of(m, onepath_pair_key(at->name, at->kind, partner->name, partner->kind), home, other);
         }
     }
 }
 
 /* The middle of a chunk's bounds, where a search begins. */
-static inline void ask_for_run(const tamis_run *run) {
+static inline void ask_for_run(const onepath_run *run) {
     if (run != NULL && run->count > 0) {
-        const tamis_chunk *chunk = &run->chunks[run->count / 2];
+        const onepath_chunk *chunk = &run->chunks[run->count / 2];
         __builtin_prefetch(chunk->bounds + chunk->count / 2);
         __builtin_prefetch(chunk->interfaces);
     }
@@ -430,7 +432,7 @@ static void ask_for_runs(const matching *m) {
 }
 static void ask_for_chunks(const matching *m) {
     for (uint32_t i = 0; i < m->known_count; i++) {
-        const tamis_key *key = m->known[i].key;
+        const onepath_key *key = m->known[i].key;
         if (key != NULL && key->at_most != NULL) {
             __builtin_prefetch(key->at_most->chunks);
         }
@@ -534,7 +536,7 @@ static void find_wanted(matching *m) {
     }
     const tm_holders *holders = m->engine->holders;
     uint32_t words = tm_bit_words(holders->interface_count);
-    for (uint32_t word = 0; word < TAMIS_CELL_WORDS; word++) {
+    for (uint32_t word = 0; word < ONEPATH_CELL_WORDS; word++) {
         m->collected[word] = word < words ? ~holders->clients[word] : 0;
         m->matched[word] = UINT64_MAX;
     }
@@ -557,7 +559,7 @@ static void clear_scratch(matching *m) {
     }
 }
 
-void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
+void onepath_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer) {
     matching m; /* arrays are written before they are read: not cleared */
     m.engine = engine;
     m.attributes = attributes;

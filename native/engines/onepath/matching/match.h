@@ -6,13 +6,13 @@
 
 /* What the values of a message may contain together without being searched again: where there are many patterns, as
  * many, since a long value that contains many is what a second pass would cost most for. */
-#define TAMIS_MESSAGE_PATTERNS_MIN 1024U
-#define TAMIS_MANY_PATTERNS (4 * TAMIS_MESSAGE_PATTERNS_MIN)
+#define ONEPATH_MESSAGE_PATTERNS_MIN 1024U
+#define ONEPATH_MANY_PATTERNS (4 * ONEPATH_MESSAGE_PATTERNS_MIN)
 
-static inline uint32_t tamis_message_patterns(const tm_engine *engine) {
+static inline uint32_t onepath_message_patterns(const tm_engine *engine) {
     return engine->pattern_scratch_capacity - engine->patterns.count;
 }
 
-void tamis_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
+void onepath_match(tm_engine *engine, const tm_attribute *attributes, size_t count, tm_answer *answer);
 
 #endif

@@ -35,8 +35,8 @@ static inline int32_t state_code(uint64_t state) {
 
 /* A slot that may be the bucket's first, its memory already asked for. */
 typedef struct probe {
-    const tamis_segment *segment;
-    const tamis_slot *slot;
+    const onepath_segment *segment;
+    const onepath_slot *slot;
     uint64_t key;
     uint32_t home; /* where its search begins */
     uint8_t tag;
@@ -46,14 +46,14 @@ typedef struct probe {
 
 /* A bucket whose entries are looked at later. */
 typedef struct kept_bucket {
-    const tamis_slot *slot;
+    const onepath_slot *slot;
     uint8_t first; /* as in a probe */
     uint8_t second;
 } kept_bucket;
 
 /* An attribute whose name the table knows. */
 typedef struct known {
-    const tamis_key *key; /* of the name and the value's kind; NULL: nothing there */
+    const onepath_key *key; /* of the name and the value's kind; NULL: nothing there */
     uint32_t name;
     uint32_t attribute;
     int32_t code; /* of a number or boolean; of a string the constant equal to it */
@@ -62,7 +62,7 @@ typedef struct known {
 
 /* Rows of a run that a value satisfies, from (chunk, from) to (end, to). */
 typedef struct found_span {
-    const tamis_run *run;
+    const onepath_run *run;
     uint32_t chunk;
     uint32_t from;
     uint32_t end;
@@ -79,34 +79,34 @@ typedef struct matching {
     tm_engine *engine;
     const tm_attribute *attributes;
     tm_answer *answer;
-    bool plain;                         /* interfaces, no grouping: those with cells are collected as bits */
-    bool wants_handles;                 /* not only which interfaces */
-    bool only_bits;                     /* nothing but interfaces with cells can match */
-    bool appends;                       /* in boxes: the answer is a list that most rows are appended to */
-    bool at_once;                       /* entries are looked at where they are found: see see_together */
-    uint64_t matched[TAMIS_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
-    uint64_t wanted[TAMIS_CELL_WORDS];
-    uint64_t collected[TAMIS_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
-    bool is_done;                         /* nothing is open any more, as far as has been looked (run_matching.h) */
+    bool plain;                           /* interfaces, no grouping: those with cells are collected as bits */
+    bool wants_handles;                   /* not only which interfaces */
+    bool only_bits;                       /* nothing but interfaces with cells can match */
+    bool appends;                         /* in boxes: the answer is a list that most rows are appended to */
+    bool at_once;                         /* entries are looked at where they are found: see see_together */
+    uint64_t matched[ONEPATH_CELL_WORDS]; /* of interfaces with cells: matched, or not wanted */
+    uint64_t wanted[ONEPATH_CELL_WORDS];
+    uint64_t collected[ONEPATH_CELL_WORDS]; /* interfaces that are: links, in an answer that is plain */
+    bool is_done;                           /* nothing is open any more, as far as has been looked (run_matching.h) */
     bool knows_open;    /* `open` is written: the fold of interfaces that were open at the last look */
     uint64_t rows_seen; /* of runs and intervals, since the last look */
     uint64_t rows_due;  /* the next look comes at so many */
-    uint64_t open[TAMIS_FOLD_WORDS];
+    uint64_t open[ONEPATH_FOLD_WORDS];
     uint32_t scratch_used;
     uint32_t slot_count;
     uint32_t known_count;
-    uint32_t noted_count;  /* of `known`, how many have their state written */
-    part parts[TAMIS_ANY]; /* of `known`, by kind of value */
+    uint32_t noted_count;    /* of `known`, how many have their state written */
+    part parts[ONEPATH_ANY]; /* of `known`, by kind of value */
     known known[TM_ATTRIBUTES_MAX];
-    uint32_t wide_tests;                 /* made so far */
-    uint64_t labelled;                   /* numbers whose label is in their view, by attribute */
-    tamis_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
+    uint32_t wide_tests;                   /* made so far */
+    uint64_t labelled;                     /* numbers whose label is in their view, by attribute */
+    onepath_view views[TM_ATTRIBUTES_MAX]; /* by attribute; of strings under a known name, of numbers the label alone */
     uint32_t probe_count;
     uint32_t waiting_count;
     uint32_t span_count;
     uint32_t opened_count; /* of engine->opened */
     kept_bucket slots[SLOTS_KEPT_MAX];
-    const tamis_entry *waiting[WAITING_MAX];
+    const onepath_entry *waiting[WAITING_MAX];
     probe probes[PROBES_MAX];
     found_span spans[2 * TM_ATTRIBUTES_MAX];
 } matching;
@@ -114,7 +114,7 @@ typedef struct matching {
 /* ---- results ---- */
 
 static inline bool is_bits(const matching *m, uint32_t interface) {
-    return m->plain && interface < TAMIS_CELL_INTERFACES && tm_bit_at(m->collected, interface);
+    return m->plain && interface < ONEPATH_CELL_INTERFACES && tm_bit_at(m->collected, interface);
 }
 
 /* Is there nothing to gain from a filter of this interface? */
@@ -162,7 +162,7 @@ static __attribute__((noinline)) bool has_any_pattern(matching *m, uint32_t attr
     const tm_attribute *value = &m->attributes[attribute];
     uint8_t text[TM_PATTERN_BYTES_MAX];
     tm_value operand = {.kind = TM_KIND_STRING, .string = text};
-    operand.length = tamis_patterns_text(&m->engine->patterns, pattern, text);
+    operand.length = onepath_patterns_text(&m->engine->patterns, pattern, text);
     tm_constraint constraint = {
         .operands = &operand, .operand_count = 1, .op = (uint8_t)(TM_OP_PREFIX + (pattern & 3))};
     return tm_work_spend(&m->answer->work, operand.length + tm_constraint_steps(&constraint, value)) &&
@@ -170,7 +170,7 @@ static __attribute__((noinline)) bool has_any_pattern(matching *m, uint32_t attr
 }
 
 static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern) {
-    const tamis_view *view = &m->views[attribute];
+    const onepath_view *view = &m->views[attribute];
     if (view->patterns == NULL) { /* too many to keep: look at the value itself */
         return has_any_pattern(m, attribute, pattern);
     }
@@ -194,22 +194,22 @@ static inline bool has_pattern(matching *m, uint32_t attribute, uint32_t pattern
 
 /* Without a jump, as the operators of a bucket's entries follow no order. */
 static inline bool order_holds(unsigned op, int64_t value, int64_t operand) {
-    static const uint8_t ORDERS[TAMIS_PATTERN] = {
-        [TAMIS_NUMBER_EQ] = 2, [TAMIS_NUMBER_NE] = 5, [TAMIS_NUMBER_LE] = 3, [TAMIS_NUMBER_GE] = 6,
-        [TAMIS_WIDE_LT] = 1,   [TAMIS_WIDE_LE] = 3,   [TAMIS_WIDE_GT] = 4,   [TAMIS_WIDE_GE] = 6,
-        [TAMIS_STRING_LT] = 1, [TAMIS_STRING_LE] = 3, [TAMIS_STRING_GT] = 4, [TAMIS_STRING_GE] = 6,
+    static const uint8_t ORDERS[ONEPATH_PATTERN] = {
+        [ONEPATH_NUMBER_EQ] = 2, [ONEPATH_NUMBER_NE] = 5, [ONEPATH_NUMBER_LE] = 3, [ONEPATH_NUMBER_GE] = 6,
+        [ONEPATH_WIDE_LT] = 1,   [ONEPATH_WIDE_LE] = 3,   [ONEPATH_WIDE_GT] = 4,   [ONEPATH_WIDE_GE] = 6,
+        [ONEPATH_STRING_LT] = 1, [ONEPATH_STRING_LE] = 3, [ONEPATH_STRING_GT] = 4, [ONEPATH_STRING_GE] = 6,
     };
     return tm_order_holds(ORDERS[op], value, operand);
 }
 
 static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
-    const tamis_view *view = &m->views[attribute];
+    const onepath_view *view = &m->views[attribute];
     switch (op) {
-    case TAMIS_STRING_EQ:
+    case ONEPATH_STRING_EQ:
         return view->constant == operand;
-    case TAMIS_STRING_NE:
+    case ONEPATH_STRING_NE:
         return view->constant != operand;
-    case TAMIS_PATTERN:
+    case ONEPATH_PATTERN:
         return has_pattern(m, attribute, operand);
     default:
         break;
@@ -218,20 +218,20 @@ static inline bool string_holds(matching *m, unsigned op, uint32_t attribute, ui
 }
 
 /* The label of a number among the wide constants: by the float next to it, where no constant has that, too. */
-static int64_t find_wide_label(const tamis_strings *numbers, const tm_attribute *value) {
+static int64_t find_wide_label(const onepath_strings *numbers, const tm_attribute *value) {
     bool is_real = value->kind == TM_KIND_FLOAT;
-    tamis_sorted_place place;
-    if (tamis_sorted_find_float(&numbers->sorted, is_real ? value->real : (double)value->integer, &place)) {
-        return tamis_strings_label_before(numbers, place);
+    onepath_sorted_place place;
+    if (onepath_sorted_find_float(&numbers->sorted, is_real ? value->real : (double)value->integer, &place)) {
+        return onepath_strings_label_before(numbers, place);
     }
-    uint8_t bytes[TAMIS_NUMBER_BYTES];
-    tamis_number_bytes(is_real, value->integer, value->real, bytes);
-    return tamis_strings_label(numbers, TM_NO_STRING, bytes, sizeof bytes);
+    uint8_t bytes[ONEPATH_NUMBER_BYTES];
+    onepath_number_bytes(is_real, value->integer, value->real, bytes);
+    return onepath_strings_label(numbers, TM_NO_STRING, bytes, sizeof bytes);
 }
 
 /* The same, searched for once a message. */
 static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attribute) {
-    tamis_view *view = &m->views[attribute];
+    onepath_view *view = &m->views[attribute];
     if (!(m->labelled >> attribute & 1)) {
         view->label = find_wide_label(&m->engine->numbers, &m->attributes[attribute]);
         m->labelled |= UINT64_C(1) << attribute;
@@ -242,23 +242,23 @@ static __attribute__((noinline)) int64_t wide_label(matching *m, uint32_t attrib
 
 /* How the value compares with a number without a code: less than 0, 0, or more. */
 static inline int wide_order(matching *m, uint32_t attribute, uint32_t operand) {
-    if (++m->wide_tests > WIDE_TESTS_FEW && m->engine->numbers.labels[operand] != TAMIS_NO_LABEL) {
+    if (++m->wide_tests > WIDE_TESTS_FEW && m->engine->numbers.labels[operand] != ONEPATH_NO_LABEL) {
         int64_t label = wide_label(m, attribute);
         int64_t other = m->engine->numbers.labels[operand];
         return (label > other) - (label < other);
     }
     const tm_attribute *value = &m->attributes[attribute];
-    uint8_t bytes[TAMIS_NUMBER_BYTES];
-    tamis_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
+    uint8_t bytes[ONEPATH_NUMBER_BYTES];
+    onepath_number_bytes(value->kind == TM_KIND_FLOAT, value->integer, value->real, bytes);
     return memcmp(bytes, &m->engine->numbers.records[operand].head, sizeof bytes); /* the head is all of it */
 }
 
 static inline bool wide_holds(matching *m, unsigned op, uint32_t attribute, uint32_t operand) {
     int order = wide_order(m, attribute, operand);
-    return op == TAMIS_WIDE_LT   ? order < 0
-           : op == TAMIS_WIDE_LE ? order <= 0
-           : op == TAMIS_WIDE_GT ? order > 0
-                                 : order >= 0;
+    return op == ONEPATH_WIDE_LT   ? order < 0
+           : op == ONEPATH_WIDE_LE ? order <= 0
+           : op == ONEPATH_WIDE_GT ? order > 0
+                                   : order >= 0;
 }
 
 /* Out of line, as the others are short. */
@@ -271,32 +271,32 @@ static __attribute__((noinline)) bool complex_holds(matching *m, const tm_constr
 /* The name is in the message. */
 static inline bool plain_holds(matching *m, unsigned op, uint64_t state, uint32_t operand) {
     unsigned kind = state_kind(state);
-    if (op >= TAMIS_STRING_EQ) {
-        return kind == TAMIS_STRING && string_holds(m, op, state_attribute(state), operand);
+    if (op >= ONEPATH_STRING_EQ) {
+        return kind == ONEPATH_STRING && string_holds(m, op, state_attribute(state), operand);
     }
-    if (op >= TAMIS_NUMBER_EQ) {
-        return kind == TAMIS_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
+    if (op >= ONEPATH_NUMBER_EQ) {
+        return kind == ONEPATH_NUMBER && order_holds(op, state_code(state), (int32_t)operand);
     }
-    if (op == TAMIS_BOOLEAN_EQ) {
-        return kind == TAMIS_BOOLEAN && state_code(state) == (int32_t)operand;
+    if (op == ONEPATH_BOOLEAN_EQ) {
+        return kind == ONEPATH_BOOLEAN && state_code(state) == (int32_t)operand;
     }
-    if (tamis_op_is_wide(op)) {
-        return kind == TAMIS_NUMBER && wide_holds(m, op, state_attribute(state), operand);
+    if (onepath_op_is_wide(op)) {
+        return kind == ONEPATH_NUMBER && wide_holds(m, op, state_attribute(state), operand);
     }
-    if (op == TAMIS_COMPLEX) {
+    if (op == ONEPATH_COMPLEX) {
         return complex_holds(m, &m->engine->complexes[operand].constraint, state_attribute(state));
     }
     return true;
 }
 
-static inline bool holds(matching *m, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    if (op == TAMIS_TRUE) {
+static inline bool holds(matching *m, onepath_test test) {
+    unsigned op = onepath_test_op(test);
+    if (op == ONEPATH_TRUE) {
         return true;
     }
-    uint64_t state = m->engine->state[tamis_test_name(test)];
-    bool plain = state != 0 && plain_holds(m, op, state, tamis_test_operand(test));
-    return plain != tamis_test_negated(test);
+    uint64_t state = m->engine->state[onepath_test_name(test)];
+    bool plain = state != 0 && plain_holds(m, op, state, onepath_test_operand(test));
+    return plain != onepath_test_negated(test);
 }
 
 #endif

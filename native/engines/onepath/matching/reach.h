@@ -15,24 +15,24 @@
 
 /* The entries of a bucket that was kept, if they may be looked at. */
 static __attribute__((noinline)) void try_bucket(matching *m, const kept_bucket *kept) {
-    const tamis_entry *entries = tamis_slot_entries(&m->engine->buckets, kept->slot);
+    const onepath_entry *entries = onepath_slot_entries(&m->engine->buckets, kept->slot);
     if (!tm_work_spend(&m->answer->work, kept->slot->entry_count)) {
         return;
     }
-    if (kept->slot->key >> 56 == TAMIS_BY_PAIR) {
+    if (kept->slot->key >> 56 == ONEPATH_BY_PAIR) {
         try_pairs(m, entries, kept->slot->entry_count, &m->known[kept->first], &m->known[kept->second]);
     } else {
         try_entries(m, entries, kept->slot->entry_count);
     }
 }
 
-static void look_at(matching *m, const probe *at, const tamis_slot *slot) {
-    const tamis_buckets *buckets = &m->engine->buckets;
+static void look_at(matching *m, const probe *at, const onepath_slot *slot) {
+    const onepath_buckets *buckets = &m->engine->buckets;
     if (slot->single_count != 0) {
         if (!tm_work_spend(&m->answer->work, slot->single_count)) {
             return;
         }
-        const tamis_single *singles = tamis_slot_singles(buckets, slot);
+        const onepath_single *singles = onepath_slot_singles(buckets, slot);
         for (ptrdiff_t i = 0; i < slot->single_count; i++) {
             emit_if_open(m, singles[-i].interface, singles[-i].handle);
         }
@@ -59,17 +59,17 @@ static void find_slots(matching *m) {
     m->answer->work.steps += count;
     for (uint32_t i = 0; i < count; i++) {
         const probe *at = &m->probes[i];
-        const tamis_segment *segment = at->segment;
+        const onepath_segment *segment = at->segment;
         uint32_t home = at->home;
-        tamis_tagged seen = tamis_tags_at(segment, at->tag, home);
-        uint32_t here = tamis_segment_wrap(segment, home + tamis_first_byte(seen.same));
+        onepath_tagged seen = onepath_tags_at(segment, at->tag, home);
+        uint32_t here = onepath_segment_wrap(segment, home + onepath_first_byte(seen.same));
         bool is_there = seen.same != 0;
         if (__builtin_expect((seen.same | seen.empty) == 0, 0)) {
-            here = tamis_segment_tagged(segment, at->tag, home);
-            is_there = here != TAMIS_NONE;
+            here = onepath_segment_tagged(segment, at->tag, home);
+            is_there = here != ONEPATH_NONE;
             here = is_there ? here : 0;
         }
-        const tamis_slot *slot = &segment->slots[here];
+        const onepath_slot *slot = &segment->slots[here];
         __builtin_prefetch(slot);
         m->probes[found] = *at;
         m->probes[found].slot = slot;
@@ -81,17 +81,17 @@ static void find_slots(matching *m) {
 /* All slots of a bucket: the first one with the tag has another key, or it is not the only one. */
 static __attribute__((noinline)) void look_at_all(matching *m, const probe *at) {
     uint32_t next = at->home;
-    const tamis_slot *slot;
-    while ((slot = tamis_segment_next(at->segment, at->key, at->tag, &next)) != NULL) {
+    const onepath_slot *slot;
+    while ((slot = onepath_segment_next(at->segment, at->key, at->tag, &next)) != NULL) {
         look_at(m, at, slot);
     }
 }
 
 static void ask_for_blocks(const matching *m) {
-    const tamis_buckets *buckets = &m->engine->buckets;
+    const onepath_buckets *buckets = &m->engine->buckets;
     for (uint32_t i = 0; i < m->probe_count; i++) {
-        const tamis_slot *slot = m->probes[i].slot;
-        const tamis_entry *entries = tamis_slot_entries(buckets, slot);
+        const onepath_slot *slot = m->probes[i].slot;
+        const onepath_entry *entries = onepath_slot_entries(buckets, slot);
         __builtin_prefetch(entries);
         __builtin_prefetch((const uint8_t *)(entries + slot->entry_count) - 1);
     }
@@ -121,19 +121,19 @@ static void look_at_probes(matching *m) {
 
 /* Look for a bucket, later: most probes end at the tags, which are asked for here. */
 static inline void see_bucket_of(matching *m, uint64_t key, uint32_t first, uint32_t second) {
-    const tamis_buckets *buckets = &m->engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+    const onepath_buckets *buckets = &m->engine->buckets;
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
     if (segment->count == 0) {
         return;
     }
     if (m->probe_count == PROBES_MAX) {
         look_at_probes(m);
     }
-    uint32_t home = tamis_segment_home(segment, hash);
+    uint32_t home = onepath_segment_home(segment, hash);
     __builtin_prefetch(segment->tags + home);
     m->probes[m->probe_count++] =
-        (probe){segment, NULL, key, home, tamis_tag_of(hash), (uint8_t)first, (uint8_t)second};
+        (probe){segment, NULL, key, home, onepath_tag_of(hash), (uint8_t)first, (uint8_t)second};
 }
 static inline void see_bucket(matching *m, uint64_t key) {
     see_bucket_of(m, key, 0, 0);
@@ -141,25 +141,26 @@ static inline void see_bucket(matching *m, uint64_t key) {
 
 /* As many as its view says. */
 static const uint32_t *patterns_of(matching *m, uint32_t attribute) {
-    const tamis_view *view = &m->views[attribute];
+    const onepath_view *view = &m->views[attribute];
     if (view->patterns != NULL) {
         return view->patterns;
     } /* more than are kept for a message: find them again, all */
     const tm_attribute *value = &m->attributes[attribute];
-    uint32_t *all = m->engine->pattern_scratch + tamis_message_patterns(m->engine);
-    tamis_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count, &m->answer->work);
+    uint32_t *all = m->engine->pattern_scratch + onepath_message_patterns(m->engine);
+    onepath_patterns_find(&m->engine->patterns, value->string, value->length, all, view->pattern_count,
+                          &m->answer->work);
     return all;
 }
 
 static void see_patterns(matching *m, const known *at) {
-    const tamis_view *view = &m->views[at->attribute];
+    const onepath_view *view = &m->views[at->attribute];
     const uint32_t *patterns = patterns_of(m, at->attribute);
     if (!tm_work_spend(&m->answer->work, view->pattern_count)) {
         return;
     }
     for (uint32_t i = 0; i < view->pattern_count; i++) {
-        if (at->key->pattern_bits & tamis_operand_bit(patterns[i])) {
-            see_bucket(m, tamis_bucket_key(TAMIS_BY_PATTERN, at->name, patterns[i]));
+        if (at->key->pattern_bits & onepath_operand_bit(patterns[i])) {
+            see_bucket(m, onepath_bucket_key(ONEPATH_BY_PATTERN, at->name, patterns[i]));
         }
     }
 }

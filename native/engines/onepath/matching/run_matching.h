@@ -19,7 +19,7 @@
 /* Of an answer without a grouping. */
 static uint64_t open_word(const matching *m, uint32_t word) {
     uint64_t open = tm_answer_open_word(m->answer, word);
-    if (m->plain && word < TAMIS_CELL_WORDS) { /* what is collected as bits is not in the answer yet */
+    if (m->plain && word < ONEPATH_CELL_WORDS) { /* what is collected as bits is not in the answer yet */
         open &= ~(m->collected[word] & m->matched[word]);
     }
     return open;
@@ -27,7 +27,7 @@ static uint64_t open_word(const matching *m, uint32_t word) {
 
 static void look_at_words(matching *m, uint32_t words) {
     for (uint32_t at = 0; at < words; at++) {
-        m->open[at % TAMIS_FOLD_WORDS] |= open_word(m, at);
+        m->open[at % ONEPATH_FOLD_WORDS] |= open_word(m, at);
     }
 }
 
@@ -35,7 +35,7 @@ static void look_at_interfaces(matching *m, uint32_t interfaces) {
     const tm_answer *answer = m->answer;
     for (uint32_t at = 0; at < interfaces; at++) {
         if (tm_bit_at(answer->holders->occupied, at) && tm_answer_open(answer, at)) {
-            tamis_fold_set(m->open, at);
+            onepath_fold_set(m->open, at);
         }
     }
 }
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void look_at_open(matching *m) {
         look_at_interfaces(m, reads);
     }
     uint64_t any = 0;
-    for (uint32_t word = 0; word < TAMIS_FOLD_WORDS; word++) {
+    for (uint32_t word = 0; word < ONEPATH_FOLD_WORDS; word++) {
         any |= m->open[word];
     }
     m->knows_open = true;
@@ -77,21 +77,21 @@ static inline void note_rows(matching *m, uint32_t rows) {
 }
 
 /* May a row of the chunk tell anything? */
-static inline bool is_worth_a_look(const matching *m, const tamis_chunk *chunk) {
+static inline bool is_worth_a_look(const matching *m, const onepath_chunk *chunk) {
     if (!m->knows_open || chunk->present == NULL) {
         return !m->is_done;
     }
     uint64_t open = 0;
-    for (uint32_t word = 0; word < TAMIS_FOLD_WORDS; word++) {
+    for (uint32_t word = 0; word < ONEPATH_FOLD_WORDS; word++) {
         open |= chunk->present[word] & m->open[word];
     }
     return open != 0;
 }
 
-static inline void ask_for_fold(const tamis_run *run, uint32_t chunk) {
+static inline void ask_for_fold(const onepath_run *run, uint32_t chunk) {
     if (chunk < run->count) {
         __builtin_prefetch(run->chunks[chunk].present);
-        __builtin_prefetch(run->chunks[chunk].present + TAMIS_FOLD_WORDS / 2);
+        __builtin_prefetch(run->chunks[chunk].present + ONEPATH_FOLD_WORDS / 2);
     }
 }
 
@@ -109,7 +109,7 @@ static inline const uint64_t *settled_bits(const matching *m) {
 }
 
 /* After many rows most are of interfaces that have matched: they are passed over by one look at a bit. */
-static void emit_rows(matching *m, const tamis_chunk *chunk, uint32_t from, uint32_t to) {
+static void emit_rows(matching *m, const onepath_chunk *chunk, uint32_t from, uint32_t to) {
     const uint64_t *settled = m->knows_open ? settled_bits(m) : NULL;
     if (settled == NULL) {
         for (uint32_t i = from; i < to; i++) {
@@ -127,9 +127,9 @@ static void emit_rows(matching *m, const tamis_chunk *chunk, uint32_t from, uint
 }
 
 /* Those of the chunks in [from, to), each whole. */
-static void emit_chunks(matching *m, const tamis_run *run, uint32_t from, uint32_t to) {
+static void emit_chunks(matching *m, const onepath_run *run, uint32_t from, uint32_t to) {
     for (; from < to && !m->is_done; from++) {
-        const tamis_chunk *chunk = &run->chunks[from];
+        const onepath_chunk *chunk = &run->chunks[from];
         bool is_open = is_worth_a_look(m, chunk);
         if (!tm_work_spend(&m->answer->work, is_open ? chunk->count : 1)) {
             return;
@@ -144,7 +144,7 @@ static void emit_chunks(matching *m, const tamis_run *run, uint32_t from, uint32
 }
 
 /* The rows from (chunk, from) to (end, to). */
-static void emit_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
+static void emit_span(matching *m, const onepath_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
     if (chunk == end) {
         emit_rows(m, &run->chunks[chunk], from, to);
         return;
@@ -157,9 +157,9 @@ static void emit_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_
 }
 
 /* The same where every row is a result of its own: runs hold no interface with cells. */
-static void copy_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
+static void copy_span(matching *m, const onepath_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
     for (; chunk <= end && chunk < run->count; chunk++, from = 0) {
-        const tamis_chunk *rows = &run->chunks[chunk];
+        const onepath_chunk *rows = &run->chunks[chunk];
         uint32_t stop = chunk == end ? to : rows->count;
         if (stop == from) {
             return;
@@ -171,7 +171,7 @@ static void copy_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_
     }
 }
 
-static void see_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
+static void see_span(matching *m, const onepath_run *run, uint32_t chunk, uint32_t from, uint32_t end, uint32_t to) {
     if (m->answer->direct) {
         copy_span(m, run, chunk, from, end, to);
     } else if (chunk < run->count) {
@@ -179,40 +179,40 @@ static void see_span(matching *m, const tamis_run *run, uint32_t chunk, uint32_t
     }
 }
 
-static void emit_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+static void emit_runs(matching *m, const onepath_key *key, int64_t value, const onepath_strings *strings) {
     uint32_t chunk;
     uint32_t index;
-    if (key->at_most != NULL && tamis_run_reaches(key->at_most, value, strings)) {
-        tamis_run_find(key->at_most, value, false, strings, &chunk, &index);
+    if (key->at_most != NULL && onepath_run_reaches(key->at_most, value, strings)) {
+        onepath_run_find(key->at_most, value, false, strings, &chunk, &index);
         see_span(m, key->at_most, chunk, index, key->at_most->count, 0);
     }
-    if (key->at_least != NULL && tamis_run_reaches(key->at_least, value, strings)) {
-        tamis_run_find(key->at_least, value, true, strings, &chunk, &index);
+    if (key->at_least != NULL && onepath_run_reaches(key->at_least, value, strings)) {
+        onepath_run_find(key->at_least, value, true, strings, &chunk, &index);
         see_span(m, key->at_least, 0, 0, chunk, index);
     }
 }
 
 /* Unless they wait for see_spans_found. */
-static inline void see_runs(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
+static inline void see_runs(matching *m, const onepath_key *key, int64_t value, const onepath_strings *strings) {
     if ((key->at_most != NULL || key->at_least != NULL) && !m->at_once) {
         emit_runs(m, key, value, strings);
     }
 }
 
 /* The same in two steps: the spans are found and their first rows asked for, then they are copied. */
-static inline void find_spans(matching *m, const tamis_key *key, int64_t value, const tamis_strings *strings) {
-    if (key->at_most != NULL && tamis_run_reaches(key->at_most, value, strings)) {
+static inline void find_spans(matching *m, const onepath_key *key, int64_t value, const onepath_strings *strings) {
+    if (key->at_most != NULL && onepath_run_reaches(key->at_most, value, strings)) {
         found_span *span = &m->spans[m->span_count++];
         *span = (found_span){.run = key->at_most, .end = key->at_most->count};
-        tamis_run_find(span->run, value, false, strings, &span->chunk, &span->from);
+        onepath_run_find(span->run, value, false, strings, &span->chunk, &span->from);
         if (span->chunk < span->end) {
             __builtin_prefetch(span->run->chunks[span->chunk].interfaces + span->from);
         }
     }
-    if (key->at_least != NULL && tamis_run_reaches(key->at_least, value, strings)) {
+    if (key->at_least != NULL && onepath_run_reaches(key->at_least, value, strings)) {
         found_span *span = &m->spans[m->span_count++];
         *span = (found_span){.run = key->at_least};
-        tamis_run_find(span->run, value, true, strings, &span->end, &span->to);
+        onepath_run_find(span->run, value, true, strings, &span->end, &span->to);
         __builtin_prefetch(span->run->chunks[0].interfaces);
     }
 }

@@ -8,70 +8,71 @@
 #include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/paths/guards.h"
 
-uint32_t tamis_branch_depth(const tm_engine *engine, uint32_t branch) {
+uint32_t onepath_branch_depth(const tm_engine *engine, uint32_t branch) {
     uint32_t depth = 0;
-    for (; branch != 0; branch = tamis_key_branch(engine->branches.rows[branch].parent)) {
+    for (; branch != 0; branch = onepath_key_branch(engine->branches.rows[branch].parent)) {
         depth++;
     }
     return depth;
 }
 
-bool tamis_may_go_on(const tm_engine *engine, const tamis_stand *stand) {
-    return tamis_branch_depth(engine, stand->branch) < TAMIS_DEPTH_MAX;
+bool onepath_may_go_on(const tm_engine *engine, const onepath_stand *stand) {
+    return onepath_branch_depth(engine, stand->branch) < ONEPATH_DEPTH_MAX;
 }
 
-void tamis_branches_ask(const tm_engine *engine, uint32_t branch) {
+void onepath_branches_ask(const tm_engine *engine, uint32_t branch) {
     while (branch != 0) {
         uint64_t parent = engine->branches.rows[branch].parent;
-        tamis_buckets_ask(&engine->buckets, &parent, 1);
-        branch = tamis_key_branch(parent);
+        onepath_buckets_ask(&engine->buckets, &parent, 1);
+        branch = onepath_key_branch(parent);
     }
 }
 
-void tamis_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by) {
+void onepath_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, uint32_t by) {
     while (branch != until) {
-        tamis_branch *row = &engine->branches.rows[branch];
+        onepath_branch *row = &engine->branches.rows[branch];
         uint64_t parent = row->parent;
         row->filters += by;
         if (by != 0) {
-            tamis_slot_node(&engine->buckets, tamis_buckets_crowd(&engine->buckets, parent).opened)->filters += by;
+            onepath_slot_node(&engine->buckets, onepath_buckets_crowd(&engine->buckets, parent).opened)->filters += by;
         }
         if (row->filters == 0) {
-            tamis_guards_release(engine, row);
-            tamis_branches_give(&engine->branches, branch);
-            tamis_buckets_remove_fork(&engine->buckets, parent, branch);
+            onepath_guards_release(engine, row);
+            onepath_branches_give(&engine->branches, branch);
+            onepath_buckets_remove_fork(&engine->buckets, parent, branch);
         }
-        branch = tamis_key_branch(parent);
+        branch = onepath_key_branch(parent);
     }
 }
 
-/* The test that all in the bucket of this key satisfy by being there; TAMIS_TRUE: there is none. */
-static tamis_test test_of_key(const tm_engine *engine, uint64_t key) {
+/* The test that all in the bucket of this key satisfy by being there; ONEPATH_TRUE: there is none. */
+static onepath_test test_of_key(const tm_engine *engine, uint64_t key) {
     static const uint8_t OPS[] = {
-        [TAMIS_BY_BOOLEAN] = TAMIS_BOOLEAN_EQ, [TAMIS_BY_NUMBER] = TAMIS_NUMBER_EQ, [TAMIS_BY_STRING] = TAMIS_STRING_EQ,
-        [TAMIS_BY_WIDE] = TAMIS_TRUE,          [TAMIS_BY_PATTERN] = TAMIS_PATTERN,  [TAMIS_BY_PAIR] = TAMIS_TRUE,
-        [TAMIS_BY_NAME] = TAMIS_TRUE,
+        [ONEPATH_BY_BOOLEAN] = ONEPATH_BOOLEAN_EQ, [ONEPATH_BY_NUMBER] = ONEPATH_NUMBER_EQ,
+        [ONEPATH_BY_STRING] = ONEPATH_STRING_EQ,   [ONEPATH_BY_WIDE] = ONEPATH_TRUE,
+        [ONEPATH_BY_PATTERN] = ONEPATH_PATTERN,    [ONEPATH_BY_PAIR] = ONEPATH_TRUE,
+        [ONEPATH_BY_NAME] = ONEPATH_TRUE,
     };
-    uint32_t branch = tamis_key_branch(key);
+    uint32_t branch = onepath_key_branch(key);
     uint32_t name = (uint32_t)(key >> 32) & 0xffffff;
-    name = branch == 0 ? name : tamis_fork_name(engine->branches.rows[branch].what);
-    return tamis_test_of(name, OPS[tamis_key_tag(key)], (uint32_t)key);
+    name = branch == 0 ? name : onepath_fork_name(engine->branches.rows[branch].what);
+    return onepath_test_of(name, OPS[onepath_key_tag(key)], (uint32_t)key);
 }
 
-void tamis_branch_tests(const tm_engine *engine, uint32_t branch, tamis_tests *out) {
+void onepath_branch_tests(const tm_engine *engine, uint32_t branch, onepath_tests *out) {
     while (branch != 0) {
         uint64_t parent = engine->branches.rows[branch].parent;
-        tamis_test test = test_of_key(engine, parent);
-        if (tamis_test_op(test) != TAMIS_TRUE) {
+        onepath_test test = test_of_key(engine, parent);
+        if (onepath_test_op(test) != ONEPATH_TRUE) {
             out->tests[out->count++] = test;
         }
-        branch = tamis_key_branch(parent);
+        branch = onepath_key_branch(parent);
     }
 }
 
-tamis_test tamis_branch_root(const tm_engine *engine, uint32_t branch) {
+onepath_test onepath_branch_root(const tm_engine *engine, uint32_t branch) {
     uint64_t parent = 0;
-    for (; branch != 0; branch = tamis_key_branch(parent)) {
+    for (; branch != 0; branch = onepath_key_branch(parent)) {
         parent = engine->branches.rows[branch].parent;
     }
     return test_of_key(engine, parent);

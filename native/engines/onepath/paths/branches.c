@@ -5,27 +5,27 @@
 
 #define ROWS_MIN 16U
 
-void tamis_branches_init(tamis_branches *branches, tm_memory *memory) {
+void onepath_branches_init(onepath_branches *branches, tm_memory *memory) {
     memset(branches, 0, sizeof *branches);
     branches->memory = memory;
     branches->count = 1;
 }
 
-void tamis_branches_clear(tamis_branches *branches) {
-    TM_DELETE(branches->memory, TM_HOT, branches->rows, tamis_branch, branches->capacity);
-    tamis_branches_init(branches, branches->memory);
+void onepath_branches_clear(onepath_branches *branches) {
+    TM_DELETE(branches->memory, TM_HOT, branches->rows, onepath_branch, branches->capacity);
+    onepath_branches_init(branches, branches->memory);
 }
 
-static bool reserve(tamis_branches *branches) {
+static bool reserve(onepath_branches *branches) {
     if (branches->free != 0 || branches->count < branches->capacity) {
         return true;
     }
     uint32_t capacity = branches->capacity + branches->capacity / 4 + ROWS_MIN;
-    if (capacity > TAMIS_BRANCHES_MAX) {
+    if (capacity > ONEPATH_BRANCHES_MAX) {
         return false;
     }
-    tamis_branch *rows =
-        TM_RESIZE(branches->memory, TM_HOT, branches->rows, tamis_branch, branches->capacity, capacity);
+    onepath_branch *rows =
+        TM_RESIZE(branches->memory, TM_HOT, branches->rows, onepath_branch, branches->capacity, capacity);
     if (rows == NULL) {
         return false;
     }
@@ -34,7 +34,7 @@ static bool reserve(tamis_branches *branches) {
     return true;
 }
 
-uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what, uint64_t guard) {
+uint32_t onepath_branches_take(onepath_branches *branches, uint64_t parent, uint32_t what, uint64_t guard) {
     if (!reserve(branches)) {
         return 0;
     }
@@ -44,13 +44,13 @@ uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t
     } else {
         branch = branches->count++;
     }
-    branches->rows[branch] = (tamis_branch){.parent = parent, .what = what, .guard = guard, .other = guard};
+    branches->rows[branch] = (onepath_branch){.parent = parent, .what = what, .guard = guard, .other = guard};
     branches->live++;
     return branch;
 }
 
-void tamis_branches_give(tamis_branches *branches, uint32_t branch) {
-    branches->rows[branch] = (tamis_branch){.filters = branches->free};
+void onepath_branches_give(onepath_branches *branches, uint32_t branch) {
+    branches->rows[branch] = (onepath_branch){.filters = branches->free};
     branches->free = branch;
     branches->live--;
 }

@@ -1,6 +1,6 @@
 /* branches.h - what is behind a bucket that is opened.
  *
- * Law: a bucket in which more than TAMIS_CROWD_MAX filters would stand is opened: it gets a node, a short list of
+ * Law: a bucket in which more than ONEPATH_CROWD_MAX filters would stand is opened: it gets a node, a short list of
  * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
  * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a
  * number that stands in the keys of the buckets behind it where other keys have a name. Those may be opened in turn.
@@ -13,79 +13,79 @@
  *      +-- branch 8, by name             (8, pressure)     3 filters
  *
  * A branch exists as long as a filter is behind it. A message that reaches an opened bucket makes one probe for each
- * fork by value; a node has no more than TAMIS_FORKS_MAX of them.
+ * fork by value; a node has no more than ONEPATH_FORKS_MAX of them.
  */
 #ifndef TM_ONEPATH_BRANCHES_H
 #define TM_ONEPATH_BRANCHES_H
 
 #include "base/memory.h"
 
-#define TAMIS_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
-#define TAMIS_FORKS_MAX 16U           /* by value or pattern; one by name may be added, and guards */
-#define TAMIS_GUARDS_MAX 1024U        /* of a node: an addition compares with each of them */
-#define TAMIS_BEHIND_MAX 255U         /* eight bits; of a longer row one test more is made for each so many */
-#define TAMIS_DEPTH_MAX 16U           /* branches behind one another: as many as a filter has constraints */
+#define ONEPATH_BRANCHES_MAX (1U << 24) /* a branch has 24 bits in a record and in a key */
+#define ONEPATH_FORKS_MAX 16U           /* by value or pattern; one by name may be added, and guards */
+#define ONEPATH_GUARDS_MAX 1024U        /* of a node: an addition compares with each of them */
+#define ONEPATH_BEHIND_MAX 255U         /* eight bits; of a longer row one test more is made for each so many */
+#define ONEPATH_DEPTH_MAX 16U           /* branches behind one another: as many as a filter has constraints */
 
 typedef enum {
-    TAMIS_FORK_VALUE,
-    TAMIS_FORK_PATTERN,
-    TAMIS_FORK_NAME,
-    TAMIS_FORK_TEST, /* by a test that all behind it make, a guard: see guards.c */
-} tamis_fork_by;
+    ONEPATH_FORK_VALUE,
+    ONEPATH_FORK_PATTERN,
+    ONEPATH_FORK_NAME,
+    ONEPATH_FORK_TEST, /* by a test that all behind it make, a guard: see guards.c */
+} onepath_fork_by;
 
-typedef struct tamis_branch {
+typedef struct onepath_branch {
     uint64_t parent; /* the key of the opened bucket; 0: a free row, then `filters` is the next free one */
-    uint32_t what;   /* tamis_fork_what */
+    uint32_t what;   /* onepath_fork_what */
     uint32_t filters;
-    uint64_t guard; /* of a fork by test; TAMIS_NO_TEST of any other */
+    uint64_t guard; /* of a fork by test; ONEPATH_NO_TEST of any other */
     uint64_t other; /* of a guard that is a bound: the weakest on the other side, see guards.c */
-} tamis_branch;
+} onepath_branch;
 
 /* As a match sees a branch. */
-typedef struct tamis_fork {
+typedef struct onepath_fork {
     uint32_t branch : 24;
     uint32_t behind : 8; /* of a guard: how many of the next forks fail where it fails, see guard_rows.c */
     uint32_t what;
-    uint64_t bits;  /* tamis_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
+    uint64_t bits; /* onepath_operand_bit of every operand in use behind it, stale ones included; of a guard the test */
     uint64_t other; /* of a guard: as in the branch */
-} tamis_fork;
+} onepath_fork;
 
-typedef struct tamis_node {
+typedef struct onepath_node {
     uint16_t count;
     uint16_t guards;  /* of the forks */
     uint32_t filters; /* behind all forks */
-    tamis_fork forks[];
-} tamis_node;
+    onepath_fork forks[];
+} onepath_node;
 
-_Static_assert(TAMIS_FORKS_MAX + 1 + TAMIS_GUARDS_MAX <= UINT16_MAX, "a node counts its forks in sixteen bits");
+_Static_assert(ONEPATH_FORKS_MAX + 1 + ONEPATH_GUARDS_MAX <= UINT16_MAX, "a node counts its forks in sixteen bits");
 
-typedef struct tamis_branches {
-    tm_memory *memory;  /* borrowed */
-    tamis_branch *rows; /* [0] unused */
-    uint32_t count;     /* high-water mark */
+typedef struct onepath_branches {
+    tm_memory *memory;    /* borrowed */
+    onepath_branch *rows; /* [0] unused */
+    uint32_t count;       /* high-water mark */
     uint32_t capacity;
     uint32_t free; /* 0: none */
     uint32_t live;
-} tamis_branches;
+} onepath_branches;
 
 /* Of names as in an id: 24 bits. A fork by name has neither name nor kind, one by test has the kind. */
-static inline uint32_t tamis_fork_what(uint32_t name, unsigned kind, tamis_fork_by by) {
-    return by == TAMIS_FORK_NAME ? (uint32_t)by << 4 : name << 8 | (uint32_t)by << 4 | kind;
+static inline uint32_t onepath_fork_what(uint32_t name, unsigned kind, onepath_fork_by by) {
+    return by == ONEPATH_FORK_NAME ? (uint32_t)by << 4 : name << 8 | (uint32_t)by << 4 | kind;
 }
-static inline uint32_t tamis_fork_name(uint32_t what) {
+static inline uint32_t onepath_fork_name(uint32_t what) {
     return what >> 8;
 }
-static inline unsigned tamis_fork_kind(uint32_t what) {
+static inline unsigned onepath_fork_kind(uint32_t what) {
     return what & 0xf;
 }
-static inline tamis_fork_by tamis_fork_goes_by(uint32_t what) {
-    return (tamis_fork_by)(what >> 4 & 0xf);
+static inline onepath_fork_by onepath_fork_goes_by(uint32_t what) {
+    return (onepath_fork_by)(what >> 4 & 0xf);
 }
 
-void tamis_branches_init(tamis_branches *branches, tm_memory *memory);
-void tamis_branches_clear(tamis_branches *branches);
+void onepath_branches_init(onepath_branches *branches, tm_memory *memory);
+void onepath_branches_clear(onepath_branches *branches);
 /* A branch without filters; 0: no memory, or too many. */
-uint32_t tamis_branches_take(tamis_branches *branches, uint64_t parent, uint32_t what, uint64_t guard);
-void tamis_branches_give(tamis_branches *branches, uint32_t branch);
+uint32_t onepath_branches_take(onepath_branches *branches, uint64_t parent, uint32_t what, uint64_t guard);
+void onepath_branches_give(onepath_branches *branches, uint32_t branch);
 
 #endif

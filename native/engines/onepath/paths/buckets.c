@@ -18,115 +18,115 @@
 #define FORK_UNITS 3U
 #define ROWS_MAX 4095U /* of a slot: its counts have 12 bits, and moving them takes microseconds */
 
-_Static_assert(sizeof(tamis_entry) == ENTRY_UNITS * 8 && sizeof(tamis_single) == SINGLE_UNITS * 8, "arena units");
-_Static_assert(sizeof(tamis_node) == NODE_UNITS * 8 && sizeof(tamis_fork) == FORK_UNITS * 8, "arena units");
+_Static_assert(sizeof(onepath_entry) == ENTRY_UNITS * 8 && sizeof(onepath_single) == SINGLE_UNITS * 8, "arena units");
+_Static_assert(sizeof(onepath_node) == NODE_UNITS * 8 && sizeof(onepath_fork) == FORK_UNITS * 8, "arena units");
 
-void tamis_buckets_init(tamis_buckets *buckets, tm_memory *memory) {
+void onepath_buckets_init(onepath_buckets *buckets, tm_memory *memory) {
     memset(buckets, 0, sizeof *buckets);
     buckets->memory = memory;
     buckets->key = memory->key;
     tm_arena_init(&buckets->arena, memory, TM_HOT);
 }
 
-static void free_tags(tamis_buckets *buckets, tamis_segment *segment) {
-    TM_DELETE(buckets->memory, TM_HOT, segment->tags, uint8_t, segment->capacity + TAMIS_TAG_GROUP);
+static void free_tags(onepath_buckets *buckets, onepath_segment *segment) {
+    TM_DELETE(buckets->memory, TM_HOT, segment->tags, uint8_t, segment->capacity + ONEPATH_TAG_GROUP);
 }
 
-void tamis_buckets_clear(tamis_buckets *buckets) {
-    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
-        TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].slots, tamis_slot, buckets->segments[i].capacity);
+void onepath_buckets_clear(onepath_buckets *buckets) {
+    for (unsigned i = 0; i < ONEPATH_SEGMENTS; i++) {
+        TM_DELETE(buckets->memory, TM_HOT, buckets->segments[i].slots, onepath_slot, buckets->segments[i].capacity);
         free_tags(buckets, &buckets->segments[i]);
     }
     tm_arena_clear(&buckets->arena);
-    tamis_buckets_init(buckets, buckets->memory);
+    onepath_buckets_init(buckets, buckets->memory);
 }
 
-static inline tamis_segment *segment_of(tamis_buckets *buckets, uint64_t hash) {
+static inline onepath_segment *segment_of(onepath_buckets *buckets, uint64_t hash) {
     return &buckets->segments[hash >> 58];
 }
 
 /* ---- slots ---- */
 
-static void set_tag(tamis_segment *segment, uint32_t at, uint8_t tag) {
+static void set_tag(onepath_segment *segment, uint32_t at, uint8_t tag) {
     segment->tags[at] = tag;
-    if (at < TAMIS_TAG_GROUP) {
+    if (at < ONEPATH_TAG_GROUP) {
         segment->tags[segment->capacity + at] = tag;
     }
 }
 
 /* Put a slot where a probe for its hash finds it; there is room. */
-static tamis_slot *place(tamis_segment *segment, uint64_t hash, tamis_slot slot) {
-    uint32_t at = tamis_segment_home(segment, hash);
+static onepath_slot *place(onepath_segment *segment, uint64_t hash, onepath_slot slot) {
+    uint32_t at = onepath_segment_home(segment, hash);
     while (segment->tags[at] != 0) {
-        at = tamis_segment_after(segment, at);
+        at = onepath_segment_after(segment, at);
     }
-    set_tag(segment, at, tamis_tag_of(hash));
+    set_tag(segment, at, onepath_tag_of(hash));
     segment->slots[at] = slot;
     segment->count++;
     return &segment->slots[at];
 }
 
 /* At most four fifths full, and growing by a quarter: a probe that ends at a tag is cheap, an empty slot is not. */
-static bool reserve_slot(tamis_buckets *buckets, tamis_segment *segment) {
+static bool reserve_slot(onepath_buckets *buckets, onepath_segment *segment) {
     if ((segment->count + 1) * 5 <= segment->capacity * 4) {
         return true;
     }
-    tamis_segment larger = {.capacity = segment->capacity + segment->capacity / 4 + SEGMENT_SLOTS_MIN};
-    larger.slots = TM_NEW(buckets->memory, TM_HOT, tamis_slot, larger.capacity);
+    onepath_segment larger = {.capacity = segment->capacity + segment->capacity / 4 + SEGMENT_SLOTS_MIN};
+    larger.slots = TM_NEW(buckets->memory, TM_HOT, onepath_slot, larger.capacity);
     larger.tags =
-        larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity + TAMIS_TAG_GROUP);
+        larger.slots == NULL ? NULL : TM_NEW(buckets->memory, TM_HOT, uint8_t, larger.capacity + ONEPATH_TAG_GROUP);
     if (larger.tags == NULL) {
-        TM_DELETE(buckets->memory, TM_HOT, larger.slots, tamis_slot, larger.capacity);
+        TM_DELETE(buckets->memory, TM_HOT, larger.slots, onepath_slot, larger.capacity);
         return false;
     }
     for (uint32_t at = 0; at < segment->capacity; at++) {
         if (segment->tags[at] != 0) {
-            place(&larger, tamis_bucket_hash(buckets, segment->slots[at].key), segment->slots[at]);
+            place(&larger, onepath_bucket_hash(buckets, segment->slots[at].key), segment->slots[at]);
         }
     }
-    TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
+    TM_DELETE(buckets->memory, TM_HOT, segment->slots, onepath_slot, segment->capacity);
     free_tags(buckets, segment);
     *segment = larger;
     return true;
 }
 
 /* Erase a slot; those behind it move up where their probe passes it. */
-static void drop_slot(tamis_buckets *buckets, tamis_slot *slot) {
-    tamis_segment *segment = segment_of(buckets, tamis_bucket_hash(buckets, slot->key));
+static void drop_slot(onepath_buckets *buckets, onepath_slot *slot) {
+    onepath_segment *segment = segment_of(buckets, onepath_bucket_hash(buckets, slot->key));
     uint32_t capacity = segment->capacity;
     uint32_t hole = (uint32_t)(slot - segment->slots);
-    for (uint32_t at = tamis_segment_after(segment, hole); segment->tags[at] != 0;
-         at = tamis_segment_after(segment, at)) {
-        uint32_t home = tamis_segment_home(segment, tamis_bucket_hash(buckets, segment->slots[at].key));
+    for (uint32_t at = onepath_segment_after(segment, hole); segment->tags[at] != 0;
+         at = onepath_segment_after(segment, at)) {
+        uint32_t home = onepath_segment_home(segment, onepath_bucket_hash(buckets, segment->slots[at].key));
         if ((at + capacity - home) % capacity >= (at + capacity - hole) % capacity) {
             segment->slots[hole] = segment->slots[at];
             set_tag(segment, hole, segment->tags[at]);
             hole = at;
         }
     }
-    segment->slots[hole] = (tamis_slot){0};
+    segment->slots[hole] = (onepath_slot){0};
     set_tag(segment, hole, 0);
     segment->count--;
     buckets->slot_count--;
     if (segment->count == 0) {
-        TM_DELETE(buckets->memory, TM_HOT, segment->slots, tamis_slot, segment->capacity);
+        TM_DELETE(buckets->memory, TM_HOT, segment->slots, onepath_slot, segment->capacity);
         free_tags(buckets, segment);
-        *segment = (tamis_segment){0};
+        *segment = (onepath_segment){0};
     }
 }
 
 /* ---- rows ---- */
 
 /* That a slot's block holds. */
-static uint32_t units_of(const tamis_buckets *buckets, const tamis_slot *slot) {
+static uint32_t units_of(const onepath_buckets *buckets, const onepath_slot *slot) {
     if (slot->is_opened) {
-        return slot->block == 0 ? 0 : NODE_UNITS + tamis_slot_node(buckets, slot)->count * FORK_UNITS;
+        return slot->block == 0 ? 0 : NODE_UNITS + onepath_slot_node(buckets, slot)->count * FORK_UNITS;
     }
     return slot->entry_count * ENTRY_UNITS + slot->single_count * SINGLE_UNITS;
 }
 
 /* Let the slot's block have room for `more` units; false: no memory. Rows keep their order. */
-static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t more) {
+static bool reserve_units(onepath_buckets *buckets, onepath_slot *slot, uint32_t more) {
     uint32_t used = units_of(buckets, slot);
     if (slot->block != 0 && used + more <= tm_arena_class_units(slot->size_class)) {
         return true;
@@ -151,15 +151,15 @@ static bool reserve_units(tamis_buckets *buckets, tamis_slot *slot, uint32_t mor
 }
 
 /* A further slot for the bucket, without a block; NULL: no memory. It and the others are marked as several. */
-static tamis_slot *add_slot(tamis_buckets *buckets, tamis_slot slot) {
-    uint64_t hash = tamis_bucket_hash(buckets, slot.key);
-    tamis_segment *segment = segment_of(buckets, hash);
+static onepath_slot *add_slot(onepath_buckets *buckets, onepath_slot slot) {
+    uint64_t hash = onepath_bucket_hash(buckets, slot.key);
+    onepath_segment *segment = segment_of(buckets, hash);
     if (!reserve_slot(buckets, segment)) {
         return NULL;
     }
-    uint32_t at = tamis_segment_home(segment, hash);
-    tamis_slot *other;
-    while ((other = (tamis_slot *)tamis_segment_next(segment, slot.key, tamis_tag_of(hash), &at)) != NULL) {
+    uint32_t at = onepath_segment_home(segment, hash);
+    onepath_slot *other;
+    while ((other = (onepath_slot *)onepath_segment_next(segment, slot.key, onepath_tag_of(hash), &at)) != NULL) {
         other->is_shared = 1;
         slot.is_shared = 1;
     }
@@ -168,17 +168,17 @@ static tamis_slot *add_slot(tamis_buckets *buckets, tamis_slot slot) {
 }
 
 /* A slot of the bucket with room for a row more, made if need be; NULL: no memory. */
-static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units) {
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    tamis_segment *segment = segment_of(buckets, hash);
-    tamis_slot *slot = NULL;
+static onepath_slot *use_slot(onepath_buckets *buckets, uint64_t key, uint32_t units) {
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    onepath_segment *segment = segment_of(buckets, hash);
+    onepath_slot *slot = NULL;
     if (segment->count != 0) {
-        uint32_t at = tamis_segment_home(segment, hash);
+        uint32_t at = onepath_segment_home(segment, hash);
         do {
-            slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
+            slot = (onepath_slot *)onepath_segment_next(segment, key, onepath_tag_of(hash), &at);
         } while (slot != NULL && (slot->is_opened || slot->entry_count + slot->single_count == ROWS_MAX));
     }
-    slot = slot != NULL ? slot : add_slot(buckets, (tamis_slot){.key = key});
+    slot = slot != NULL ? slot : add_slot(buckets, (onepath_slot){.key = key});
     if (slot != NULL && !reserve_units(buckets, slot, units)) {
         if (slot->block == 0) {
             drop_slot(buckets, slot);
@@ -188,27 +188,27 @@ static tamis_slot *use_slot(tamis_buckets *buckets, uint64_t key, uint32_t units
     return slot;
 }
 
-bool tamis_buckets_add_entry(tamis_buckets *buckets, uint64_t key, tamis_entry entry, uint32_t *row) {
-    tamis_slot *slot = use_slot(buckets, key, ENTRY_UNITS);
+bool onepath_buckets_add_entry(onepath_buckets *buckets, uint64_t key, onepath_entry entry, uint32_t *row) {
+    onepath_slot *slot = use_slot(buckets, key, ENTRY_UNITS);
     if (slot == NULL) {
         return false;
     }
     if (row != NULL) {
         *row = slot->entry_count;
     }
-    tamis_slot_entries(buckets, slot)[slot->entry_count++] = entry;
+    onepath_slot_entries(buckets, slot)[slot->entry_count++] = entry;
     return true;
 }
 
 /* Singles of interfaces that use cells stand first: coverers are looked for among them. */
-bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single single) {
-    tamis_slot *slot = use_slot(buckets, key, SINGLE_UNITS);
+bool onepath_buckets_add_single(onepath_buckets *buckets, uint64_t key, onepath_single single) {
+    onepath_slot *slot = use_slot(buckets, key, SINGLE_UNITS);
     if (slot == NULL) {
         return false;
     }
-    tamis_single *rows = tamis_slot_singles(buckets, slot);
+    onepath_single *rows = onepath_slot_singles(buckets, slot);
     uint32_t at = slot->single_count++;
-    if (single.interface < TAMIS_CELL_INTERFACES && at > 0) {
+    if (single.interface < ONEPATH_CELL_INTERFACES && at > 0) {
         rows[-(ptrdiff_t)at] = rows[0];
         at = 0;
     }
@@ -216,33 +216,33 @@ bool tamis_buckets_add_single(tamis_buckets *buckets, uint64_t key, tamis_single
     return true;
 }
 
-void tamis_buckets_ask(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count) {
+void onepath_buckets_ask(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t hash = tamis_bucket_hash(buckets, keys[i]);
-        const tamis_segment *segment = tamis_segment_of(buckets, hash);
+        uint64_t hash = onepath_bucket_hash(buckets, keys[i]);
+        const onepath_segment *segment = onepath_segment_of(buckets, hash);
         if (segment->count != 0) {
-            uint32_t home = tamis_segment_home(segment, hash);
+            uint32_t home = onepath_segment_home(segment, hash);
             __builtin_prefetch(segment->tags + home);
             __builtin_prefetch(segment->slots + home);
         }
     }
 }
 
-static void erase(tamis_buckets *buckets, tamis_slot *slot) {
+static void erase(onepath_buckets *buckets, onepath_slot *slot) {
     tm_arena_give(&buckets->arena, slot->block, slot->size_class);
     drop_slot(buckets, slot);
 }
 
 /* The slot of an opened bucket goes with the last of the others, or with its last fork where it is alone. */
-static void close_if_idle(tamis_buckets *buckets, uint64_t key) {
-    tamis_crowd crowd = tamis_buckets_crowd(buckets, key);
-    if (crowd.opened != NULL && crowd.slots == 1 && tamis_slot_node(buckets, crowd.opened)->count == 0) {
-        erase(buckets, (tamis_slot *)crowd.opened);
+static void close_if_idle(onepath_buckets *buckets, uint64_t key) {
+    onepath_crowd crowd = onepath_buckets_crowd(buckets, key);
+    if (crowd.opened != NULL && crowd.slots == 1 && onepath_slot_node(buckets, crowd.opened)->count == 0) {
+        erase(buckets, (onepath_slot *)crowd.opened);
         buckets->opened_count--;
     }
 }
 
-static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
+static void drop_if_empty(onepath_buckets *buckets, onepath_slot *slot) {
     if (slot->entry_count + slot->single_count == 0) {
         uint64_t key = slot->key;
         erase(buckets, slot);
@@ -251,21 +251,21 @@ static void drop_if_empty(tamis_buckets *buckets, tamis_slot *slot) {
 }
 
 /* The slot and the row of an entry that is there; `row` is looked at first. */
-static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row,
-                               tamis_slot **found) {
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t home = tamis_segment_home(segment, hash);
+static onepath_entry *find_entry(const onepath_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row,
+                                 onepath_slot **found) {
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    uint32_t home = onepath_segment_home(segment, hash);
     uint32_t at = home;
-    while ((*found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
-        tamis_entry *rows = tamis_slot_entries(buckets, *found);
+    while ((*found = (onepath_slot *)onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL) {
+        onepath_entry *rows = onepath_slot_entries(buckets, *found);
         if (row < (*found)->entry_count && rows[row].rest == rest) {
             return &rows[row];
         }
     }
     for (at = home;;) {
-        *found = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &at);
-        tamis_entry *rows = tamis_slot_entries(buckets, *found);
+        *found = (onepath_slot *)onepath_segment_next(segment, key, onepath_tag_of(hash), &at);
+        onepath_entry *rows = onepath_slot_entries(buckets, *found);
         for (uint32_t i = 0; i < (*found)->entry_count; i++) {
             if (rows[i].rest == rest) {
                 return &rows[i];
@@ -274,33 +274,34 @@ static tamis_entry *find_entry(const tamis_buckets *buckets, uint64_t key, uint3
     }
 }
 
-tamis_entry *tamis_buckets_entry(const tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row) {
-    tamis_slot *slot;
+onepath_entry *onepath_buckets_entry(const onepath_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row) {
+    onepath_slot *slot;
     return find_entry(buckets, key, rest, row, &slot);
 }
 
-const tamis_entry *tamis_buckets_remove_entry(tamis_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row) {
-    tamis_slot *slot;
-    tamis_entry *entry = find_entry(buckets, key, rest, *row, &slot);
-    *row = (uint32_t)(entry - tamis_slot_entries(buckets, slot));
-    *entry = tamis_slot_entries(buckets, slot)[--slot->entry_count];
-    const tamis_entry *moved = *row < slot->entry_count ? entry : NULL;
+const onepath_entry *onepath_buckets_remove_entry(onepath_buckets *buckets, uint64_t key, uint32_t rest,
+                                                  uint32_t *row) {
+    onepath_slot *slot;
+    onepath_entry *entry = find_entry(buckets, key, rest, *row, &slot);
+    *row = (uint32_t)(entry - onepath_slot_entries(buckets, slot));
+    *entry = onepath_slot_entries(buckets, slot)[--slot->entry_count];
+    const onepath_entry *moved = *row < slot->entry_count ? entry : NULL;
     drop_if_empty(buckets, slot);
     return moved;
 }
 
 /* ---- opened buckets ---- */
 
-tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key) {
-    tamis_crowd crowd = {0};
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
+onepath_crowd onepath_buckets_crowd(const onepath_buckets *buckets, uint64_t key) {
+    onepath_crowd crowd = {0};
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
     if (segment->count == 0) {
         return crowd;
     }
-    uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *slot;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
+    uint32_t at = onepath_segment_home(segment, hash);
+    const onepath_slot *slot;
+    while ((slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL) {
         crowd.entries += slot->entry_count;
         crowd.singles += slot->single_count;
         crowd.slots++;
@@ -309,18 +310,19 @@ tamis_crowd tamis_buckets_crowd(const tamis_buckets *buckets, uint64_t key) {
     return crowd;
 }
 
-void tamis_buckets_crowds(const tamis_buckets *buckets, const uint64_t *keys, uint32_t count, tamis_crowd *crowds) {
-    tamis_buckets_ask(buckets, keys, count);
+void onepath_buckets_crowds(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
+                            onepath_crowd *crowds) {
+    onepath_buckets_ask(buckets, keys, count);
     for (uint32_t i = 0; i < count; i++) {
-        crowds[i] = tamis_buckets_crowd(buckets, keys[i]);
+        crowds[i] = onepath_buckets_crowd(buckets, keys[i]);
         if (crowds[i].opened != NULL) {
-            __builtin_prefetch(tamis_slot_node(buckets, crowds[i].opened));
+            __builtin_prefetch(onepath_slot_node(buckets, crowds[i].opened));
         }
     }
 }
 
-bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key) {
-    tamis_slot *slot = add_slot(buckets, (tamis_slot){.key = key, .is_opened = 1});
+bool onepath_buckets_open(onepath_buckets *buckets, uint64_t key) {
+    onepath_slot *slot = add_slot(buckets, (onepath_slot){.key = key, .is_opened = 1});
     if (slot == NULL) {
         return false;
     }
@@ -328,29 +330,29 @@ bool tamis_buckets_open(tamis_buckets *buckets, uint64_t key) {
         drop_slot(buckets, slot);
         return false;
     }
-    *tamis_slot_node(buckets, slot) = (tamis_node){0};
+    *onepath_slot_node(buckets, slot) = (onepath_node){0};
     buckets->opened_count++;
     return true;
 }
 
-bool tamis_buckets_add_fork(tamis_buckets *buckets, uint64_t key, tamis_fork fork) {
-    tamis_slot *slot = (tamis_slot *)tamis_buckets_crowd(buckets, key).opened;
+bool onepath_buckets_add_fork(onepath_buckets *buckets, uint64_t key, onepath_fork fork) {
+    onepath_slot *slot = (onepath_slot *)onepath_buckets_crowd(buckets, key).opened;
     if (!reserve_units(buckets, slot, FORK_UNITS)) {
         return false;
     }
-    tamis_node *node = tamis_slot_node(buckets, slot);
+    onepath_node *node = onepath_slot_node(buckets, slot);
     node->forks[node->count++] = fork;
-    node->guards += tamis_fork_goes_by(fork.what) == TAMIS_FORK_TEST;
+    node->guards += onepath_fork_goes_by(fork.what) == ONEPATH_FORK_TEST;
     return true;
 }
 
-void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t branch) {
-    tamis_node *node = tamis_slot_node(buckets, tamis_buckets_crowd(buckets, key).opened);
+void onepath_buckets_remove_fork(onepath_buckets *buckets, uint64_t key, uint32_t branch) {
+    onepath_node *node = onepath_slot_node(buckets, onepath_buckets_crowd(buckets, key).opened);
     uint32_t at = 0;
     while (node->forks[at].branch != branch) {
         at++;
     }
-    node->guards -= tamis_fork_goes_by(node->forks[at].what) == TAMIS_FORK_TEST;
+    node->guards -= onepath_fork_goes_by(node->forks[at].what) == ONEPATH_FORK_TEST;
     for (uint32_t i = 0; i < at; i++) {
         node->forks[i].behind -= i + node->forks[i].behind >= at;
     }
@@ -361,13 +363,13 @@ void tamis_buckets_remove_fork(tamis_buckets *buckets, uint64_t key, uint32_t br
 
 /* ---- singles go ---- */
 
-void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t handle) {
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t next = tamis_segment_home(segment, hash);
+void onepath_buckets_remove_single(onepath_buckets *buckets, uint64_t key, uint32_t handle) {
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    uint32_t next = onepath_segment_home(segment, hash);
     for (;;) {
-        tamis_slot *slot = (tamis_slot *)tamis_segment_next(segment, key, tamis_tag_of(hash), &next);
-        tamis_single *rows = tamis_slot_singles(buckets, slot);
+        onepath_slot *slot = (onepath_slot *)onepath_segment_next(segment, key, onepath_tag_of(hash), &next);
+        onepath_single *rows = onepath_slot_singles(buckets, slot);
         for (ptrdiff_t at = 0; at < slot->single_count; at++) {
             if (rows[-at].handle == handle) {
                 rows[-at] = rows[-(ptrdiff_t)--slot->single_count];
@@ -379,26 +381,26 @@ void tamis_buckets_remove_single(tamis_buckets *buckets, uint64_t key, uint32_t 
 }
 
 /* Is the slot found under its key, and as the only one unless it is marked as one of several? */
-static bool is_reachable(const tamis_buckets *buckets, const tamis_segment *segment, const tamis_slot *slot) {
-    uint64_t hash = tamis_bucket_hash(buckets, slot->key);
-    uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *next;
+static bool is_reachable(const onepath_buckets *buckets, const onepath_segment *segment, const onepath_slot *slot) {
+    uint64_t hash = onepath_bucket_hash(buckets, slot->key);
+    uint32_t at = onepath_segment_home(segment, hash);
+    const onepath_slot *next;
     uint32_t found = 0;
     uint32_t others = 0;
-    while ((next = tamis_segment_next(segment, slot->key, tamis_tag_of(hash), &at)) != NULL) {
+    while ((next = onepath_segment_next(segment, slot->key, onepath_tag_of(hash), &at)) != NULL) {
         found += next == slot;
         others += next != slot;
     }
     return found == 1 && (others == 0 || slot->is_shared);
 }
 
-int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
+int onepath_buckets_validate(const onepath_buckets *buckets, const char **reason) {
     uint32_t slots = 0;
-    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
-        const tamis_segment *segment = &buckets->segments[i];
+    for (unsigned i = 0; i < ONEPATH_SEGMENTS; i++) {
+        const onepath_segment *segment = &buckets->segments[i];
         uint32_t count = 0;
         for (uint32_t at = 0; at < segment->capacity; at++) {
-            const tamis_slot *slot = &segment->slots[at];
+            const onepath_slot *slot = &segment->slots[at];
             if (segment->tags[at] == 0) {
                 continue;
             }
@@ -426,13 +428,13 @@ int tamis_buckets_validate(const tamis_buckets *buckets, const char **reason) {
     return TM_OK;
 }
 
-void tamis_buckets_probes(const tamis_buckets *buckets, tm_probes *probes) {
-    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
-        const tamis_segment *segment = &buckets->segments[i];
+void onepath_buckets_probes(const onepath_buckets *buckets, tm_probes *probes) {
+    for (unsigned i = 0; i < ONEPATH_SEGMENTS; i++) {
+        const onepath_segment *segment = &buckets->segments[i];
         for (uint32_t at = 0; at < segment->capacity; at++) {
             if (segment->tags[at] != 0) {
-                uint64_t hash = tamis_bucket_hash(buckets, segment->slots[at].key);
-                tm_probes_note(probes, tamis_segment_home(segment, hash), at, segment->capacity);
+                uint64_t hash = onepath_bucket_hash(buckets, segment->slots[at].key);
+                tm_probes_note(probes, onepath_segment_home(segment, hash), at, segment->capacity);
             }
         }
     }

@@ -26,7 +26,7 @@
 
 /* ---- spans ---- */
 
-static inline int64_t key_of(int32_t point, const tamis_strings *strings) {
+static inline int64_t key_of(int32_t point, const onepath_strings *strings) {
     if (strings == NULL) {
         return point;
     }
@@ -35,45 +35,45 @@ static inline int64_t key_of(int32_t point, const tamis_strings *strings) {
 }
 
 /* "Just above a" may share its key with "just below b", the next constant; it comes first. */
-static inline bool point_below(int32_t a, int32_t b, const tamis_strings *strings) {
+static inline bool point_below(int32_t a, int32_t b, const onepath_strings *strings) {
     int64_t a_key = key_of(a, strings);
     int64_t b_key = key_of(b, strings);
     return a_key < b_key || (a_key == b_key && strings != NULL && (a & 3) < (b & 3));
 }
 
-bool tamis_span_of(tamis_test test, tamis_span *span) {
-    int32_t operand = (int32_t)tamis_test_operand(test);
-    *span = (tamis_span){0};
-    switch (tamis_test_op(test)) {
-    case TAMIS_NUMBER_EQ:
+bool onepath_span_of(onepath_test test, onepath_span *span) {
+    int32_t operand = (int32_t)onepath_test_operand(test);
+    *span = (onepath_span){0};
+    switch (onepath_test_op(test)) {
+    case ONEPATH_NUMBER_EQ:
         span->low = operand;
         span->high = operand;
         return true;
-    case TAMIS_NUMBER_LE:
+    case ONEPATH_NUMBER_LE:
         span->high = operand;
         span->no_low = 1;
         return true;
-    case TAMIS_NUMBER_GE:
+    case ONEPATH_NUMBER_GE:
         span->low = operand;
         span->no_high = 1;
         return true;
-    case TAMIS_STRING_LE:
-    case TAMIS_WIDE_LE:
+    case ONEPATH_STRING_LE:
+    case ONEPATH_WIDE_LE:
         span->high = operand * 4;
         span->no_low = 1;
         return true;
-    case TAMIS_STRING_LT:
-    case TAMIS_WIDE_LT:
+    case ONEPATH_STRING_LT:
+    case ONEPATH_WIDE_LT:
         span->high = operand * 4 + 2;
         span->no_low = 1;
         return true;
-    case TAMIS_STRING_GE:
-    case TAMIS_WIDE_GE:
+    case ONEPATH_STRING_GE:
+    case ONEPATH_WIDE_GE:
         span->low = operand * 4;
         span->no_high = 1;
         return true;
-    case TAMIS_STRING_GT:
-    case TAMIS_WIDE_GT:
+    case ONEPATH_STRING_GT:
+    case ONEPATH_WIDE_GT:
         span->low = operand * 4 + 1;
         span->no_high = 1;
         return true;
@@ -82,7 +82,7 @@ bool tamis_span_of(tamis_test test, tamis_span *span) {
     }
 }
 
-bool tamis_span_intersect(tamis_span *span, tamis_span other, const tamis_strings *strings) {
+bool onepath_span_intersect(onepath_span *span, onepath_span other, const onepath_strings *strings) {
     if (!other.no_low && (span->no_low || point_below(span->low, other.low, strings))) {
         span->low = other.low;
         span->no_low = 0;
@@ -94,19 +94,19 @@ bool tamis_span_intersect(tamis_span *span, tamis_span other, const tamis_string
     return span->no_low || span->no_high || key_of(span->low, strings) <= key_of(span->high, strings);
 }
 
-bool tamis_span_covers(tamis_span a, tamis_span b, const tamis_strings *strings) {
+bool onepath_span_covers(onepath_span a, onepath_span b, const onepath_strings *strings) {
     return (a.no_low || (!b.no_low && key_of(a.low, strings) <= key_of(b.low, strings))) &&
            (a.no_high || (!b.no_high && key_of(b.high, strings) <= key_of(a.high, strings)));
 }
 
-bool tamis_span_holds(tamis_span span, int64_t value, const tamis_strings *strings) {
+bool onepath_span_holds(onepath_span span, int64_t value, const onepath_strings *strings) {
     return (span.no_low || key_of(span.low, strings) <= value) && (span.no_high || value <= key_of(span.high, strings));
 }
 
 /* ---- points ---- */
 
 /* The number of points below `point`. */
-static uint32_t rank_of(const tamis_cells *cells, int32_t point, const tamis_strings *strings) {
+static uint32_t rank_of(const onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t low = 0;
     uint32_t high = cells->count;
     while (low < high) {
@@ -120,12 +120,12 @@ static uint32_t rank_of(const tamis_cells *cells, int32_t point, const tamis_str
     return low;
 }
 
-static inline uint64_t *cell_at(const tamis_cells *cells, uint32_t cell) {
+static inline uint64_t *cell_at(const onepath_cells *cells, uint32_t cell) {
     return cells->bits + (size_t)cell * cells->words;
 }
 
 /* Halves that differ by nothing but where they start, so that the outcome of a comparison needs no jump. */
-static inline const uint64_t *search(const tamis_cells *cells, int64_t key, const tamis_strings *strings) {
+static inline const uint64_t *search(const onepath_cells *cells, int64_t key, const onepath_strings *strings) {
     const int32_t *at = cells->points;
     if (cells->count == 0) {
         return cells->bits;
@@ -137,16 +137,16 @@ static inline const uint64_t *search(const tamis_cells *cells, int64_t key, cons
     return cell_at(cells, 2 * (uint32_t)(at - cells->points) + 2 * (last < key) + (last == key));
 }
 
-const uint64_t *tamis_cells_of_label(const tamis_cells *cells, int64_t label, const tamis_strings *strings) {
+const uint64_t *onepath_cells_of_label(const onepath_cells *cells, int64_t label, const onepath_strings *strings) {
     return search(cells, label, strings);
 }
 
-const uint64_t *tamis_cells_search(const tamis_cells *cells, int32_t code) {
+const uint64_t *onepath_cells_search(const onepath_cells *cells, int32_t code) {
     return search(cells, code, NULL);
 }
 
 /* Insert `point` (there is room); by point, its two new cells inherit what held around it. */
-static void use_point(tamis_cells *cells, int32_t point, const tamis_strings *strings) {
+static void use_point(onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t rank = rank_of(cells, point, strings);
     if (rank < cells->count && cells->points[rank] == point) {
         cells->spans->references[rank]++;
@@ -169,7 +169,7 @@ static void use_point(tamis_cells *cells, int32_t point, const tamis_strings *st
 }
 
 /* Where the last span has left the point, it goes; by point, its three cells are equal and become one. */
-static void drop_point(tamis_cells *cells, int32_t point, const tamis_strings *strings) {
+static void drop_point(onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     uint32_t rank = rank_of(cells, point, strings);
     uint32_t *references = cells->spans->references;
     if (--references[rank] != 0) {
@@ -185,22 +185,22 @@ static void drop_point(tamis_cells *cells, int32_t point, const tamis_strings *s
     }
 }
 
-static uint32_t cell_count(const tamis_cells *cells) {
+static uint32_t cell_count(const onepath_cells *cells) {
     return cells->width > 0 ? cells->width : 2 * cells->count + 1;
 }
 
-static uint32_t cell_of_point(const tamis_cells *cells, int32_t point, const tamis_strings *strings) {
+static uint32_t cell_of_point(const onepath_cells *cells, int32_t point, const onepath_strings *strings) {
     return cells->width > 0 ? (uint32_t)(point - cells->first) + 1 : 2 * rank_of(cells, point, strings) + 1;
 }
 
 /* The cells of a span: from *first to *last, both in. */
-static void range_of(const tamis_cells *cells, tamis_span span, const tamis_strings *strings, uint32_t *first,
+static void range_of(const onepath_cells *cells, onepath_span span, const onepath_strings *strings, uint32_t *first,
                      uint32_t *last) {
     *first = span.no_low ? 0 : cell_of_point(cells, span.low, strings);
     *last = span.no_high ? cell_count(cells) - 1 : cell_of_point(cells, span.high, strings);
 }
 
-static void set_bits(tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+static void set_bits(onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     uint32_t first;
     uint32_t last;
     range_of(cells, span, strings, &first, &last);
@@ -219,7 +219,7 @@ typedef struct layout {
     uint32_t capacity; /* of points */
 } layout;
 
-static layout layout_of(const tamis_cells *cells) {
+static layout layout_of(const onepath_cells *cells) {
     return (layout){cells->first, cells->width, cells->words, cells->spans->point_capacity};
 }
 
@@ -229,7 +229,7 @@ static size_t bit_words(layout of) {
 
 /* Cells for every code from `low` to `high` and one at either side, if they are few for so many points, and fewer still
  * where they are by point now. */
-static uint32_t width_of(const tamis_cells *cells, int32_t low, int32_t high, uint32_t points) {
+static uint32_t width_of(const onepath_cells *cells, int32_t low, int32_t high, uint32_t points) {
     int64_t width = (int64_t)high - low + 3;
     int64_t width_max = (int64_t)CODES_PER_POINT * points * (cells->width > 0 ? 2 : 1);
     return points >= CODED_POINTS_MIN && high < INT32_MAX && width <= CODES_MAX && width <= width_max ? (uint32_t)width
@@ -237,7 +237,7 @@ static uint32_t width_of(const tamis_cells *cells, int32_t low, int32_t high, ui
 }
 
 /* The layout with room for a span more. */
-static layout layout_with(const tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+static layout layout_with(const onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     layout wanted = layout_of(cells);
     if (cells->count + 2 > wanted.capacity) {
         wanted.capacity += wanted.capacity / 4 + POINTS_MIN;
@@ -259,8 +259,8 @@ static layout layout_with(const tamis_cells *cells, tamis_span span, const tamis
 }
 
 /* Fill bits of another layout from those there are; the points stay the same. */
-static void fill_bits(tamis_cells *cells, layout wanted, uint64_t *bits, const tamis_strings *strings) {
-    tamis_cells old = *cells;
+static void fill_bits(onepath_cells *cells, layout wanted, uint64_t *bits, const onepath_strings *strings) {
+    onepath_cells old = *cells;
     cells->bits = bits;
     cells->first = wanted.first;
     cells->width = wanted.width;
@@ -276,12 +276,12 @@ static void fill_bits(tamis_cells *cells, layout wanted, uint64_t *bits, const t
     }
     for (uint32_t cell = 0; cell < cell_count(cells); cell++) {
         const uint64_t *from =
-            wanted.width == 0 ? cell_at(&old, cell) : tamis_cells_of_code(&old, wanted.first + (int32_t)cell - 1);
+            wanted.width == 0 ? cell_at(&old, cell) : onepath_cells_of_code(&old, wanted.first + (int32_t)cell - 1);
         memcpy(cell_at(cells, cell), from, sizeof *bits * old.words);
     }
 }
 
-static bool reserve_points(tm_memory *memory, tamis_cells *cells, uint32_t capacity) {
+static bool reserve_points(tm_memory *memory, onepath_cells *cells, uint32_t capacity) {
     uint32_t old = cells->spans->point_capacity;
     int32_t *points = TM_RESIZE(memory, TM_HOT, cells->points, int32_t, old, capacity);
     if (points == NULL) {
@@ -299,7 +299,7 @@ static bool reserve_points(tm_memory *memory, tamis_cells *cells, uint32_t capac
 }
 
 /* false: no memory, nothing changed. */
-static bool change_layout(tm_memory *memory, tamis_cells *cells, layout wanted, const tamis_strings *strings) {
+static bool change_layout(tm_memory *memory, onepath_cells *cells, layout wanted, const onepath_strings *strings) {
     layout old = layout_of(cells);
     uint64_t *old_bits = cells->bits;
     uint64_t *bits = TM_NEW(memory, TM_HOT, uint64_t, bit_words(wanted));
@@ -316,17 +316,17 @@ static bool change_layout(tm_memory *memory, tamis_cells *cells, layout wanted, 
 }
 
 /* Room for a span more. */
-static bool reserve(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+static bool reserve(tm_memory *memory, onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     if (cells->spans == NULL) {
-        cells->spans = TM_NEW(memory, TM_COLD, tamis_spans, 1);
+        cells->spans = TM_NEW(memory, TM_COLD, onepath_spans, 1);
         if (cells->spans == NULL) {
             return false;
         }
     }
-    tamis_spans *spans = cells->spans;
+    onepath_spans *spans = cells->spans;
     if (spans->count == spans->capacity) {
         uint32_t capacity = spans->capacity + spans->capacity / 4 + SPANS_MIN;
-        tamis_span *rows = TM_RESIZE(memory, TM_COLD, spans->rows, tamis_span, spans->capacity, capacity);
+        onepath_span *rows = TM_RESIZE(memory, TM_COLD, spans->rows, onepath_span, spans->capacity, capacity);
         if (rows == NULL) {
             return false;
         }
@@ -340,7 +340,7 @@ static bool reserve(tm_memory *memory, tamis_cells *cells, tamis_span span, cons
 
 /* ---- adding and removing ---- */
 
-void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end) {
+void onepath_cells_spans(const onepath_cells *cells, uint32_t interface, uint32_t *first, uint32_t *end) {
     uint32_t low = 0;
     uint32_t count = cells->spans == NULL ? 0 : cells->spans->count;
     for (uint32_t high = count; low < high;) {
@@ -358,7 +358,7 @@ void tamis_cells_spans(const tamis_cells *cells, uint32_t interface, uint32_t *f
     *end = low;
 }
 
-bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+bool onepath_cells_add(tm_memory *memory, onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     if (!reserve(memory, cells, span, strings)) {
         return false;
     }
@@ -370,8 +370,8 @@ bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, con
     }
     uint32_t first;
     uint32_t end;
-    tamis_cells_spans(cells, span.interface, &first, &end);
-    tamis_spans *spans = cells->spans;
+    onepath_cells_spans(cells, span.interface, &first, &end);
+    onepath_spans *spans = cells->spans;
     memmove(spans->rows + end + 1, spans->rows + end, sizeof span * (spans->count - end));
     spans->rows[end] = span;
     spans->count++;
@@ -380,18 +380,18 @@ bool tamis_cells_add(tm_memory *memory, tamis_cells *cells, tamis_span span, con
 }
 
 /* Cells by code that have become many for few points are by point again, where there is memory for it. */
-static void shrink(tm_memory *memory, tamis_cells *cells, const tamis_strings *strings) {
+static void shrink(tm_memory *memory, onepath_cells *cells, const onepath_strings *strings) {
     if (cells->width > 0 && cells->width > 2 * CODES_PER_POINT * cells->count) {
         layout by_point = {.words = cells->words, .capacity = cells->spans->point_capacity};
         change_layout(memory, cells, by_point, strings);
     }
 }
 
-void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, const tamis_strings *strings) {
+void onepath_cells_remove(tm_memory *memory, onepath_cells *cells, onepath_span span, const onepath_strings *strings) {
     uint32_t first;
     uint32_t end;
-    tamis_cells_spans(cells, span.interface, &first, &end);
-    tamis_spans *spans = cells->spans;
+    onepath_cells_spans(cells, span.interface, &first, &end);
+    onepath_spans *spans = cells->spans;
     uint32_t at = first;
     while (spans->rows[at].handle != span.handle) {
         at++;
@@ -416,19 +416,19 @@ void tamis_cells_remove(tm_memory *memory, tamis_cells *cells, tamis_span span, 
     shrink(memory, cells, strings);
 }
 
-void tamis_cells_clear(tm_memory *memory, tamis_cells *cells) {
+void onepath_cells_clear(tm_memory *memory, onepath_cells *cells) {
     if (cells->spans == NULL) {
         return;
     }
     TM_DELETE(memory, TM_HOT, cells->bits, uint64_t, bit_words(layout_of(cells)));
     TM_DELETE(memory, TM_HOT, cells->points, int32_t, cells->spans->point_capacity);
     TM_DELETE(memory, TM_COLD, cells->spans->references, uint32_t, cells->spans->point_capacity);
-    TM_DELETE(memory, TM_COLD, cells->spans->rows, tamis_span, cells->spans->capacity);
-    TM_DELETE(memory, TM_COLD, cells->spans, tamis_spans, 1);
-    *cells = (tamis_cells){0};
+    TM_DELETE(memory, TM_COLD, cells->spans->rows, onepath_span, cells->spans->capacity);
+    TM_DELETE(memory, TM_COLD, cells->spans, onepath_spans, 1);
+    *cells = (onepath_cells){0};
 }
 
-static bool are_points_sound(const tamis_cells *cells, const tamis_strings *strings, const char **reason) {
+static bool are_points_sound(const onepath_cells *cells, const onepath_strings *strings, const char **reason) {
     for (uint32_t rank = 0; rank < cells->count; rank++) {
         if (rank > 0 && !point_below(cells->points[rank - 1], cells->points[rank], strings)) {
             *reason = "the points of a key are out of order";
@@ -443,7 +443,7 @@ static bool are_points_sound(const tamis_cells *cells, const tamis_strings *stri
     return true;
 }
 
-static bool are_references_sound(const tamis_cells *cells, const char **reason) {
+static bool are_references_sound(const onepath_cells *cells, const char **reason) {
     uint32_t ends = 0;
     for (uint32_t rank = 0; rank < cells->count; rank++) {
         ends += cells->spans->references[rank];
@@ -457,10 +457,11 @@ static bool are_references_sound(const tamis_cells *cells, const char **reason) 
     return ends == 0;
 }
 
-static bool is_cell_sound(const tamis_cells *cells, uint32_t cell, const tamis_strings *strings, const char **reason) {
-    uint64_t expected[TAMIS_CELL_WORDS] = {0};
+static bool is_cell_sound(const onepath_cells *cells, uint32_t cell, const onepath_strings *strings,
+                          const char **reason) {
+    uint64_t expected[ONEPATH_CELL_WORDS] = {0};
     for (uint32_t at = 0; at < cells->spans->count; at++) {
-        const tamis_span *span = &cells->spans->rows[at];
+        const onepath_span *span = &cells->spans->rows[at];
         uint32_t first;
         uint32_t last;
         range_of(cells, *span, strings, &first, &last);
@@ -475,8 +476,8 @@ static bool is_cell_sound(const tamis_cells *cells, uint32_t cell, const tamis_s
     return true;
 }
 
-int tamis_cells_validate(const tamis_cells *cells, const tamis_strings *strings, const char **reason) {
-    if (!tamis_cells_exist(cells)) {
+int onepath_cells_validate(const onepath_cells *cells, const onepath_strings *strings, const char **reason) {
+    if (!onepath_cells_exist(cells)) {
         return TM_OK;
     }
     if (!are_points_sound(cells, strings, reason) || !are_references_sound(cells, reason)) {

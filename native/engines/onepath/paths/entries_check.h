@@ -5,6 +5,6 @@
 #include "engines/onepath/state.h"
 
 /* Is every entry of a bucket or a list that of a filter which stands there, and every such filter in its buckets? */
-int tamis_entries_validate(const tm_engine *engine, const char **reason);
+int onepath_entries_validate(const tm_engine *engine, const char **reason);
 
 #endif

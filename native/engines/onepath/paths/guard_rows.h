@@ -5,10 +5,10 @@
 #include "engines/onepath/state.h"
 
 /* Where the first test fails, does the other, as far as that can be seen? */
-bool tamis_guard_fails_with(const tm_engine *engine, tamis_test first, tamis_test other);
+bool onepath_guard_fails_with(const tm_engine *engine, onepath_test first, onepath_test other);
 /* The last fork of a node is a new guard: it goes to its place in a row. */
-void tamis_guards_line_up(const tm_engine *engine, tamis_node *node);
+void onepath_guards_line_up(const tm_engine *engine, onepath_node *node);
 /* For validation: do those fail with each guard of which it says so? */
-bool tamis_guards_are_in_rows(const tm_engine *engine, const tamis_node *node);
+bool onepath_guards_are_in_rows(const tm_engine *engine, const onepath_node *node);
 
 #endif

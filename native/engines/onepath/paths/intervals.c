@@ -1,7 +1,7 @@
 /* intervals.c - filters of several bounds on one key, found by the value that lies between.
  *
- * Law: intervals stand in a run by their lower ends. Of each TAMIS_TOP_ROWS of them, of each chunk and of each
- * TAMIS_TOP_CHUNKS chunks the greatest upper end is known, exactly. Those that begin low enough are the first ones of
+ * Law: intervals stand in a run by their lower ends. Of each ONEPATH_TOP_ROWS of them, of each chunk and of each
+ * ONEPATH_TOP_CHUNKS chunks the greatest upper end is known, exactly. Those that begin low enough are the first ones of
  * the run, and a stretch of these whose greatest upper end is not below the value has an interval that holds. So what
  * is looked at in vain is bounded by what is found, however intervals are nested or stacked:
  *
@@ -18,52 +18,52 @@
 
 /* ---- ends ---- */
 
-bool tamis_only_span(const tm_engine *engine, const tamis_tests *tests, tamis_span *span) {
-    unsigned kind = tamis_kind_of(engine, tests->tests[0]);
-    uint32_t name = tamis_test_name(tests->tests[0]);
-    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
+bool onepath_only_span(const tm_engine *engine, const onepath_tests *tests, onepath_span *span) {
+    unsigned kind = onepath_kind_of(engine, tests->tests[0]);
+    uint32_t name = onepath_test_name(tests->tests[0]);
+    const onepath_strings *order = onepath_order_of(engine, tests->tests[0]);
     for (uint32_t i = 0; i < tests->count; i++) {
-        tamis_test test = tests->tests[i];
-        tamis_span part;
-        if (tamis_test_negated(test) || tamis_test_name(test) != name || !tamis_span_of(test, &part) ||
-            tamis_kind_of(engine, test) != kind || tamis_order_of(engine, test) != order) {
+        onepath_test test = tests->tests[i];
+        onepath_span part;
+        if (onepath_test_negated(test) || onepath_test_name(test) != name || !onepath_span_of(test, &part) ||
+            onepath_kind_of(engine, test) != kind || onepath_order_of(engine, test) != order) {
             return false;
         }
         if (i == 0) {
             *span = part;
-        } else if (!tamis_span_intersect(span, part, order)) {
+        } else if (!onepath_span_intersect(span, part, order)) {
             return false;
         }
     }
     return true;
 }
 
-tamis_interval tamis_interval_of(const tm_engine *engine, const tamis_tests *tests) {
-    const tamis_strings *order = tamis_order_of(engine, tests->tests[0]);
-    tamis_span span;
-    tamis_span_of(tests->tests[0], &span);
+onepath_interval onepath_interval_of(const tm_engine *engine, const onepath_tests *tests) {
+    const onepath_strings *order = onepath_order_of(engine, tests->tests[0]);
+    onepath_span span;
+    onepath_span_of(tests->tests[0], &span);
     for (uint32_t i = 1; i < tests->count; i++) {
-        tamis_span part;
-        tamis_span_of(tests->tests[i], &part);
-        tamis_span_intersect(&span, part, order);
+        onepath_span part;
+        onepath_span_of(tests->tests[i], &part);
+        onepath_span_intersect(&span, part, order);
     }
-    tamis_interval ends = {span.low, span.high};
+    onepath_interval ends = {span.low, span.high};
     if (span.no_low) {
-        ends.low = order == NULL ? TAMIS_NO_LOW : ends.high | TAMIS_NO_END;
+        ends.low = order == NULL ? ONEPATH_NO_LOW : ends.high | ONEPATH_NO_END;
     } else if (span.no_high) {
-        ends.high = order == NULL ? TAMIS_NO_HIGH : ends.low | TAMIS_NO_END;
+        ends.high = order == NULL ? ONEPATH_NO_HIGH : ends.low | ONEPATH_NO_END;
     }
     return ends;
 }
 
 /* ---- the greatest upper ends ---- */
 
-static int64_t greater(int64_t a, int64_t b, const tamis_strings *strings) {
-    return tamis_high_key(a, strings) < tamis_high_key(b, strings) ? b : a;
+static int64_t greater(int64_t a, int64_t b, const onepath_strings *strings) {
+    return onepath_high_key(a, strings) < onepath_high_key(b, strings) ? b : a;
 }
 
 /* Of rows [from, end), of which there is one at least. */
-static int64_t top_of(const int64_t *highs, uint32_t from, uint32_t end, const tamis_strings *strings) {
+static int64_t top_of(const int64_t *highs, uint32_t from, uint32_t end, const onepath_strings *strings) {
     int64_t top = highs[from];
     for (uint32_t row = from + 1; row < end; row++) {
         top = greater(top, highs[row], strings);
@@ -76,29 +76,29 @@ static uint32_t end_of_stretch(uint32_t stretch, uint32_t length, uint32_t count
     return end < count ? end : count;
 }
 
-void tamis_top_rows(tamis_chunk *chunk, uint32_t row, const tamis_strings *strings) {
+void onepath_top_rows(onepath_chunk *chunk, uint32_t row, const onepath_strings *strings) {
     if (chunk->highs == NULL) {
         return;
     }
-    uint32_t count = tamis_top_of_row(chunk->count - 1U) + 1;
-    for (uint32_t at = tamis_top_of_row(row); at < count; at++) {
-        uint32_t end = end_of_stretch(at, TAMIS_TOP_ROWS, chunk->count);
-        chunk->tops[at] = top_of(chunk->highs, at * TAMIS_TOP_ROWS, end, strings);
+    uint32_t count = onepath_top_of_row(chunk->count - 1U) + 1;
+    for (uint32_t at = onepath_top_of_row(row); at < count; at++) {
+        uint32_t end = end_of_stretch(at, ONEPATH_TOP_ROWS, chunk->count);
+        chunk->tops[at] = top_of(chunk->highs, at * ONEPATH_TOP_ROWS, end, strings);
     }
     chunk->top = top_of(chunk->tops, 0, count, strings);
 }
 
-static int64_t top_of_chunks(const tamis_run *run, uint32_t stretch, const tamis_strings *strings) {
-    uint32_t from = stretch * TAMIS_TOP_CHUNKS;
+static int64_t top_of_chunks(const onepath_run *run, uint32_t stretch, const onepath_strings *strings) {
+    uint32_t from = stretch * ONEPATH_TOP_CHUNKS;
     int64_t top = run->chunks[from].top;
-    for (uint32_t at = from + 1; at < end_of_stretch(stretch, TAMIS_TOP_CHUNKS, run->count); at++) {
+    for (uint32_t at = from + 1; at < end_of_stretch(stretch, ONEPATH_TOP_CHUNKS, run->count); at++) {
         top = greater(top, run->chunks[at].top, strings);
     }
     return top;
 }
 
 /* Of this chunk and the one behind it, of which nothing may be said yet, and on as long as something changes. */
-static void reach_on(tamis_run *run, uint32_t chunk, const tamis_strings *strings) {
+static void reach_on(onepath_run *run, uint32_t chunk, const onepath_strings *strings) {
     for (uint32_t at = chunk; at < run->count; at++) {
         int64_t top = run->chunks[at].top;
         int64_t reach = at == 0 ? top : greater(run->chunks[at - 1].reach, top, strings);
@@ -109,12 +109,12 @@ static void reach_on(tamis_run *run, uint32_t chunk, const tamis_strings *string
     }
 }
 
-void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_strings *strings) {
+void onepath_top_chunks(onepath_run *run, uint32_t chunk, bool behind, const onepath_strings *strings) {
     if (run->tops == NULL || run->count == 0) {
         return;
     }
-    uint32_t last = tamis_top_of_chunk(run->count - 1);
-    uint32_t from = tamis_top_of_chunk(chunk);
+    uint32_t last = onepath_top_of_chunk(run->count - 1);
+    uint32_t from = onepath_top_of_chunk(chunk);
     for (uint32_t at = from; at <= (behind || from > last ? last : from); at++) {
         run->tops[at] = top_of_chunks(run, at, strings);
     }
@@ -123,29 +123,29 @@ void tamis_top_chunks(tamis_run *run, uint32_t chunk, bool behind, const tamis_s
 
 /* ---- validation ---- */
 
-static bool is_chunk_right(const tamis_chunk *chunk, const tamis_strings *strings) {
+static bool is_chunk_right(const onepath_chunk *chunk, const onepath_strings *strings) {
     int64_t top = top_of(chunk->highs, 0, chunk->count, strings);
-    bool right = tamis_high_key(top, strings) == tamis_high_key(chunk->top, strings);
-    for (uint32_t at = 0; at <= tamis_top_of_row(chunk->count - 1U); at++) {
-        uint32_t end = end_of_stretch(at, TAMIS_TOP_ROWS, chunk->count);
-        top = top_of(chunk->highs, at * TAMIS_TOP_ROWS, end, strings);
-        right &= tamis_high_key(top, strings) == tamis_high_key(chunk->tops[at], strings);
+    bool right = onepath_high_key(top, strings) == onepath_high_key(chunk->top, strings);
+    for (uint32_t at = 0; at <= onepath_top_of_row(chunk->count - 1U); at++) {
+        uint32_t end = end_of_stretch(at, ONEPATH_TOP_ROWS, chunk->count);
+        top = top_of(chunk->highs, at * ONEPATH_TOP_ROWS, end, strings);
+        right &= onepath_high_key(top, strings) == onepath_high_key(chunk->tops[at], strings);
     }
     return right;
 }
 
-int tamis_tops_validate(const tamis_run *run, const tamis_strings *strings, const char **reason) {
+int onepath_tops_validate(const onepath_run *run, const onepath_strings *strings, const char **reason) {
     bool right = true;
     for (uint32_t at = 0; at < run->count; at++) {
-        const tamis_chunk *chunk = &run->chunks[at];
+        const onepath_chunk *chunk = &run->chunks[at];
         right &= (chunk->highs != NULL) == (run->tops != NULL);
         if (chunk->highs != NULL) {
             right &= is_chunk_right(chunk, strings);
             right &= chunk->reach == (at == 0 ? chunk->top : greater(chunk[-1].reach, chunk->top, strings));
         }
     }
-    for (uint32_t at = 0; run->tops != NULL && run->count > 0 && at <= tamis_top_of_chunk(run->count - 1); at++) {
-        right &= tamis_high_key(top_of_chunks(run, at, strings), strings) == tamis_high_key(run->tops[at], strings);
+    for (uint32_t at = 0; run->tops != NULL && run->count > 0 && at <= onepath_top_of_chunk(run->count - 1); at++) {
+        right &= onepath_high_key(top_of_chunks(run, at, strings), strings) == onepath_high_key(run->tops[at], strings);
     }
     if (!right) {
         *reason = "a run of intervals does not know its greatest upper ends";

@@ -8,27 +8,27 @@
  *
  * A line is for messages that few of its filters match. Many limits on one side are told faster by a run, which lies in
  * one piece, and many filters of one interface by intervals, which know the interfaces of a chunk. So a line of
- * TAMIS_LINE_BOXES goes back to runs and intervals, a few with each addition to its name, once more than one in
- * TAMIS_LINE_LIMITS is a limit or once it has TAMIS_LINE_FILTERS for each interface. Another begins when it is gone and
- * fewer than TAMIS_LINE_BEGINS filters are left on the name.
+ * ONEPATH_LINE_BOXES goes back to runs and intervals, a few with each addition to its name, once more than one in
+ * ONEPATH_LINE_LIMITS is a limit or once it has ONEPATH_LINE_FILTERS for each interface. Another begins when it is gone
+ * and fewer than ONEPATH_LINE_BEGINS filters are left on the name.
  */
 #ifndef TM_ONEPATH_LINES_H
 #define TM_ONEPATH_LINES_H
 
 #include "engines/onepath/state.h"
 
-#define TAMIS_LINE_BEGINS 384U
-#define TAMIS_LINE_BOXES 512U
-#define TAMIS_LINE_LIMITS 8U
-#define TAMIS_LINE_FILTERS 16U
+#define ONEPATH_LINE_BEGINS 384U
+#define ONEPATH_LINE_BOXES 512U
+#define ONEPATH_LINE_LIMITS 8U
+#define ONEPATH_LINE_FILTERS 16U
 
 /* The line of the name that all tests are bounds on; NULL: there is none, or they are not. */
-tm_family *tamis_lines_find(const tm_engine *engine, const tamis_tests *tests);
+tm_family *onepath_lines_find(const tm_engine *engine, const onepath_tests *tests);
 /* May the tests stand in a line, or begin one? */
-bool tamis_lines_take(const tm_engine *engine, const tamis_tests *tests);
+bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests);
 /* Is there a line that they may stand in, and that does not leave? */
-bool tamis_lines_has_open(const tm_engine *engine, const tamis_tests *tests);
+bool onepath_lines_has_open(const tm_engine *engine, const onepath_tests *tests);
 /* A filter has become a box, or is about to cease to be one: count the limits of its line. */
-void tamis_lines_count(tm_engine *engine, const tamis_tests *tests, uint32_t by);
+void onepath_lines_count(tm_engine *engine, const onepath_tests *tests, uint32_t by);
 
 #endif

@@ -1,9 +1,10 @@
 /* crowd.c - buckets that have filled up are opened.
  *
- * Law: in no bucket stand more than TAMIS_CROWD_MAX entries that could stand further on. What is left in a bucket
- * beyond that has no other equality and no other pattern than those it is reached by, or stands behind TAMIS_DEPTH_MAX
- * branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards (new_guards.c). One
- * addition moves at most that many entries at each depth, and where it makes a guard GUARD_MOVES_MAX.
+ * Law: in no bucket stand more than ONEPATH_CROWD_MAX entries that could stand further on. What is left in a bucket
+ * beyond that has no other equality and no other pattern than those it is reached by, or stands behind
+ * ONEPATH_DEPTH_MAX branches, or is one of the buckets of an `in`; of those, filters that share a test go behind guards
+ * (new_guards.c). One addition moves at most that many entries at each depth, and where it makes a guard
+ * GUARD_MOVES_MAX.
  */
 #include "engines/onepath/placing/crowd.h"
 
@@ -21,34 +22,34 @@
 /* Filters of a bucket: at most those that fit before it is opened, and the new one. */
 typedef struct movers {
     uint32_t count;
-    uint32_t handles[TAMIS_CROWD_MAX + 1];
+    uint32_t handles[ONEPATH_CROWD_MAX + 1];
 } movers;
 
 /* Could it stand further on by a value? */
 static bool can_move(const tm_engine *engine, uint32_t handle) {
-    tamis_tests tests;
-    tamis_stand stand = tamis_stand_of(engine, handle);
-    tamis_tests_of_record(engine, handle, &tests);
-    return tamis_can_descend(engine, &tests, &stand);
+    onepath_tests tests;
+    onepath_stand stand = onepath_stand_of(engine, handle);
+    onepath_tests_of_record(engine, handle, &tests);
+    return onepath_can_descend(engine, &tests, &stand);
 }
 
 /* Those of an `in` stay. */
 static bool is_plain(const tm_engine *engine, uint32_t handle) {
-    const tamis_record *record = &engine->records[handle];
-    return record->place == TAMIS_IN_NAMED || tamis_test_op(record->access) != TAMIS_COMPLEX;
+    const onepath_record *record = &engine->records[handle];
+    return record->place == ONEPATH_IN_NAMED || onepath_test_op(record->access) != ONEPATH_COMPLEX;
 }
 
 static void find_movers(const tm_engine *engine, uint64_t key, bool (*moves)(const tm_engine *, uint32_t),
                         movers *found) {
-    const tamis_buckets *buckets = &engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *slot;
+    const onepath_buckets *buckets = &engine->buckets;
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    uint32_t at = onepath_segment_home(segment, hash);
+    const onepath_slot *slot;
     found->count = 0;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
-        for (uint32_t i = 0; i < slot->entry_count && found->count <= TAMIS_CROWD_MAX; i++) {
-            uint32_t handle = tamis_handle_of_entry(engine, &tamis_slot_entries(buckets, slot)[i]);
+    while ((slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL) {
+        for (uint32_t i = 0; i < slot->entry_count && found->count <= ONEPATH_CROWD_MAX; i++) {
+            uint32_t handle = onepath_handle_of_entry(engine, &onepath_slot_entries(buckets, slot)[i]);
             if (moves(engine, handle)) {
                 found->handles[found->count++] = handle;
             }
@@ -61,7 +62,7 @@ static bool empty_out(tm_engine *engine, uint64_t key) {
     movers found;
     find_movers(engine, key, is_plain, &found);
     for (uint32_t i = 0; i < found.count; i++) {
-        if (!tamis_move_on(engine, found.handles[i])) {
+        if (!onepath_move_on(engine, found.handles[i])) {
             return false;
         }
     }
@@ -84,55 +85,55 @@ static bool reserve_opened(tm_engine *engine) {
     return true;
 }
 
-bool tamis_relieve(tm_engine *engine, uint32_t handle) {
-    const tamis_record *record = &engine->records[handle];
-    while ((record->place == TAMIS_IN_BUCKET && tamis_test_op(record->access) != TAMIS_COMPLEX) ||
-           record->place == TAMIS_IN_NAMED) {
+bool onepath_relieve(tm_engine *engine, uint32_t handle) {
+    const onepath_record *record = &engine->records[handle];
+    while ((record->place == ONEPATH_IN_BUCKET && onepath_test_op(record->access) != ONEPATH_COMPLEX) ||
+           record->place == ONEPATH_IN_NAMED) {
         uint64_t key;
-        tamis_bucket_keys(engine, (tamis_place)record->place, record->branch, record->access, &key);
-        tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, key);
-        if (crowd.entries <= TAMIS_CROWD_MAX) {
+        onepath_bucket_keys(engine, (onepath_place)record->place, record->branch, record->access, &key);
+        onepath_crowd crowd = onepath_buckets_crowd(&engine->buckets, key);
+        if (crowd.entries <= ONEPATH_CROWD_MAX) {
             return true;
         }
-        if (tamis_guards_split(engine, handle, key)) {
+        if (onepath_guards_split(engine, handle, key)) {
             continue;
         }
         if (crowd.opened != NULL) {
             uint32_t branch = record->branch;
-            if (!tamis_guards_make(engine, handle, key) || record->branch == branch) {
+            if (!onepath_guards_make(engine, handle, key) || record->branch == branch) {
                 return true;
             }
             continue;
         }
-        if (!reserve_opened(engine) || !tamis_buckets_open(&engine->buckets, key) || !empty_out(engine, key)) {
+        if (!reserve_opened(engine) || !onepath_buckets_open(&engine->buckets, key) || !empty_out(engine, key)) {
             return false;
         }
     }
     return true;
 }
 
-static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const char **reason) {
+static int validate_slot(const tm_engine *engine, const onepath_slot *slot, const char **reason) {
     movers found = {0};
-    tamis_crowd crowd = tamis_buckets_crowd(&engine->buckets, slot->key);
-    if (crowd.entries > TAMIS_CROWD_MAX && tamis_key_tag(slot->key) != TAMIS_BY_PAIR) {
+    onepath_crowd crowd = onepath_buckets_crowd(&engine->buckets, slot->key);
+    if (crowd.entries > ONEPATH_CROWD_MAX && onepath_key_tag(slot->key) != ONEPATH_BY_PAIR) {
         find_movers(engine, slot->key, can_move, &found);
     }
-    if (found.count > TAMIS_CROWD_MAX) {
+    if (found.count > ONEPATH_CROWD_MAX) {
         *reason = "more filters stand in a bucket than need to";
         return TM_MISUSED;
     }
-    const tamis_node *node = slot->is_opened ? tamis_slot_node(&engine->buckets, slot) : NULL;
+    const onepath_node *node = slot->is_opened ? onepath_slot_node(&engine->buckets, slot) : NULL;
     uint64_t behind = 0;
-    if (node != NULL && !tamis_guards_are_in_rows(engine, node)) {
+    if (node != NULL && !onepath_guards_are_in_rows(engine, node)) {
         *reason = "a guard passes by another that it says nothing of";
         return TM_MISUSED;
     }
     for (uint32_t i = 0; node != NULL && i < node->count; i++) {
-        const tamis_branch *branch = &engine->branches.rows[node->forks[i].branch];
-        bool is_guard = tamis_fork_goes_by(branch->what) == TAMIS_FORK_TEST;
+        const onepath_branch *branch = &engine->branches.rows[node->forks[i].branch];
+        bool is_guard = onepath_fork_goes_by(branch->what) == ONEPATH_FORK_TEST;
         behind += branch->filters;
         if (branch->parent != slot->key || branch->what != node->forks[i].what || branch->filters == 0 ||
-            branch->guard != (is_guard ? node->forks[i].bits : TAMIS_NO_TEST) ||
+            branch->guard != (is_guard ? node->forks[i].bits : ONEPATH_NO_TEST) ||
             (is_guard && branch->other != node->forks[i].other)) {
             *reason = "a fork of an opened bucket is not its branch";
             return TM_MISUSED;
@@ -142,8 +143,8 @@ static int validate_slot(const tm_engine *engine, const tamis_slot *slot, const 
         *reason = "a node counts other filters than its branches do";
         return TM_MISUSED;
     }
-    if (node != NULL && ((uint32_t)(node->count - node->guards) > TAMIS_FORKS_MAX + 1 ||
-                         node->guards > TAMIS_GUARDS_MAX || (node->count == 0 && crowd.slots == 1))) {
+    if (node != NULL && ((uint32_t)(node->count - node->guards) > ONEPATH_FORKS_MAX + 1 ||
+                         node->guards > ONEPATH_GUARDS_MAX || (node->count == 0 && crowd.slots == 1))) {
         *reason = "a bucket is opened to nothing or to too much";
         return TM_MISUSED;
     }
@@ -156,15 +157,15 @@ static int validate_branches(const tm_engine *engine, const char **reason) {
     uint64_t found = 0;
     uint32_t live = 0;
     for (uint32_t id = 1; id < engine->branches.count; id++) {
-        const tamis_branch *branch = &engine->branches.rows[id];
+        const onepath_branch *branch = &engine->branches.rows[id];
         if (branch->parent != 0) {
             live++;
             said += branch->filters;
         }
     }
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        uint32_t branch = tamis_branch_of(&engine->records[handle]);
-        for (; branch != 0; branch = tamis_key_branch(engine->branches.rows[branch].parent)) {
+        uint32_t branch = onepath_branch_of(&engine->records[handle]);
+        for (; branch != 0; branch = onepath_key_branch(engine->branches.rows[branch].parent)) {
             found++;
         }
     }
@@ -175,9 +176,9 @@ static int validate_branches(const tm_engine *engine, const char **reason) {
     return TM_OK;
 }
 
-int tamis_crowds_validate(const tm_engine *engine, const char **reason) {
-    for (unsigned i = 0; i < TAMIS_SEGMENTS; i++) {
-        const tamis_segment *segment = &engine->buckets.segments[i];
+int onepath_crowds_validate(const tm_engine *engine, const char **reason) {
+    for (unsigned i = 0; i < ONEPATH_SEGMENTS; i++) {
+        const onepath_segment *segment = &engine->buckets.segments[i];
         for (uint32_t at = 0; at < segment->capacity; at++) {
             int result = segment->tags[at] == 0 ? TM_OK : validate_slot(engine, &segment->slots[at], reason);
             if (result != TM_OK) {
@@ -185,6 +186,6 @@ int tamis_crowds_validate(const tm_engine *engine, const char **reason) {
             }
         }
     }
-    int result = tamis_guards_validate(engine, reason);
+    int result = onepath_guards_validate(engine, reason);
     return result == TM_OK ? validate_branches(engine, reason) : result;
 }

@@ -5,8 +5,8 @@
 #include "engines/onepath/state.h"
 
 /* Open the buckets that the record has filled up; false: no memory, the record still stands where it stood. */
-bool tamis_relieve(tm_engine *engine, uint32_t handle);
+bool onepath_relieve(tm_engine *engine, uint32_t handle);
 /* That nothing is crowded. */
-int tamis_crowds_validate(const tm_engine *engine, const char **reason);
+int onepath_crowds_validate(const tm_engine *engine, const char **reason);
 
 #endif

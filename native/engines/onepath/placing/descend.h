@@ -6,8 +6,8 @@
 
 /* From a bucket, on into what is behind it as long as it is opened and the filter has a test to go by. Branches are
  * made if need be; false: no memory, nothing changed but the order of tests. */
-bool tamis_descend(tm_engine *engine, tamis_tests *tests, tamis_stand *stand);
+bool onepath_descend(tm_engine *engine, onepath_tests *tests, onepath_stand *stand);
 /* Could the filter stand further on, were its bucket opened? */
-bool tamis_can_descend(const tm_engine *engine, const tamis_tests *tests, const tamis_stand *stand);
+bool onepath_can_descend(const tm_engine *engine, const onepath_tests *tests, const onepath_stand *stand);
 
 #endif

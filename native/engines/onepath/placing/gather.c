@@ -18,26 +18,26 @@
 
 /* ---- to boxes, and back ---- */
 
-static bool is_of_family(const tm_engine *engine, const tamis_entry *entry, const tamis_family_names *family) {
-    tamis_tests tests;
-    tamis_family_names names;
-    tamis_tests_of_entry(engine, entry, &tests);
-    tamis_family_names_of(engine, &tests, &names);
-    return tamis_family_same_names(&names, family);
+static bool is_of_family(const tm_engine *engine, const onepath_entry *entry, const onepath_family_names *family) {
+    onepath_tests tests;
+    onepath_family_names names;
+    onepath_tests_of_entry(engine, entry, &tests);
+    onepath_family_names_of(engine, &tests, &names);
+    return onepath_family_same_names(&names, family);
 }
 
 /* Of so many entries of the bucket, here and there: how many are of the family? They and their bodies lie far apart:
  * all are asked for before the first is looked at. */
-static uint32_t alike_among(const tm_engine *engine, const tamis_slot *slot, const tamis_family_names *family,
+static uint32_t alike_among(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                             uint32_t samples) {
-    const tamis_entry *each[SAMPLES_MORE];
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+    const onepath_entry *each[SAMPLES_MORE];
+    const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     for (uint32_t i = 0; i < samples; i++) {
         each[i] = &entries[(engine->holders->count * 7 + i * slot->entry_count / samples) % slot->entry_count];
         __builtin_prefetch(each[i]);
     }
     for (uint32_t i = 0; i < samples; i++) {
-        tamis_ask_entries(engine, each[i], 1);
+        onepath_ask_entries(engine, each[i], 1);
     }
     uint32_t alike = 0;
     for (uint32_t i = 0; i < samples; i++) {
@@ -48,7 +48,7 @@ static uint32_t alike_among(const tm_engine *engine, const tamis_slot *slot, con
 
 /* Do entries of the bucket look as if `least` of it were of the family? A few tell mostly that they are not; where they
  * do not, more are asked, as looking at all takes a millisecond. */
-static bool looks_promising(const tm_engine *engine, const tamis_slot *slot, const tamis_family_names *family,
+static bool looks_promising(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                             uint32_t least) {
     return alike_among(engine, slot, family, SAMPLES) >= SAMPLES_ALIKE &&
            (uint64_t)alike_among(engine, slot, family, SAMPLES_MORE) * slot->entry_count >=
@@ -56,48 +56,48 @@ static bool looks_promising(const tm_engine *engine, const tamis_slot *slot, con
 }
 
 /* The filters of the family in this part of the bucket, at most MOVES_MAX. */
-static uint32_t find_alike(const tm_engine *engine, const tamis_slot *slot, const tamis_family_names *family,
+static uint32_t find_alike(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                            uint32_t *handles) {
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+    const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = 0;
     for (uint32_t i = 0; i < slot->entry_count && count < MOVES_MAX; i++) {
         if (is_of_family(engine, &entries[i], family)) {
-            handles[count++] = tamis_handle_of_entry(engine, &entries[i]);
+            handles[count++] = onepath_handle_of_entry(engine, &entries[i]);
         }
     }
     return count;
 }
 
-void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least) {
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, bucket);
+void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_tests *tests, uint32_t least) {
+    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, bucket);
     if (slot == NULL || slot->entry_count < least || engine->scatters) {
         return;
     }
-    tamis_family_names family;
-    tamis_family_names_of(engine, tests, &family);
-    if (!tamis_family_is_one(&family) || !looks_promising(engine, slot, &family, least)) {
+    onepath_family_names family;
+    onepath_family_names_of(engine, tests, &family);
+    if (!onepath_family_is_one(&family) || !looks_promising(engine, slot, &family, least)) {
         return;
     }
     uint32_t handles[MOVES_MAX];
     uint32_t count = find_alike(engine, slot, &family, handles);
     for (uint32_t i = 0; i < count && count >= least; i++) {
-        if (!tamis_move_anew(engine, handles[i], true)) {
+        if (!onepath_move_anew(engine, handles[i], true)) {
             return;
         }
     }
 }
 
-void tamis_boxes_scatter(tm_engine *engine) {
+void onepath_boxes_scatter(tm_engine *engine) {
     const tm_family *family = engine->shrunken;
-    uint32_t bodies[TAMIS_BOXES_LEFT];
+    uint32_t bodies[ONEPATH_BOXES_LEFT];
     if (family == NULL) {
         return;
     }
     engine->shrunken = NULL;
     engine->scatters = true;
-    uint32_t count = tm_boxes_ids(&family->tree, bodies, TAMIS_BOXES_LEFT);
+    uint32_t count = tm_boxes_ids(&family->tree, bodies, ONEPATH_BOXES_LEFT);
     for (uint32_t i = 0; i < count; i++) {
-        if (!tamis_move_anew(engine, tamis_body_at(engine, bodies[i])->handle, false)) {
+        if (!onepath_move_anew(engine, onepath_body_at(engine, bodies[i])->handle, false)) {
             break;
         }
     }
@@ -106,35 +106,35 @@ void tamis_boxes_scatter(tm_engine *engine) {
 
 /* ---- behind a guard ---- */
 
-/* Would a filter in the family without a guard that these names have stand behind one by now? TAMIS_NONE: the one
+/* Would a filter in the family without a guard that these names have stand behind one by now? ONEPATH_NONE: the one
  * looked at would not, or there is none. */
-static uint32_t handle_to_follow(const tm_engine *engine, tamis_family_names *family) {
-    family->guard = TAMIS_NO_TEST;
-    const tm_family *open = tamis_family_find(engine, family);
+static uint32_t handle_to_follow(const tm_engine *engine, onepath_family_names *family) {
+    family->guard = ONEPATH_NO_TEST;
+    const tm_family *open = onepath_family_find(engine, family);
     uint32_t body;
-    tamis_tests tests;
+    onepath_tests tests;
     if (open == NULL || tm_boxes_ids(&open->tree, &body, 1) == 0) {
-        return TAMIS_NONE;
+        return ONEPATH_NONE;
     }
-    uint32_t handle = tamis_body_at(engine, body)->handle;
-    tamis_boxes_tests(engine, handle, &tests);
-    tamis_family_choose_guard(engine, &tests, family);
-    return family->guard == TAMIS_NO_TEST ? TAMIS_NONE : handle;
+    uint32_t handle = onepath_body_at(engine, body)->handle;
+    onepath_boxes_tests(engine, handle, &tests);
+    onepath_family_choose_guard(engine, &tests, family);
+    return family->guard == ONEPATH_NO_TEST ? ONEPATH_NONE : handle;
 }
 
-void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests) {
-    tamis_family_names family;
+void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests) {
+    onepath_family_names family;
     if (engine->follows || engine->families.guarded == 0) {
         return;
     }
-    tamis_family_choose(engine, tests, &family);
-    if (family.guard == TAMIS_NO_TEST) {
+    onepath_family_choose(engine, tests, &family);
+    if (family.guard == ONEPATH_NO_TEST) {
         return;
     }
     engine->follows = true;
     for (uint32_t i = 0; i < FOLLOW_AT_ONCE; i++) {
         uint32_t handle = handle_to_follow(engine, &family);
-        if (handle == TAMIS_NONE || !tamis_move_anew(engine, handle, false)) {
+        if (handle == ONEPATH_NONE || !onepath_move_anew(engine, handle, false)) {
             break;
         }
     }

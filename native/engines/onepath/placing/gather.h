@@ -6,11 +6,11 @@
 
 /* A filter has come into this bucket: if at least so many in it are of its family, they become boxes. Without memory
  * some stay, which is as right. */
-void tamis_boxes_gather(tm_engine *engine, uint64_t bucket, const tamis_tests *tests, uint32_t least);
+void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_tests *tests, uint32_t least);
 /* A filter has become a box: if it is behind a guard, a few of those of its names follow that came before enough others
  * made the tests that they could be guarded by. Without memory they stay, which is as right. */
-void tamis_boxes_follow(tm_engine *engine, const tamis_tests *tests);
+void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests);
 /* A filter has left: if it was a box and few of its family are left, they go back to buckets. */
-void tamis_boxes_scatter(tm_engine *engine);
+void onepath_boxes_scatter(tm_engine *engine);
 
 #endif

@@ -14,24 +14,24 @@
 
 /* ---- those that came before the line ---- */
 
-static uint32_t last_of_run(const tamis_run *run) {
+static uint32_t last_of_run(const onepath_run *run) {
     if (run == NULL || run->count == 0) {
-        return TAMIS_NONE;
+        return ONEPATH_NONE;
     }
-    const tamis_chunk *chunk = &run->chunks[run->count - 1];
+    const onepath_chunk *chunk = &run->chunks[run->count - 1];
     return chunk->handles[chunk->count - 1];
 }
 
-static uint32_t last_of_cells(const tamis_cells *cells) {
-    bool is_empty = !tamis_cells_exist(cells) || cells->spans->count == 0;
-    return is_empty ? TAMIS_NONE : cells->spans->rows[cells->spans->count - 1].handle;
+static uint32_t last_of_cells(const onepath_cells *cells) {
+    bool is_empty = !onepath_cells_exist(cells) || cells->spans->count == 0;
+    return is_empty ? ONEPATH_NONE : cells->spans->rows[cells->spans->count - 1].handle;
 }
 
-/* A filter that stands in the cells, runs or intervals of this part of a key; TAMIS_NONE: there is none. */
-static uint32_t last_of_part(const tamis_key *key) {
-    const tamis_run *runs[] = {key->intervals, key->at_most, key->at_least};
+/* A filter that stands in the cells, runs or intervals of this part of a key; ONEPATH_NONE: there is none. */
+static uint32_t last_of_part(const onepath_key *key) {
+    const onepath_run *runs[] = {key->intervals, key->at_most, key->at_least};
     uint32_t found = last_of_cells(&key->cells);
-    for (uint32_t i = 0; i < 3 && found == TAMIS_NONE; i++) {
+    for (uint32_t i = 0; i < 3 && found == ONEPATH_NONE; i++) {
         found = last_of_run(runs[i]);
     }
     return found;
@@ -39,20 +39,20 @@ static uint32_t last_of_part(const tamis_key *key) {
 
 /* The same of the whole key. */
 static uint32_t last_of_key(const tm_engine *engine, uint32_t name) {
-    const tamis_key *key = engine->names.records[name].keys[TAMIS_NUMBER];
-    uint32_t found = key == NULL || key->wide == NULL ? TAMIS_NONE : last_of_part(key->wide);
-    return key == NULL || found != TAMIS_NONE ? found : last_of_part(key);
+    const onepath_key *key = engine->names.records[name].keys[ONEPATH_NUMBER];
+    uint32_t found = key == NULL || key->wide == NULL ? ONEPATH_NONE : last_of_part(key->wide);
+    return key == NULL || found != ONEPATH_NONE ? found : last_of_part(key);
 }
 
 static void draw(tm_engine *engine, uint32_t name) {
     for (uint32_t i = 0; i < DRAWN_AT_ONCE; i++) {
         uint32_t handle = last_of_key(engine, name);
-        tamis_tests tests;
-        if (handle == TAMIS_NONE) {
+        onepath_tests tests;
+        if (handle == ONEPATH_NONE) {
             return;
         }
-        tamis_tests_of_record(engine, handle, &tests);
-        if (!tamis_lines_has_open(engine, &tests) || !tamis_move_anew(engine, handle, true)) {
+        onepath_tests_of_record(engine, handle, &tests);
+        if (!onepath_lines_has_open(engine, &tests) || !onepath_move_anew(engine, handle, true)) {
             return;
         }
     }
@@ -62,9 +62,9 @@ static void draw(tm_engine *engine, uint32_t name) {
 
 static bool is_full(const tm_engine *engine, const tm_family *line) {
     uint32_t boxes = line->tree.count;
-    bool is_of_limits = line->limits > boxes / TAMIS_LINE_LIMITS;
-    bool is_of_few = boxes / TAMIS_LINE_FILTERS >= engine->holders->interface_count;
-    return boxes >= TAMIS_LINE_BOXES && (is_of_limits || is_of_few);
+    bool is_of_limits = line->limits > boxes / ONEPATH_LINE_LIMITS;
+    bool is_of_few = boxes / ONEPATH_LINE_FILTERS >= engine->holders->interface_count;
+    return boxes >= ONEPATH_LINE_BOXES && (is_of_limits || is_of_few);
 }
 
 static void give_back(tm_engine *engine, const tm_family *line) {
@@ -72,15 +72,15 @@ static void give_back(tm_engine *engine, const tm_family *line) {
     uint32_t count = tm_boxes_ids(&line->tree, bodies, GIVEN_AT_ONCE);
     engine->scatters = true;
     for (uint32_t i = 0; i < count; i++) {
-        if (!tamis_move_anew(engine, tamis_body_at(engine, bodies[i])->handle, false)) {
+        if (!onepath_move_anew(engine, onepath_body_at(engine, bodies[i])->handle, false)) {
             break;
         }
     }
     engine->scatters = false;
 }
 
-void tamis_lines_settle(tm_engine *engine, const tamis_tests *tests) {
-    tm_family *line = engine->scatters ? NULL : tamis_lines_find(engine, tests);
+void onepath_lines_settle(tm_engine *engine, const onepath_tests *tests) {
+    tm_family *line = engine->scatters ? NULL : onepath_lines_find(engine, tests);
     if (line == NULL) {
         return;
     }
@@ -88,6 +88,6 @@ void tamis_lines_settle(tm_engine *engine, const tamis_tests *tests) {
     if (line->is_leaving) {
         give_back(engine, line);
     } else {
-        draw(engine, tamis_test_name(tests->tests[0]));
+        draw(engine, onepath_test_name(tests->tests[0]));
     }
 }

@@ -6,6 +6,6 @@
 
 /* A filter of these tests has come: if its name has a line, some filters that came before there was one follow, or some
  * of a line that leaves go back. Without memory they stay, which is as right. */
-void tamis_lines_settle(tm_engine *engine, const tamis_tests *tests);
+void onepath_lines_settle(tm_engine *engine, const onepath_tests *tests);
 
 #endif

@@ -14,9 +14,9 @@
 
 /* Where a record stands that is to move, and its tests. */
 typedef struct departure {
-    tamis_record before;
-    tamis_tests tests;
-    tamis_stand stand;
+    onepath_record before;
+    onepath_tests tests;
+    onepath_stand stand;
     uint64_t keys[TM_IN_VALUES_MAX];
     uint32_t count;
     uint32_t rest;
@@ -25,49 +25,49 @@ typedef struct departure {
 
 static void prepare(const tm_engine *engine, uint32_t handle, departure *from) {
     from->before = engine->records[handle];
-    from->stand = tamis_stand_of(engine, handle);
-    tamis_tests_of_record(engine, handle, &from->tests);
-    from->count = tamis_keys_of_record(engine, &from->before, from->keys);
-    from->rest = tamis_rest_of(engine, handle);
-    from->row = tamis_row_of(engine, &from->before);
+    from->stand = onepath_stand_of(engine, handle);
+    onepath_tests_of_record(engine, handle, &from->tests);
+    from->count = onepath_keys_of_record(engine, &from->before, from->keys);
+    from->rest = onepath_rest_of(engine, handle);
+    from->row = onepath_row_of(engine, &from->before);
 }
 
 /* From there to where the stand says now, for which its tests are in order; `around` is a branch that both are in, or
  * 0. false: no memory, the record stands where it stood. */
 static bool go(tm_engine *engine, uint32_t handle, departure *from, uint32_t around) {
-    tamis_record *record = &engine->records[handle];
+    onepath_record *record = &engine->records[handle];
     from->tests.count -= from->stand.implied;
-    tamis_begin_stand(record, &from->stand, from->tests.tests[0]);
-    if (!tamis_enter_entry(engine, NULL, &from->stand, handle, &from->tests)) {
-        tamis_branches_count(engine, from->stand.branch, around, 0);
+    onepath_begin_stand(record, &from->stand, from->tests.tests[0]);
+    if (!onepath_enter_entry(engine, NULL, &from->stand, handle, &from->tests)) {
+        onepath_branches_count(engine, from->stand.branch, around, 0);
         *record = from->before;
         return false;
     }
-    tamis_branches_count(engine, from->stand.branch, around, 1);
-    tamis_entries_remove(engine, from->keys, from->count, from->rest, from->row);
-    if (!(from->rest & TAMIS_LAST)) {
-        tm_arena_give(&engine->bodies, from->rest, tamis_body_class(tamis_body_at(engine, from->rest)->count));
+    onepath_branches_count(engine, from->stand.branch, around, 1);
+    onepath_entries_remove(engine, from->keys, from->count, from->rest, from->row);
+    if (!(from->rest & ONEPATH_LAST)) {
+        tm_arena_give(&engine->bodies, from->rest, onepath_body_class(onepath_body_at(engine, from->rest)->count));
     }
     return true;
 }
 
-bool tamis_move_on(tm_engine *engine, uint32_t handle) {
+bool onepath_move_on(tm_engine *engine, uint32_t handle) {
     departure from;
     prepare(engine, handle, &from);
-    if (!tamis_descend(engine, &from.tests, &from.stand)) {
+    if (!onepath_descend(engine, &from.tests, &from.stand)) {
         return false;
     }
     return from.stand.branch == from.before.branch || go(engine, handle, &from, from.before.branch);
 }
 
-bool tamis_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch) {
+bool onepath_move_beside(tm_engine *engine, uint32_t handle, uint32_t branch) {
     departure from;
-    uint32_t around = tamis_key_branch(engine->branches.rows[branch].parent);
+    uint32_t around = onepath_key_branch(engine->branches.rows[branch].parent);
     prepare(engine, handle, &from);
     from.stand.branch = branch;
     if (!go(engine, handle, &from, around)) {
         return false;
     }
-    tamis_branches_count(engine, from.before.branch, around, UINT32_MAX);
+    onepath_branches_count(engine, from.before.branch, around, UINT32_MAX);
     return true;
 }

@@ -27,23 +27,23 @@
 /* ---- making one ---- */
 
 /* A guard in the node of an opened bucket, with nothing behind it yet; 0: no memory, or too many. */
-static uint32_t make_guard(tm_engine *engine, uint64_t key, tamis_test guard) {
-    const tamis_slot *opened = tamis_buckets_crowd(&engine->buckets, key).opened;
-    if (tamis_slot_node(&engine->buckets, opened)->guards >= TAMIS_GUARDS_MAX) {
+static uint32_t make_guard(tm_engine *engine, uint64_t key, onepath_test guard) {
+    const onepath_slot *opened = onepath_buckets_crowd(&engine->buckets, key).opened;
+    if (onepath_slot_node(&engine->buckets, opened)->guards >= ONEPATH_GUARDS_MAX) {
         return 0;
     }
-    uint32_t what = tamis_fork_what(0, tamis_kind_of(engine, guard), TAMIS_FORK_TEST);
-    uint32_t branch = tamis_branches_take(&engine->branches, key, what, guard);
-    tamis_fork fork = {.branch = branch & (TAMIS_BRANCHES_MAX - 1), .what = what, .bits = guard, .other = guard};
-    if (branch != 0 && !tamis_buckets_add_fork(&engine->buckets, key, fork)) {
-        tamis_branches_give(&engine->branches, branch);
+    uint32_t what = onepath_fork_what(0, onepath_kind_of(engine, guard), ONEPATH_FORK_TEST);
+    uint32_t branch = onepath_branches_take(&engine->branches, key, what, guard);
+    onepath_fork fork = {.branch = branch & (ONEPATH_BRANCHES_MAX - 1), .what = what, .bits = guard, .other = guard};
+    if (branch != 0 && !onepath_buckets_add_fork(&engine->buckets, key, fork)) {
+        onepath_branches_give(&engine->branches, branch);
         branch = 0;
     }
     if (branch != 0) {
-        opened = tamis_buckets_crowd(&engine->buckets, key).opened;
-        tamis_guards_line_up(engine, tamis_slot_node(&engine->buckets, opened));
-        tamis_guard_hold(engine, guard);
-        tamis_guard_hold(engine, guard); /* of the other side, of which nothing is said yet */
+        opened = onepath_buckets_crowd(&engine->buckets, key).opened;
+        onepath_guards_line_up(engine, onepath_slot_node(&engine->buckets, opened));
+        onepath_guard_hold(engine, guard);
+        onepath_guard_hold(engine, guard); /* of the other side, of which nothing is said yet */
     }
     return branch;
 }
@@ -57,10 +57,10 @@ typedef struct herd {
 } herd;
 
 /* Is the test among those that a message has to make for this entry? */
-static bool makes(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
+static bool makes(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
     bool found = entry->test == test;
-    if (!found && !(entry->rest & TAMIS_LAST)) {
-        const tamis_body *body = tamis_body_at(engine, entry->rest);
+    if (!found && !(entry->rest & ONEPATH_LAST)) {
+        const onepath_body *body = onepath_body_at(engine, entry->rest);
         for (uint32_t i = 0; i < body->count && !found; i++) {
             found = body->tests[i] == test;
         }
@@ -69,32 +69,33 @@ static bool makes(const tm_engine *engine, const tamis_entry *entry, tamis_test 
 }
 
 /* The same of a bound on its side, at least as strict. */
-static bool makes_side(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
-    bool found = tamis_guard_is_side(entry->test, test) && tamis_guard_holds_for(engine, test, entry->test);
-    if (!found && !(entry->rest & TAMIS_LAST)) {
-        const tamis_body *body = tamis_body_at(engine, entry->rest);
+static bool makes_side(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
+    bool found = onepath_guard_is_side(entry->test, test) && onepath_guard_holds_for(engine, test, entry->test);
+    if (!found && !(entry->rest & ONEPATH_LAST)) {
+        const onepath_body *body = onepath_body_at(engine, entry->rest);
         for (uint32_t i = 0; i < body->count && !found; i++) {
-            found = tamis_guard_is_side(body->tests[i], test) && tamis_guard_holds_for(engine, test, body->tests[i]);
+            found =
+                onepath_guard_is_side(body->tests[i], test) && onepath_guard_holds_for(engine, test, body->tests[i]);
         }
     }
     return found;
 }
 
-typedef bool (*pick)(const tm_engine *engine, const tamis_entry *entry, tamis_test test);
+typedef bool (*pick)(const tm_engine *engine, const onepath_entry *entry, onepath_test test);
 
-static void find_herd(const tm_engine *engine, uint64_t key, pick is_one, tamis_test test, herd *found) {
-    const tamis_buckets *buckets = &engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
+static void find_herd(const tm_engine *engine, uint64_t key, pick is_one, onepath_test test, herd *found) {
+    const onepath_buckets *buckets = &engine->buckets;
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    uint32_t at = onepath_segment_home(segment, hash);
     uint32_t looks = 0;
-    const tamis_slot *slot;
+    const onepath_slot *slot;
     found->count = 0;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL && looks < GUARD_LOOKS_MAX) {
-        const tamis_entry *entries = tamis_slot_entries(buckets, slot);
+    while ((slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL && looks < GUARD_LOOKS_MAX) {
+        const onepath_entry *entries = onepath_slot_entries(buckets, slot);
         for (uint32_t i = 0; i < slot->entry_count && found->count < GUARD_MOVES_MAX; i++) {
             if (is_one(engine, &entries[i], test)) {
-                found->handles[found->count++] = tamis_handle_of_entry(engine, &entries[i]);
+                found->handles[found->count++] = onepath_handle_of_entry(engine, &entries[i]);
             }
         }
         looks += slot->entry_count;
@@ -104,8 +105,8 @@ static void find_herd(const tm_engine *engine, uint64_t key, pick is_one, tamis_
 /* ---- a test to stand behind ---- */
 
 /* Of the entries here and there, or all of a small bucket: does one have this beside it? */
-static bool is_beside_others(const tm_engine *engine, const tamis_slot *slot, tamis_test test) {
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+static bool is_beside_others(const tm_engine *engine, const onepath_slot *slot, onepath_test test) {
+    const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = slot->entry_count;
     uint32_t window = count < GUARD_WINDOW ? count : GUARD_WINDOW;
     uint32_t from = count > window ? engine->holders->count * 7 % (count - window) : 0;
@@ -120,27 +121,27 @@ static bool is_beside_others(const tm_engine *engine, const tamis_slot *slot, ta
 typedef struct tally {
     uint32_t same;
     uint32_t bounds;
-    tamis_test weakest;
+    onepath_test weakest;
 } tally;
 
-static void count_test(const tm_engine *engine, tamis_test test, tamis_test like, tally *of) {
+static void count_test(const tm_engine *engine, onepath_test test, onepath_test like, tally *of) {
     of->same += test == like;
-    if (tamis_guard_is_side(test, like)) {
+    if (onepath_guard_is_side(test, like)) {
         of->bounds++;
         of->weakest =
-            tamis_guard_strictness(engine, test) < tamis_guard_strictness(engine, of->weakest) ? test : of->weakest;
+            onepath_guard_strictness(engine, test) < onepath_guard_strictness(engine, of->weakest) ? test : of->weakest;
     }
 }
 
-static tally tally_of(const tm_engine *engine, const tamis_slot *slot, tamis_test like) {
-    const tamis_entry *entries = tamis_slot_entries(&engine->buckets, slot);
+static tally tally_of(const tm_engine *engine, const onepath_slot *slot, onepath_test like) {
+    const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = slot->entry_count;
     uint32_t window = count < GUARD_BODIES ? count : GUARD_BODIES;
     uint32_t from = count > window ? engine->holders->count * 7 % (count - window) : 0;
     tally of = {.weakest = like};
     for (uint32_t i = from; i < from + window; i++) {
         count_test(engine, entries[i].test, like, &of);
-        const tamis_body *body = entries[i].rest & TAMIS_LAST ? NULL : tamis_body_at(engine, entries[i].rest);
+        const onepath_body *body = entries[i].rest & ONEPATH_LAST ? NULL : onepath_body_at(engine, entries[i].rest);
         for (uint32_t k = 0; body != NULL && k < body->count; k++) {
             count_test(engine, body->tests[k], like, &of);
         }
@@ -148,17 +149,17 @@ static tally tally_of(const tm_engine *engine, const tamis_slot *slot, tamis_tes
     return of;
 }
 
-/* The test that the filter and most others of the bucket make; TAMIS_NO_TEST: none that is worth it. Bounds that trees
- * of boxes take are left to them. */
-static tamis_test shared_test(const tm_engine *engine, const tamis_slot *slot, const tamis_tests *tests, uint32_t first,
-                              uint32_t end, tamis_test before) {
-    bool leaves_bounds = tamis_boxes_may_take(engine, tests);
-    tamis_test best = TAMIS_NO_TEST;
+/* The test that the filter and most others of the bucket make; ONEPATH_NO_TEST: none that is worth it. Bounds that
+ * trees of boxes take are left to them. */
+static onepath_test shared_test(const tm_engine *engine, const onepath_slot *slot, const onepath_tests *tests,
+                                uint32_t first, uint32_t end, onepath_test before) {
+    bool leaves_bounds = onepath_boxes_may_take(engine, tests);
+    onepath_test best = ONEPATH_NO_TEST;
     uint32_t most = 0;
     uint32_t tried = end - first < GUARD_TESTS ? end - first : GUARD_TESTS;
     for (uint32_t i = 0; i < tried; i++) {
-        tamis_test test = tests->tests[first + (engine->holders->count + i) % (end - first)];
-        if (test == before || (leaves_bounds && tamis_is_bound(test))) {
+        onepath_test test = tests->tests[first + (engine->holders->count + i) % (end - first)];
+        if (test == before || (leaves_bounds && onepath_is_bound(test))) {
             continue;
         }
         tally of = tally_of(engine, slot, test);
@@ -173,69 +174,69 @@ static tamis_test shared_test(const tm_engine *engine, const tamis_slot *slot, c
 }
 
 /* The slot of the bucket that has most of its entries. */
-static const tamis_slot *fullest_slot(const tm_engine *engine, uint64_t key) {
-    const tamis_buckets *buckets = &engine->buckets;
-    uint64_t hash = tamis_bucket_hash(buckets, key);
-    const tamis_segment *segment = tamis_segment_of(buckets, hash);
-    uint32_t at = tamis_segment_home(segment, hash);
-    const tamis_slot *best = NULL;
-    const tamis_slot *slot;
-    while ((slot = tamis_segment_next(segment, key, tamis_tag_of(hash), &at)) != NULL) {
+static const onepath_slot *fullest_slot(const tm_engine *engine, uint64_t key) {
+    const onepath_buckets *buckets = &engine->buckets;
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    uint32_t at = onepath_segment_home(segment, hash);
+    const onepath_slot *best = NULL;
+    const onepath_slot *slot;
+    while ((slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL) {
         best = !slot->is_opened && (best == NULL || slot->entry_count > best->entry_count) ? slot : best;
     }
     return best;
 }
 
-bool tamis_guards_make(tm_engine *engine, uint32_t handle, uint64_t key) {
-    tamis_tests tests;
-    tamis_stand stand = tamis_stand_of(engine, handle);
-    tamis_tests_of_record(engine, handle, &tests);
-    uint32_t first = stand.place == TAMIS_IN_NAMED ? 0 : 1;
+bool onepath_guards_make(tm_engine *engine, uint32_t handle, uint64_t key) {
+    onepath_tests tests;
+    onepath_stand stand = onepath_stand_of(engine, handle);
+    onepath_tests_of_record(engine, handle, &tests);
+    uint32_t first = stand.place == ONEPATH_IN_NAMED ? 0 : 1;
     uint32_t end = tests.count - stand.implied;
-    if (first >= end || !tamis_may_go_on(engine, &stand)) {
+    if (first >= end || !onepath_may_go_on(engine, &stand)) {
         return false;
     }
-    tamis_test before = tamis_guard_before(engine, &stand);
-    tamis_test guard = shared_test(engine, fullest_slot(engine, key), &tests, first, end, before);
-    if (guard == TAMIS_NO_TEST) {
+    onepath_test before = onepath_guard_before(engine, &stand);
+    onepath_test guard = shared_test(engine, fullest_slot(engine, key), &tests, first, end, before);
+    if (guard == ONEPATH_NO_TEST) {
         return false;
     }
     herd found;
-    find_herd(engine, key, tamis_is_bound(guard) ? makes_side : makes, guard, &found);
+    find_herd(engine, key, onepath_is_bound(guard) ? makes_side : makes, guard, &found);
     uint32_t branch = found.count < GUARD_MIN ? 0 : make_guard(engine, key, guard);
     if (branch == 0) {
         return false;
     }
-    for (uint32_t i = 0; i < found.count && tamis_move_on(engine, found.handles[i]); i++) {
+    for (uint32_t i = 0; i < found.count && onepath_move_on(engine, found.handles[i]); i++) {
     }
-    tamis_branches_count(engine, branch, stand.branch, 0);
+    onepath_branches_count(engine, branch, stand.branch, 0);
     return true;
 }
 
 /* ---- splitting one of bounds ---- */
 
-static bool is_any(const tm_engine *engine, const tamis_entry *entry, tamis_test test) {
+static bool is_any(const tm_engine *engine, const onepath_entry *entry, onepath_test test) {
     (void)engine;
     (void)entry;
     (void)test;
     return true;
 }
 
-/* The bound from which on half of the filters move; TAMIS_NO_TEST: all are as strict as the guard. */
-static tamis_test middle_of(const tm_engine *engine, const herd *found, tamis_test guard) {
-    tamis_test middle = TAMIS_NO_TEST;
+/* The bound from which on half of the filters move; ONEPATH_NO_TEST: all are as strict as the guard. */
+static onepath_test middle_of(const tm_engine *engine, const herd *found, onepath_test guard) {
+    onepath_test middle = ONEPATH_NO_TEST;
     uint32_t nearest = UINT32_MAX;
     uint32_t tries = found->count < GUARD_BODIES ? found->count : GUARD_BODIES;
     for (uint32_t i = 0; i < tries; i++) {
-        tamis_test bound = engine->records[found->handles[i * (found->count / tries)]].access;
-        int64_t at = tamis_guard_strictness(engine, bound);
+        onepath_test bound = engine->records[found->handles[i * (found->count / tries)]].access;
+        int64_t at = onepath_guard_strictness(engine, bound);
         uint32_t behind = 0;
         for (uint32_t k = 0; k < tries; k++) {
-            behind += tamis_guard_strictness(engine,
-                                             engine->records[found->handles[k * (found->count / tries)]].access) >= at;
+            behind += onepath_guard_strictness(
+                          engine, engine->records[found->handles[k * (found->count / tries)]].access) >= at;
         }
         uint32_t off = behind * 2 > tries ? behind * 2 - tries : tries - behind * 2;
-        if (at > tamis_guard_strictness(engine, guard) && off < nearest) {
+        if (at > onepath_guard_strictness(engine, guard) && off < nearest) {
             nearest = off;
             middle = bound;
         }
@@ -245,43 +246,43 @@ static tamis_test middle_of(const tm_engine *engine, const herd *found, tamis_te
 
 /* What the other side of a guard is, of those that are still behind it. */
 static void say_again(tm_engine *engine, uint32_t branch, const herd *found) {
-    tamis_test guard = engine->branches.rows[branch].guard;
-    tamis_guard_say_other(engine, branch, guard);
+    onepath_test guard = engine->branches.rows[branch].guard;
+    onepath_guard_say_other(engine, branch, guard);
     for (uint32_t i = 0; i < found->count; i++) {
         if (engine->records[found->handles[i]].branch == branch) {
-            tamis_tests tests;
-            tamis_tests_of_record(engine, found->handles[i], &tests);
-            tamis_guards_widen(engine, branch, &tests);
+            onepath_tests tests;
+            onepath_tests_of_record(engine, found->handles[i], &tests);
+            onepath_guards_widen(engine, branch, &tests);
         }
     }
 }
 
-bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
-    tamis_stand stand = tamis_stand_of(engine, handle);
-    tamis_test guard = tamis_guard_before(engine, &stand);
-    if (guard == TAMIS_NO_TEST || !tamis_is_bound(guard)) {
+bool onepath_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
+    onepath_stand stand = onepath_stand_of(engine, handle);
+    onepath_test guard = onepath_guard_before(engine, &stand);
+    if (guard == ONEPATH_NO_TEST || !onepath_is_bound(guard)) {
         return false;
     }
     herd found;
     find_herd(engine, key, is_any, guard, &found);
-    tamis_test middle = middle_of(engine, &found, guard);
+    onepath_test middle = middle_of(engine, &found, guard);
     uint64_t parent = engine->branches.rows[stand.branch].parent;
     bool has_all = found.count == engine->branches.rows[stand.branch].filters;
-    uint32_t branch = middle == TAMIS_NO_TEST ? 0 : make_guard(engine, parent, middle);
+    uint32_t branch = middle == ONEPATH_NO_TEST ? 0 : make_guard(engine, parent, middle);
     if (branch == 0) {
         return false;
     }
     uint32_t moved = 0;
     for (uint32_t i = 0; i < found.count; i++) {
-        tamis_test access = engine->records[found.handles[i]].access;
-        if (tamis_guard_holds_for(engine, middle, access)) {
-            if (!tamis_move_beside(engine, found.handles[i], branch)) {
+        onepath_test access = engine->records[found.handles[i]].access;
+        if (onepath_guard_holds_for(engine, middle, access)) {
+            if (!onepath_move_beside(engine, found.handles[i], branch)) {
                 break;
             }
             moved++;
         }
     }
-    tamis_branches_count(engine, branch, tamis_key_branch(parent), 0);
+    onepath_branches_count(engine, branch, onepath_key_branch(parent), 0);
     if (has_all && moved > 0 && moved < found.count) {
         say_again(engine, stand.branch, &found);
     }
@@ -290,26 +291,26 @@ bool tamis_guards_split(tm_engine *engine, uint32_t handle, uint64_t key) {
 
 /* ---- validation ---- */
 
-static bool is_behind(const tm_engine *engine, const tamis_branch *branch, const tamis_tests *tests) {
+static bool is_behind(const tm_engine *engine, const onepath_branch *branch, const onepath_tests *tests) {
     bool by_guard = false;
-    bool by_other = branch->other == TAMIS_GUARD_OPEN;
+    bool by_other = branch->other == ONEPATH_GUARD_OPEN;
     for (uint32_t i = 0; i < tests->count; i++) {
-        by_guard |= tamis_guard_holds_for(engine, branch->guard, tests->tests[i]);
-        by_other |= tamis_guard_holds_for(engine, branch->other, tests->tests[i]);
+        by_guard |= onepath_guard_holds_for(engine, branch->guard, tests->tests[i]);
+        by_other |= onepath_guard_holds_for(engine, branch->other, tests->tests[i]);
     }
     return by_guard && by_other;
 }
 
-int tamis_guards_validate(const tm_engine *engine, const char **reason) {
+int onepath_guards_validate(const tm_engine *engine, const char **reason) {
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
-        tamis_tests tests = {.count = 0};
-        uint32_t id = tamis_branch_of(&engine->records[handle]);
-        for (; id != 0; id = tamis_key_branch(engine->branches.rows[id].parent)) {
-            const tamis_branch *branch = &engine->branches.rows[id];
-            if (branch->guard != TAMIS_NO_TEST && tests.count == 0) {
-                tamis_tests_of_record(engine, handle, &tests);
+        onepath_tests tests = {.count = 0};
+        uint32_t id = onepath_branch_of(&engine->records[handle]);
+        for (; id != 0; id = onepath_key_branch(engine->branches.rows[id].parent)) {
+            const onepath_branch *branch = &engine->branches.rows[id];
+            if (branch->guard != ONEPATH_NO_TEST && tests.count == 0) {
+                onepath_tests_of_record(engine, handle, &tests);
             }
-            if (branch->guard != TAMIS_NO_TEST && !is_behind(engine, branch, &tests)) {
+            if (branch->guard != ONEPATH_NO_TEST && !is_behind(engine, branch, &tests)) {
                 *reason = "a filter stands behind a guard that it does not imply";
                 return TM_MISUSED;
             }

@@ -20,24 +20,24 @@
 
 /* Of a pair that has filled up, the filters that came last go to their buckets, if that is better now. */
 static void leave_pair(tm_engine *engine, uint64_t pair) {
-    uint32_t handles[TAMIS_CROWD_MAX];
-    const tamis_slot *slot = tamis_buckets_find(&engine->buckets, pair);
+    uint32_t handles[ONEPATH_CROWD_MAX];
+    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, pair);
     uint32_t filters = slot == NULL ? 0 : slot->entry_count;
-    if (filters == 0 || filters % TAMIS_PAIR_MAX != 0 || engine->full_pair != 0 || engine->scatters) {
+    if (filters == 0 || filters % ONEPATH_PAIR_MAX != 0 || engine->full_pair != 0 || engine->scatters) {
         return;
     }
-    uint32_t count = filters < TAMIS_CROWD_MAX ? filters : TAMIS_CROWD_MAX;
-    const tamis_entry *last = tamis_slot_entries(&engine->buckets, slot) + filters - count;
+    uint32_t count = filters < ONEPATH_CROWD_MAX ? filters : ONEPATH_CROWD_MAX;
+    const onepath_entry *last = onepath_slot_entries(&engine->buckets, slot) + filters - count;
     for (uint32_t i = 0; i < count; i++) {
-        handles[i] = tamis_handle_of_entry(engine, &last[i]);
+        handles[i] = onepath_handle_of_entry(engine, &last[i]);
     }
     engine->full_pair = pair;
     engine->full_pair_filters = filters;
     for (uint32_t i = count; i > 0; i--) {
-        tamis_tests tests;
-        tamis_tests_of_record(engine, handles[i - 1], &tests);
-        bool leaves = tamis_choose(engine, tamis_interface_of(engine, handles[i - 1]), &tests) == TAMIS_IN_BUCKET;
-        if (leaves ? !tamis_move_anew(engine, handles[i - 1], false) : i == count) {
+        onepath_tests tests;
+        onepath_tests_of_record(engine, handles[i - 1], &tests);
+        bool leaves = onepath_choose(engine, onepath_interface_of(engine, handles[i - 1]), &tests) == ONEPATH_IN_BUCKET;
+        if (leaves ? !onepath_move_anew(engine, handles[i - 1], false) : i == count) {
             break; /* no memory, or not even the last one leaves */
         }
     }
@@ -45,24 +45,24 @@ static void leave_pair(tm_engine *engine, uint64_t pair) {
 }
 
 /* Filters that crowd in a bucket with the one that has come, and are of its family, become boxes. */
-static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests) {
-    const tamis_record *record = &engine->records[handle];
+static void gather(tm_engine *engine, uint32_t handle, const onepath_tests *tests) {
+    const onepath_record *record = &engine->records[handle];
     uint64_t key;
-    tamis_lines_settle(engine, tests);
+    onepath_lines_settle(engine, tests);
     switch (record->place) {
-    case TAMIS_IN_PAIR:
-        tamis_boxes_gather(engine, tamis_pair_key_of(engine, tests), tests, TAMIS_BOXES_MIN);
-        leave_pair(engine, tamis_pair_key_of(engine, tests));
+    case ONEPATH_IN_PAIR:
+        onepath_boxes_gather(engine, onepath_pair_key_of(engine, tests), tests, ONEPATH_BOXES_MIN);
+        leave_pair(engine, onepath_pair_key_of(engine, tests));
         break;
-    case TAMIS_IN_BOXES:
-        tamis_boxes_gather(engine, tamis_bucket_of_test(tests->tests[0]), tests, TAMIS_BOXES_MIN);
-        tamis_boxes_follow(engine, tests);
+    case ONEPATH_IN_BOXES:
+        onepath_boxes_gather(engine, onepath_bucket_of_test(tests->tests[0]), tests, ONEPATH_BOXES_MIN);
+        onepath_boxes_follow(engine, tests);
         break;
-    case TAMIS_IN_BUCKET:
-    case TAMIS_IN_NAMED:
-        if (tests->count > 1 && (record->place == TAMIS_IN_NAMED || tamis_bucket_of_test(record->access) != 0)) {
-            tamis_keys_of_record(engine, record, &key);
-            tamis_boxes_gather(engine, key, tests, TAMIS_BUCKET_FULL);
+    case ONEPATH_IN_BUCKET:
+    case ONEPATH_IN_NAMED:
+        if (tests->count > 1 && (record->place == ONEPATH_IN_NAMED || onepath_bucket_of_test(record->access) != 0)) {
+            onepath_keys_of_record(engine, record, &key);
+            onepath_boxes_gather(engine, key, tests, ONEPATH_BUCKET_FULL);
         }
         break;
     default:
@@ -70,35 +70,35 @@ static void gather(tm_engine *engine, uint32_t handle, const tamis_tests *tests)
     }
 }
 
-static bool activate_chosen(tm_engine *engine, uint32_t handle, tamis_place place, tamis_tests *tests) {
-    tamis_record before = engine->records[handle];
-    tamis_test roots[2];
-    tamis_stand stand = {.place = place};
-    tamis_find_roots(tests, roots);
-    if (stand.place == TAMIS_IN_BUCKET && !tamis_descend(engine, tests, &stand)) {
+static bool activate_chosen(tm_engine *engine, uint32_t handle, onepath_place place, onepath_tests *tests) {
+    onepath_record before = engine->records[handle];
+    onepath_test roots[2];
+    onepath_stand stand = {.place = place};
+    onepath_find_roots(tests, roots);
+    if (stand.place == ONEPATH_IN_BUCKET && !onepath_descend(engine, tests, &stand)) {
         return false;
     }
-    if (!tamis_activate_at(engine, handle, &stand, tests, roots)) {
+    if (!onepath_activate_at(engine, handle, &stand, tests, roots)) {
         return false;
     }
-    if (!tamis_relieve(engine, handle)) {
-        tamis_deactivate(engine, handle);
+    if (!onepath_relieve(engine, handle)) {
+        onepath_deactivate(engine, handle);
         engine->records[handle] = before;
         return false;
     }
     return true;
 }
 
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    uint32_t interface = tamis_interface_of(engine, handle);
+bool onepath_activate(tm_engine *engine, uint32_t handle, onepath_tests *tests) {
+    uint32_t interface = onepath_interface_of(engine, handle);
     bool was_in_order = engine->records[handle].in_order;
-    tamis_place place = tamis_choose(engine, interface, tests);
-    if (tamis_needs_order(engine, interface, place) && !tamis_take_order(engine, handle, tests)) {
+    onepath_place place = onepath_choose(engine, interface, tests);
+    if (onepath_needs_order(engine, interface, place) && !onepath_take_order(engine, handle, tests)) {
         return false;
     }
     if (!activate_chosen(engine, handle, place, tests)) {
         if (!was_in_order) {
-            tamis_drop_order(engine, handle, tests);
+            onepath_drop_order(engine, handle, tests);
         }
         return false;
     }
@@ -106,20 +106,20 @@ bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
     return true;
 }
 
-bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes) {
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    tamis_record before = engine->records[handle];
-    if (!(to_boxes ? tamis_activate_in(engine, handle, TAMIS_IN_BOXES, &tests)
-                   : tamis_activate(engine, handle, &tests))) {
+bool onepath_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes) {
+    onepath_tests tests;
+    onepath_tests_of_record(engine, handle, &tests);
+    onepath_record before = engine->records[handle];
+    if (!(to_boxes ? onepath_activate_in(engine, handle, ONEPATH_IN_BOXES, &tests)
+                   : onepath_activate(engine, handle, &tests))) {
         return false;
     }
-    tamis_record after = engine->records[handle];
+    onepath_record after = engine->records[handle];
     engine->records[handle] = before;
-    tamis_deactivate(engine, handle);
+    onepath_deactivate(engine, handle);
     engine->records[handle] = after;
-    if (!tamis_needs_order(engine, tamis_interface_of(engine, handle), after.place)) {
-        tamis_drop_order(engine, handle, &tests);
+    if (!onepath_needs_order(engine, onepath_interface_of(engine, handle), after.place)) {
+        onepath_drop_order(engine, handle, &tests);
     }
     return true;
 }

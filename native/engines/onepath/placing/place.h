@@ -6,9 +6,9 @@
 
 /* Make a record reachable; its tests are reordered. false: no memory, nothing changed. What the record said of an
  * earlier place is overwritten, not freed. */
-bool tamis_activate(tm_engine *engine, uint32_t handle, tamis_tests *tests);
+bool onepath_activate(tm_engine *engine, uint32_t handle, onepath_tests *tests);
 /* An active filter stands where it is chosen to stand now, or becomes a box; false: no memory, it stands where it
  * stood. */
-bool tamis_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes);
+bool onepath_move_anew(tm_engine *engine, uint32_t handle, bool to_boxes);
 
 #endif

@@ -1,7 +1,7 @@
 /* compile.c - a filter's constraints as tests of eight bytes.
  *
  * Law: a test holds exactly where its constraint does; it owns one reference on its name and on the constant, pattern
- * or kept constraint in its operand, given back by tamis_release_test.
+ * or kept constraint in its operand, given back by onepath_release_test.
  */
 #include "engines/onepath/values/compile.h"
 
@@ -12,12 +12,12 @@
 /* ---- kept constraints ---- */
 
 static bool reserve_complex(tm_engine *engine) {
-    if (engine->complex_free != TAMIS_NONE || engine->complex_count < engine->complex_capacity) {
+    if (engine->complex_free != ONEPATH_NONE || engine->complex_count < engine->complex_capacity) {
         return true;
     }
     uint32_t capacity = engine->complex_capacity + engine->complex_capacity / 4 + 16;
-    tamis_complex *complexes =
-        TM_RESIZE(engine->memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity, capacity);
+    onepath_complex *complexes =
+        TM_RESIZE(engine->memory, TM_HOT, engine->complexes, onepath_complex, engine->complex_capacity, capacity);
     if (complexes == NULL) {
         return false;
     }
@@ -35,7 +35,7 @@ static void release_members(tm_engine *engine, const tm_constraint *kept, uint32
     }
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < count; i++) {
         if (kept->operands[i].kind == TM_KIND_STRING) {
-            tamis_strings_release(&engine->strings, (uint32_t)kept->operands[i].integer, false);
+            onepath_strings_release(&engine->strings, (uint32_t)kept->operands[i].integer, false);
         }
     }
 }
@@ -45,12 +45,12 @@ static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
     tm_value *values = (tm_value *)(uintptr_t)(const void *)kept->operands; /* the copy's own block */
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
         if (values[i].kind == TM_KIND_STRING) {
-            tamis_strings_ask(&engine->strings, values[i].string, values[i].length);
+            onepath_strings_ask(&engine->strings, values[i].string, values[i].length);
         }
     }
     for (uint32_t i = 0; kept->op == TM_OP_IN && i < kept->operand_count; i++) {
         if (values[i].kind == TM_KIND_STRING) {
-            uint32_t id = tamis_strings_acquire(&engine->strings, values[i].string, values[i].length, false);
+            uint32_t id = onepath_strings_acquire(&engine->strings, values[i].string, values[i].length, false);
             if (id == TM_NO_STRING) {
                 release_members(engine, kept, i);
                 return false;
@@ -62,7 +62,7 @@ static bool acquire_members(tm_engine *engine, const tm_constraint *kept) {
 }
 
 /* A deep copy in one block: the operands, then their strings. */
-static bool copy_constraint(tm_engine *engine, const tm_constraint *from, tamis_complex *to) {
+static bool copy_constraint(tm_engine *engine, const tm_constraint *from, onepath_complex *to) {
     size_t size = sizeof(tm_value) * from->operand_count;
     for (uint32_t i = 0; i < from->operand_count; i++) {
         size += from->operands[i].kind == TM_KIND_STRING ? from->operands[i].length : 0;
@@ -81,29 +81,29 @@ static bool copy_constraint(tm_engine *engine, const tm_constraint *from, tamis_
             text += operands[i].length;
         }
     }
-    *to = (tamis_complex){.constraint = *from, .size = size};
+    *to = (onepath_complex){.constraint = *from, .size = size};
     to->constraint.name = NULL; /* the test has the name */
     to->constraint.operands = operands;
     to->constraint.negated = false; /* and the negation */
     return true;
 }
 
-static void free_copy(tm_engine *engine, const tamis_complex *complex) {
+static void free_copy(tm_engine *engine, const onepath_complex *complex) {
     TM_DELETE(engine->memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
               complex->size);
 }
 
 static uint32_t keep_complex(tm_engine *engine, const tm_constraint *constraint) {
-    tamis_complex copy;
+    onepath_complex copy;
     if (!reserve_complex(engine) || !copy_constraint(engine, constraint, &copy)) {
-        return TAMIS_NONE;
+        return ONEPATH_NONE;
     }
     if (!acquire_members(engine, &copy.constraint)) {
         free_copy(engine, &copy);
-        return TAMIS_NONE;
+        return ONEPATH_NONE;
     }
     uint32_t id = engine->complex_free;
-    if (id != TAMIS_NONE) {
+    if (id != ONEPATH_NONE) {
         engine->complex_free = (uint32_t)engine->complexes[id].size;
     } else {
         id = engine->complex_count++;
@@ -115,12 +115,12 @@ static uint32_t keep_complex(tm_engine *engine, const tm_constraint *constraint)
 }
 
 static void drop_complex(tm_engine *engine, uint32_t id) {
-    tamis_complex *complex = &engine->complexes[id];
+    onepath_complex *complex = &engine->complexes[id];
     release_members(engine, &complex->constraint, complex->constraint.operand_count);
     engine->complex_live--;
     engine->complex_bytes -= tm_memory_charge(complex->size);
     free_copy(engine, complex);
-    *complex = (tamis_complex){.size = engine->complex_free};
+    *complex = (onepath_complex){.size = engine->complex_free};
     engine->complex_free = id;
 }
 
@@ -134,7 +134,7 @@ typedef struct draft {
 } draft;
 
 static bool is_coded(const tm_value *value) {
-    return value->kind == TM_KIND_INTEGER && tamis_has_code(value->integer);
+    return value->kind == TM_KIND_INTEGER && onepath_has_code(value->integer);
 }
 
 static bool is_range(unsigned op) {
@@ -162,58 +162,58 @@ static bool has_wide_range(const tm_filter *filter, const tm_constraint *like) {
 static draft draft_of_wide(unsigned op, const tm_value *value) {
     switch (op) {
     case TM_OP_LT:
-        return (draft){TAMIS_WIDE_LT, value, 0};
+        return (draft){ONEPATH_WIDE_LT, value, 0};
     case TM_OP_LE:
-        return (draft){TAMIS_WIDE_LE, value, 0};
+        return (draft){ONEPATH_WIDE_LE, value, 0};
     case TM_OP_GT:
-        return (draft){TAMIS_WIDE_GT, value, 0};
+        return (draft){ONEPATH_WIDE_GT, value, 0};
     case TM_OP_GE:
-        return (draft){TAMIS_WIDE_GE, value, 0};
+        return (draft){ONEPATH_WIDE_GE, value, 0};
     default:
-        return (draft){TAMIS_COMPLEX, NULL, 0};
+        return (draft){ONEPATH_COMPLEX, NULL, 0};
     }
 }
 
 static draft draft_of_number(unsigned op, const tm_value *value) {
-    int32_t code = tamis_code_of_integer(value->integer);
+    int32_t code = onepath_code_of_integer(value->integer);
     switch (op) {
     case TM_OP_EQ:
-        return (draft){TAMIS_NUMBER_EQ, NULL, code};
+        return (draft){ONEPATH_NUMBER_EQ, NULL, code};
     case TM_OP_NE:
-        return (draft){TAMIS_NUMBER_NE, NULL, code};
+        return (draft){ONEPATH_NUMBER_NE, NULL, code};
     case TM_OP_LT:
-        return (draft){TAMIS_NUMBER_LE, NULL, code - 1};
+        return (draft){ONEPATH_NUMBER_LE, NULL, code - 1};
     case TM_OP_LE:
-        return (draft){TAMIS_NUMBER_LE, NULL, code};
+        return (draft){ONEPATH_NUMBER_LE, NULL, code};
     case TM_OP_GT:
-        return (draft){TAMIS_NUMBER_GE, NULL, code + 1};
+        return (draft){ONEPATH_NUMBER_GE, NULL, code + 1};
     default:
-        return (draft){TAMIS_NUMBER_GE, NULL, code};
+        return (draft){ONEPATH_NUMBER_GE, NULL, code};
     }
 }
 
 static draft draft_of_string(unsigned op, const tm_value *value) {
     switch (op) {
     case TM_OP_EQ:
-        return (draft){TAMIS_STRING_EQ, value, 0};
+        return (draft){ONEPATH_STRING_EQ, value, 0};
     case TM_OP_NE:
-        return (draft){TAMIS_STRING_NE, value, 0};
+        return (draft){ONEPATH_STRING_NE, value, 0};
     case TM_OP_LT:
-        return (draft){TAMIS_STRING_LT, value, 0};
+        return (draft){ONEPATH_STRING_LT, value, 0};
     case TM_OP_LE:
-        return (draft){TAMIS_STRING_LE, value, 0};
+        return (draft){ONEPATH_STRING_LE, value, 0};
     case TM_OP_GT:
-        return (draft){TAMIS_STRING_GT, value, 0};
+        return (draft){ONEPATH_STRING_GT, value, 0};
     case TM_OP_GE:
-        return (draft){TAMIS_STRING_GE, value, 0};
+        return (draft){ONEPATH_STRING_GE, value, 0};
     default:
-        return (draft){TAMIS_PATTERN, value, (int32_t)(op - TM_OP_PREFIX)};
+        return (draft){ONEPATH_PATTERN, value, (int32_t)(op - TM_OP_PREFIX)};
     }
 }
 
 static draft draft_of_value(unsigned op, const tm_value *value, bool wide) {
     if (value->kind == TM_KIND_BOOLEAN) {
-        return (draft){TAMIS_BOOLEAN_EQ, NULL, (int32_t)(op == TM_OP_NE ? !value->integer : value->integer)};
+        return (draft){ONEPATH_BOOLEAN_EQ, NULL, (int32_t)(op == TM_OP_NE ? !value->integer : value->integer)};
     }
     if (value->kind == TM_KIND_STRING) {
         return draft_of_string(op, value);
@@ -227,15 +227,15 @@ static unsigned draft_constraint(const tm_constraint *constraint, bool wide, dra
     const tm_value *values = constraint->operands;
     switch (constraint->op) {
     case TM_OP_EXISTS:
-        out[0] = (draft){TAMIS_EXISTS, NULL, 0};
+        out[0] = (draft){ONEPATH_EXISTS, NULL, 0};
         return 1;
     case TM_OP_IN:
-        out[0] =
-            constraint->operand_count == 1 ? draft_of_value(TM_OP_EQ, values, false) : (draft){TAMIS_COMPLEX, NULL, 0};
+        out[0] = constraint->operand_count == 1 ? draft_of_value(TM_OP_EQ, values, false)
+                                                : (draft){ONEPATH_COMPLEX, NULL, 0};
         return 1;
     case TM_OP_BETWEEN:
         if (constraint->negated) {
-            out[0] = (draft){TAMIS_COMPLEX, NULL, 0};
+            out[0] = (draft){ONEPATH_COMPLEX, NULL, 0};
             return 1;
         }
         out[0] = draft_of_value(TM_OP_GE, values, wide);
@@ -248,55 +248,56 @@ static unsigned draft_constraint(const tm_constraint *constraint, bool wide, dra
 }
 
 static bool is_ordered(unsigned op) {
-    return op >= TAMIS_STRING_LT && op <= TAMIS_STRING_GE;
+    return op >= ONEPATH_STRING_LT && op <= ONEPATH_STRING_GE;
 }
 
-/* Acquire what the draft needs; TAMIS_NONE: no memory. (A number's code is never TAMIS_NONE: -1 is odd.) */
+/* Acquire what the draft needs; ONEPATH_NONE: no memory. (A number's code is never ONEPATH_NONE: -1 is odd.) */
 static bool acquire_operand(tm_engine *engine, const tm_constraint *constraint, draft plan, uint32_t *operand) {
     *operand = (uint32_t)plan.code;
-    if (plan.op == TAMIS_COMPLEX) {
+    if (plan.op == ONEPATH_COMPLEX) {
         *operand = keep_complex(engine, constraint);
-        return *operand != TAMIS_NONE;
+        return *operand != ONEPATH_NONE;
     }
-    if (plan.op == TAMIS_PATTERN) {
+    if (plan.op == ONEPATH_PATTERN) {
         *operand =
-            tamis_patterns_acquire(&engine->patterns, plan.value->string, plan.value->length, (unsigned)plan.code);
+            onepath_patterns_acquire(&engine->patterns, plan.value->string, plan.value->length, (unsigned)plan.code);
         return *operand != TM_NO_PATTERN;
     }
-    if (tamis_op_is_wide(plan.op)) {
-        uint8_t bytes[TAMIS_NUMBER_BYTES];
-        tamis_number_bytes(plan.value->kind == TM_KIND_FLOAT, plan.value->integer, plan.value->real, bytes);
-        *operand = tamis_strings_acquire(&engine->numbers, bytes, sizeof bytes, false);
+    if (onepath_op_is_wide(plan.op)) {
+        uint8_t bytes[ONEPATH_NUMBER_BYTES];
+        onepath_number_bytes(plan.value->kind == TM_KIND_FLOAT, plan.value->integer, plan.value->real, bytes);
+        *operand = onepath_strings_acquire(&engine->numbers, bytes, sizeof bytes, false);
         return *operand != TM_NO_STRING;
     }
     if (plan.value != NULL) {
-        *operand = tamis_strings_acquire(&engine->strings, plan.value->string, plan.value->length, is_ordered(plan.op));
+        *operand =
+            onepath_strings_acquire(&engine->strings, plan.value->string, plan.value->length, is_ordered(plan.op));
         return *operand != TM_NO_STRING;
     }
     return true;
 }
 
-static bool compile_constraint(tm_engine *engine, const tm_constraint *constraint, bool wide, tamis_tests *out) {
+static bool compile_constraint(tm_engine *engine, const tm_constraint *constraint, bool wide, onepath_tests *out) {
     draft plans[2];
     unsigned count = draft_constraint(constraint, wide, plans);
     for (unsigned i = 0; i < count; i++) {
         uint32_t operand;
-        uint32_t name = tamis_names_acquire(&engine->names, constraint->name, constraint->name_length);
+        uint32_t name = onepath_names_acquire(&engine->names, constraint->name, constraint->name_length);
         if (name == TM_NO_NAME) {
             return false;
         }
         if (!acquire_operand(engine, constraint, plans[i], &operand)) {
-            tamis_names_release(&engine->names, name);
+            onepath_names_release(&engine->names, name);
             return false;
         }
-        unsigned op = plans[i].op | (constraint->negated ? TAMIS_NEGATED : 0);
-        engine->string_tests += tamis_op_takes_string(plans[i].op);
-        out->tests[out->count++] = tamis_test_of(name, op, operand);
+        unsigned op = plans[i].op | (constraint->negated ? ONEPATH_NEGATED : 0);
+        engine->string_tests += onepath_op_takes_string(plans[i].op);
+        out->tests[out->count++] = onepath_test_of(name, op, operand);
     }
     return true;
 }
 
-typedef void (*asking)(const tamis_strings *strings, const uint8_t *bytes, uint32_t length);
+typedef void (*asking)(const onepath_strings *strings, const uint8_t *bytes, uint32_t length);
 
 /* Of a filter that comes: all constants that will be searched for. */
 static void ask_operands(const tm_engine *engine, const tm_filter *filter, asking ask) {
@@ -305,8 +306,8 @@ static void ask_operands(const tm_engine *engine, const tm_filter *filter, askin
         for (uint32_t j = 0; constraint->op < TM_OP_PREFIX && j < constraint->operand_count; j++) {
             const tm_value *value = &constraint->operands[j];
             if (value->kind == TM_KIND_FLOAT && is_range(constraint->op)) {
-                uint8_t bytes[TAMIS_NUMBER_BYTES];
-                tamis_number_bytes(true, 0, value->real, bytes);
+                uint8_t bytes[ONEPATH_NUMBER_BYTES];
+                onepath_number_bytes(true, 0, value->real, bytes);
                 ask(&engine->numbers, bytes, sizeof bytes);
             } else if (value->kind == TM_KIND_STRING && constraint->op != TM_OP_IN) {
                 ask(&engine->strings, value->string, value->length);
@@ -317,16 +318,16 @@ static void ask_operands(const tm_engine *engine, const tm_filter *filter, askin
 
 /* ---- a filter ---- */
 
-int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) {
+int onepath_compile(tm_engine *engine, const tm_filter *filter, onepath_tests *out) {
     out->count = 0;
-    ask_operands(engine, filter, tamis_strings_ask);
-    ask_operands(engine, filter, tamis_strings_ask_found);
+    ask_operands(engine, filter, onepath_strings_ask);
+    ask_operands(engine, filter, onepath_strings_ask_found);
     for (size_t i = 0; i < filter->count; i++) {
         const tm_constraint *constraint = &filter->constraints[i];
         bool wide = is_range(constraint->op) && !constraint->negated && has_wide_range(filter, constraint);
         if (!compile_constraint(engine, constraint, wide, out)) {
             for (uint32_t made = 0; made < out->count; made++) {
-                tamis_release_test(engine, out->tests[made]);
+                onepath_release_test(engine, out->tests[made]);
             }
             return TM_NO_MEMORY;
         }
@@ -335,43 +336,45 @@ int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out) 
 }
 
 /* The engine frees a name's keys before its last reference goes. */
-void tamis_release_test(tm_engine *engine, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    uint32_t operand = tamis_test_operand(test);
-    engine->string_tests -= tamis_op_takes_string(op);
-    if (op == TAMIS_COMPLEX) {
+void onepath_release_test(tm_engine *engine, onepath_test test) {
+    unsigned op = onepath_test_op(test);
+    uint32_t operand = onepath_test_operand(test);
+    engine->string_tests -= onepath_op_takes_string(op);
+    if (op == ONEPATH_COMPLEX) {
         drop_complex(engine, operand);
-    } else if (op == TAMIS_PATTERN) {
-        tamis_patterns_release(&engine->patterns, operand);
-    } else if (tamis_op_is_wide(op)) {
-        tamis_strings_release(&engine->numbers, operand, false);
-    } else if (op >= TAMIS_STRING_EQ && op <= TAMIS_STRING_GE) {
-        tamis_strings_release(&engine->strings, operand, is_ordered(op));
+    } else if (op == ONEPATH_PATTERN) {
+        onepath_patterns_release(&engine->patterns, operand);
+    } else if (onepath_op_is_wide(op)) {
+        onepath_strings_release(&engine->numbers, operand, false);
+    } else if (op >= ONEPATH_STRING_EQ && op <= ONEPATH_STRING_GE) {
+        onepath_strings_release(&engine->strings, operand, is_ordered(op));
     }
-    tamis_names_release(&engine->names, tamis_test_name(test));
+    onepath_names_release(&engine->names, onepath_test_name(test));
 }
 
 /* ---- kinds ---- */
 
 static unsigned kind_of_value(const tm_value *value) {
-    return value->kind == TM_KIND_BOOLEAN ? TAMIS_BOOLEAN : value->kind == TM_KIND_STRING ? TAMIS_STRING : TAMIS_NUMBER;
+    return value->kind == TM_KIND_BOOLEAN  ? ONEPATH_BOOLEAN
+           : value->kind == TM_KIND_STRING ? ONEPATH_STRING
+                                           : ONEPATH_NUMBER;
 }
 
-unsigned tamis_kind_of(const tm_engine *engine, tamis_test test) {
-    unsigned op = tamis_test_op(test);
-    if (op == TAMIS_COMPLEX) {
-        const tm_constraint *constraint = &engine->complexes[tamis_test_operand(test)].constraint;
+unsigned onepath_kind_of(const tm_engine *engine, onepath_test test) {
+    unsigned op = onepath_test_op(test);
+    if (op == ONEPATH_COMPLEX) {
+        const tm_constraint *constraint = &engine->complexes[onepath_test_operand(test)].constraint;
         unsigned kind = kind_of_value(&constraint->operands[0]);
         for (uint32_t i = 1; i < constraint->operand_count; i++) {
-            kind = kind_of_value(&constraint->operands[i]) == kind ? kind : TAMIS_ANY;
+            kind = kind_of_value(&constraint->operands[i]) == kind ? kind : ONEPATH_ANY;
         }
         return kind;
     }
-    if (op == TAMIS_EXISTS) {
-        return TAMIS_ANY;
+    if (op == ONEPATH_EXISTS) {
+        return ONEPATH_ANY;
     }
-    if (op == TAMIS_BOOLEAN_EQ) {
-        return TAMIS_BOOLEAN;
+    if (op == ONEPATH_BOOLEAN_EQ) {
+        return ONEPATH_BOOLEAN;
     }
-    return op <= TAMIS_NUMBER_GE ? TAMIS_NUMBER : TAMIS_STRING;
+    return op <= ONEPATH_NUMBER_GE ? ONEPATH_NUMBER : ONEPATH_STRING;
 }

@@ -5,10 +5,10 @@
 #include "engines/onepath/state.h"
 
 /* Compile and take references on names, constants and patterns. TM_OK or TM_NO_MEMORY with nothing taken. */
-int tamis_compile(tm_engine *engine, const tm_filter *filter, tamis_tests *out);
+int onepath_compile(tm_engine *engine, const tm_filter *filter, onepath_tests *out);
 /* Give back what the test refers to. */
-void tamis_release_test(tm_engine *engine, tamis_test test);
-/* The kind of value a test is about: TAMIS_BOOLEAN ... TAMIS_ANY. */
-unsigned tamis_kind_of(const tm_engine *engine, tamis_test test);
+void onepath_release_test(tm_engine *engine, onepath_test test);
+/* The kind of value a test is about: ONEPATH_BOOLEAN ... ONEPATH_ANY. */
+unsigned onepath_kind_of(const tm_engine *engine, onepath_test test);
 
 #endif

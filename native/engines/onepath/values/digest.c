@@ -16,50 +16,50 @@
 
 /* Where a value's digest is, or goes. */
 typedef struct seat {
-    tamis_digest *digest; /* NULL: nowhere, as those of the set are still in use */
-    uint64_t *marks;      /* of its set */
-    unsigned shift;       /* of its mark among them */
-    uint64_t mark;        /* of the value, without credit */
-    bool is_found;        /* the digest is the value's, good or stale */
+    onepath_digest *digest; /* NULL: nowhere, as those of the set are still in use */
+    uint64_t *marks;        /* of its set */
+    unsigned shift;         /* of its mark among them */
+    uint64_t mark;          /* of the value, without credit */
+    bool is_found;          /* the digest is the value's, good or stale */
 } seat;
 
-void tamis_digests_init(tamis_digests *digests, tm_memory *memory) {
-    *digests = (tamis_digests){.memory = memory};
+void onepath_digests_init(onepath_digests *digests, tm_memory *memory) {
+    *digests = (onepath_digests){.memory = memory};
 }
 
-void tamis_digests_clear(tamis_digests *digests) {
-    TM_DELETE(digests->memory, TM_HOT, digests->sets, tamis_digest, digests->capacity);
+void onepath_digests_clear(onepath_digests *digests) {
+    TM_DELETE(digests->memory, TM_HOT, digests->sets, onepath_digest, digests->capacity);
     TM_DELETE(digests->memory, TM_HOT, digests->marks, uint64_t, digests->capacity / WAYS);
-    tamis_digests_init(digests, digests->memory);
+    onepath_digests_init(digests, digests->memory);
 }
 
-bool tamis_digests_reserve(tamis_digests *digests, uint32_t constants) {
+bool onepath_digests_reserve(onepath_digests *digests, uint32_t constants) {
     uint32_t capacity = digests->capacity == 0 ? DIGESTS_MIN : digests->capacity;
-    while (capacity < TAMIS_DIGESTS_MAX &&
+    while (capacity < ONEPATH_DIGESTS_MAX &&
            capacity < constants / 2) { /* a word is two to four constants: =, prefix, ... */
         capacity *= 2;
     }
     if (capacity == digests->capacity) {
         return true;
     }
-    tamis_digests fresh = {.memory = digests->memory, .capacity = capacity};
-    fresh.sets = TM_NEW(fresh.memory, TM_HOT, tamis_digest, capacity);
+    onepath_digests fresh = {.memory = digests->memory, .capacity = capacity};
+    fresh.sets = TM_NEW(fresh.memory, TM_HOT, onepath_digest, capacity);
     fresh.marks = TM_NEW(fresh.memory, TM_HOT, uint64_t, capacity / WAYS);
     if (fresh.sets == NULL || fresh.marks == NULL) {
-        tamis_digests_clear(&fresh);
+        onepath_digests_clear(&fresh);
         return false;
     }
-    tamis_digests_clear(digests);
+    onepath_digests_clear(digests);
     *digests = fresh;
     return true;
 }
 
-static uint32_t version_of(const tamis_strings *strings, const tamis_patterns *patterns) {
+static uint32_t version_of(const onepath_strings *strings, const onepath_patterns *patterns) {
     return strings->version * 0x9e3779b1U + strings->order_version * 0x85ebca6bU + patterns->version;
 }
 
 /* Take the place of the digest with the least credit; where all have some, each loses one instead. */
-static void find_victim(seat *at, tamis_digest *set) {
+static void find_victim(seat *at, onepath_digest *set) {
     uint64_t marks = *at->marks;
     uint64_t least = CREDIT_MAX + 1;
     unsigned victim = 0;
@@ -77,11 +77,11 @@ static void find_victim(seat *at, tamis_digest *set) {
     at->shift = victim * MARK_BITS;
 }
 
-static void view_digest(const tamis_digest *digest, uint32_t *scratch, size_t capacity, tamis_view *view) {
+static void view_digest(const onepath_digest *digest, uint32_t *scratch, size_t capacity, onepath_view *view) {
     view->pattern_count = digest->pattern_count;
     view->constant = digest->constant;
     view->label = digest->label;
-    if (capacity >= TAMIS_DIGEST_PATTERNS) { /* all of them, whatever the count: no loop */
+    if (capacity >= ONEPATH_DIGEST_PATTERNS) { /* all of them, whatever the count: no loop */
         view->patterns = scratch;
         memcpy(scratch, digest->patterns, sizeof digest->patterns);
         return;
@@ -98,7 +98,7 @@ static inline uint64_t marks_like(uint64_t marks, uint64_t mark) {
     return (differ - MARK_LOW) & ~differ & MARK_USED * MARK_LOW;
 }
 
-static seat find_seat(const tamis_digests *digests, tm_head head, uint32_t length, const tm_hash_key *key) {
+static seat find_seat(const onepath_digests *digests, tm_head head, uint32_t length, const tm_hash_key *key) {
     seat at = {0};
     if (length > TM_INLINE_BYTES || digests->capacity == 0) {
         return at;
@@ -107,7 +107,7 @@ static seat find_seat(const tamis_digests *digests, tm_head head, uint32_t lengt
     uint32_t set = (uint32_t)hash & (digests->capacity / WAYS - 1);
     at.marks = &digests->marks[set];
     at.mark = MARK_USED | (hash >> 32 & MARK_TAG);
-    tamis_digest *digest = digests->sets + (size_t)set * WAYS;
+    onepath_digest *digest = digests->sets + (size_t)set * WAYS;
     for (uint64_t like = marks_like(*at.marks, at.mark); like != 0; like &= like - 1) {
         unsigned way = (unsigned)__builtin_ctzll(like) / MARK_BITS;
         if (digest[way].head.low == head.low && digest[way].head.high == head.high && digest[way].length == length) {
@@ -125,9 +125,9 @@ static inline void set_mark(const seat *at, uint64_t mark) {
     *at->marks = (*at->marks & ~(UINT64_C(0xffff) << at->shift)) | mark << at->shift;
 }
 
-void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, tamis_patterns *patterns,
-                        const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, tamis_view *view,
-                        tm_work *work) {
+void onepath_digests_view(onepath_digests *digests, const onepath_strings *strings, onepath_patterns *patterns,
+                          const uint8_t *bytes, uint32_t length, uint32_t *scratch, size_t capacity, onepath_view *view,
+                          tm_work *work) {
     tm_head head = tm_head_of(bytes, length);
     uint32_t version = version_of(strings, patterns);
     seat at = find_seat(digests, head, length, &strings->key);
@@ -136,25 +136,25 @@ void tamis_digests_view(tamis_digests *digests, const tamis_strings *strings, ta
         view_digest(at.digest, scratch, capacity, view);
         return;
     }
-    view->constant = tamis_strings_find(strings, bytes, length);
-    view->label = tamis_strings_label(strings, view->constant, bytes, length);
+    view->constant = onepath_strings_find(strings, bytes, length);
+    view->label = onepath_strings_label(strings, view->constant, bytes, length);
     work->steps += LABEL_STEPS + tm_work_of_text(length);
-    size_t count = tamis_patterns_find(patterns, bytes, length, scratch, capacity, work);
+    size_t count = onepath_patterns_find(patterns, bytes, length, scratch, capacity, work);
     view->pattern_count = (uint32_t)count;
     view->patterns = count <= capacity ? scratch : NULL;
     if (at.digest == NULL) {
         return;
     }
-    if (count > TAMIS_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
+    if (count > ONEPATH_DIGEST_PATTERNS || count > capacity || tm_work_is_over(work)) {
         set_mark(&at, 0); /* what stood there was to go anyway */
         return;
     }
     set_mark(&at, at.mark);
-    *at.digest = (tamis_digest){.head = head,
-                                .label = view->label,
-                                .length = length,
-                                .constant = view->constant,
-                                .version = version,
-                                .pattern_count = (uint32_t)count};
+    *at.digest = (onepath_digest){.head = head,
+                                  .label = view->label,
+                                  .length = length,
+                                  .constant = view->constant,
+                                  .version = version,
+                                  .pattern_count = (uint32_t)count};
     memcpy(at.digest->patterns, scratch, sizeof *scratch * count);
 }

@@ -11,8 +11,8 @@
 #include "engines/onepath/values/strings.h"
 
 /* Label the constant that has just come to stand at `place`. */
-void tamis_labels_give(tamis_strings *strings, tamis_sorted_place place);
+void onepath_labels_give(onepath_strings *strings, onepath_sorted_place place);
 
-int tamis_labels_validate(const tamis_strings *strings, const char **reason);
+int onepath_labels_validate(const onepath_strings *strings, const char **reason);
 
 #endif

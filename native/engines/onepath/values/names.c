@@ -4,7 +4,7 @@
 #define LOAD_PERCENT 50U /* so that searches stay short */
 #define RECORDS_MIN 16U
 
-void tamis_names_init(tamis_names *names, tm_memory *memory) {
+void onepath_names_init(onepath_names *names, tm_memory *memory) {
     memset(names, 0, sizeof *names);
     names->memory = memory;
     names->key = memory->key;
@@ -13,21 +13,21 @@ void tamis_names_init(tamis_names *names, tm_memory *memory) {
     names->version = 1;
 }
 
-static void changed(tamis_names *names) {
+static void changed(onepath_names *names) {
     names->version += 1 + (names->version == UINT32_MAX);
 }
 
-void tamis_names_clear(tamis_names *names) {
+void onepath_names_clear(onepath_names *names) {
     for (uint32_t id = 0; id < names->record_count; id++) {
         TM_DELETE(names->memory, TM_HOT, names->records[id].bytes, uint8_t, names->records[id].length);
     }
-    TM_DELETE(names->memory, TM_HOT, names->records, tamis_name, names->record_capacity);
+    TM_DELETE(names->memory, TM_HOT, names->records, onepath_name, names->record_capacity);
     tm_idset_free(&names->set, names->memory, TM_HOT);
-    tamis_names_init(names, names->memory);
+    onepath_names_init(names, names->memory);
 }
 
-static uint32_t hash_of(const tamis_names *names, uint32_t id) {
-    const tamis_name *name = &names->records[id];
+static uint32_t hash_of(const onepath_names *names, uint32_t id) {
+    const onepath_name *name = &names->records[id];
     return (uint32_t)tm_hash_headed(name->head, name->bytes, name->length, &names->key);
 }
 
@@ -40,7 +40,7 @@ static uint64_t hash_of_word(const void *owner, uint64_t word) {
     return word >> 32;
 }
 
-static bool reserve_record(tamis_names *names) {
+static bool reserve_record(onepath_names *names) {
     if (names->free != TM_NO_NAME || names->record_count < names->record_capacity) {
         return true;
     }
@@ -48,8 +48,8 @@ static bool reserve_record(tamis_names *names) {
     if (capacity > TM_NAMES_MAX) {
         return false;
     }
-    tamis_name *records =
-        TM_RESIZE(names->memory, TM_HOT, names->records, tamis_name, names->record_capacity, capacity);
+    onepath_name *records =
+        TM_RESIZE(names->memory, TM_HOT, names->records, onepath_name, names->record_capacity, capacity);
     if (records == NULL) {
         return false;
     }
@@ -58,8 +58,8 @@ static bool reserve_record(tamis_names *names) {
     return true;
 }
 
-uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t length) {
-    uint32_t id = tamis_names_find(names, bytes, length);
+uint32_t onepath_names_acquire(onepath_names *names, const uint8_t *bytes, uint32_t length) {
+    uint32_t id = onepath_names_find(names, bytes, length);
     if (id != TM_NO_NAME) {
         names->records[id].references++;
         return id;
@@ -81,7 +81,7 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
         names->free = names->records[id].length;
     }
     tm_head head = tm_head_of(bytes, length);
-    names->records[id] = (tamis_name){.head = head, .length = length, .references = 1, .bytes = copy};
+    names->records[id] = (onepath_name){.head = head, .length = length, .references = 1, .bytes = copy};
     uint32_t hash = hash_of(names, id);
     tm_idset_insert(&names->set, hash, word_of(hash, id));
     names->live++;
@@ -89,8 +89,8 @@ uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t 
     return id;
 }
 
-void tamis_names_release(tamis_names *names, uint32_t id) {
-    tamis_name *name = &names->records[id];
+void onepath_names_release(onepath_names *names, uint32_t id) {
+    onepath_name *name = &names->records[id];
     if (--name->references != 0) {
         return;
     }
@@ -105,7 +105,7 @@ void tamis_names_release(tamis_names *names, uint32_t id) {
     changed(names);
 }
 
-static bool is_reachable(const tamis_names *names, uint32_t id) {
+static bool is_reachable(const onepath_names *names, uint32_t id) {
     uint32_t hash = hash_of(names, id);
     tm_idset_search at = tm_idset_start(&names->set, hash);
     uint64_t word;
@@ -115,7 +115,7 @@ static bool is_reachable(const tamis_names *names, uint32_t id) {
     return word != 0;
 }
 
-int tamis_names_validate(const tamis_names *names, const char **reason) {
+int onepath_names_validate(const onepath_names *names, const char **reason) {
     uint32_t live = 0;
     for (uint32_t id = 0; id < names->record_count; id++) {
         if (names->records[id].references != 0) {
@@ -133,6 +133,6 @@ int tamis_names_validate(const tamis_names *names, const char **reason) {
     return TM_OK;
 }
 
-void tamis_names_probes(const tamis_names *names, tm_probes *probes) {
+void onepath_names_probes(const onepath_names *names, tm_probes *probes) {
     tm_idset_probes(&names->set, hash_of_word, names, probes);
 }

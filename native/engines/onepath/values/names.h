@@ -17,22 +17,22 @@
 #define TM_NO_NAME UINT32_MAX
 #define TM_NAMES_MAX (1U << 24) /* a name id has 24 bits in a compiled test */
 
-struct tamis_key;
+struct onepath_key;
 
-typedef struct tamis_name {
+typedef struct onepath_name {
     tm_head head;
     uint32_t length;
-    uint32_t references;       /* constraints that use the name; 0: a free record, then `length` is the next free id */
-    uint8_t *bytes;            /* owned copy */
-    struct tamis_key *keys[4]; /* owned by the engine: by kind of value, NULL where nothing is placed */
-} tamis_name;
+    uint32_t references; /* constraints that use the name; 0: a free record, then `length` is the next free id */
+    uint8_t *bytes;      /* owned copy */
+    struct onepath_key *keys[4]; /* owned by the engine: by kind of value, NULL where nothing is placed */
+} onepath_name;
 
-_Static_assert(sizeof(tamis_name) == 64, "one cache line");
+_Static_assert(sizeof(onepath_name) == 64, "one cache line");
 
-typedef struct tamis_names {
+typedef struct onepath_names {
     tm_memory *memory; /* borrowed */
     tm_hash_key key;
-    tamis_name *records;
+    onepath_name *records;
     tm_idset set;          /* of words, by hash: the hash and, in the lower half, the id + 1 */
     uint32_t record_count; /* high-water mark of ids */
     uint32_t record_capacity;
@@ -40,17 +40,17 @@ typedef struct tamis_names {
     uint32_t free;       /* first free record or TM_NO_NAME */
     uint64_t text_bytes; /* of the copies, as they are counted */
     uint32_t version;    /* changes with every name that comes or goes; never 0 */
-} tamis_names;
+} onepath_names;
 
-void tamis_names_init(tamis_names *names, tm_memory *memory);
-void tamis_names_clear(tamis_names *names);
+void onepath_names_init(onepath_names *names, tm_memory *memory);
+void onepath_names_clear(onepath_names *names);
 
 /* The id of the name, with one reference more; TM_NO_NAME: no memory, nothing changed. `bytes` is copied. */
-uint32_t tamis_names_acquire(tamis_names *names, const uint8_t *bytes, uint32_t length);
-void tamis_names_release(tamis_names *names, uint32_t id);
+uint32_t onepath_names_acquire(onepath_names *names, const uint8_t *bytes, uint32_t length);
+void onepath_names_release(onepath_names *names, uint32_t id);
 
 /* Of two names of this length whose heads are equal: are all bytes between? */
-static inline bool tamis_middles_are_equal(const uint8_t *a, const uint8_t *b, uint32_t length) {
+static inline bool onepath_middles_are_equal(const uint8_t *a, const uint8_t *b, uint32_t length) {
     if (length <= TM_INLINE_BYTES) {
         return true; /* there are none */
     }
@@ -61,56 +61,56 @@ static inline bool tamis_middles_are_equal(const uint8_t *a, const uint8_t *b, u
     return tm_load64(a + from[0]) == tm_load64(b + from[0]) && tm_load64(a + from[1]) == tm_load64(b + from[1]);
 }
 
-static inline bool tamis_name_is(const tamis_name *name, tm_head head, const uint8_t *bytes, uint32_t length) {
+static inline bool onepath_name_is(const onepath_name *name, tm_head head, const uint8_t *bytes, uint32_t length) {
     uint64_t differs = (name->head.low ^ head.low) | (name->head.high ^ head.high) | (name->length ^ length);
-    return differs == 0 && tamis_middles_are_equal(name->bytes, bytes, length);
+    return differs == 0 && onepath_middles_are_equal(name->bytes, bytes, length);
 }
 
 /* The name that a slot which is not empty stands for. */
-static inline const tamis_name *tamis_name_in(const tamis_names *names, uint64_t slot) {
+static inline const onepath_name *onepath_name_in(const onepath_names *names, uint64_t slot) {
     return &names->records[(uint32_t)slot - 1];
 }
 
-static inline uint32_t tamis_names_find(const tamis_names *names, const uint8_t *bytes, uint32_t length) {
+static inline uint32_t onepath_names_find(const onepath_names *names, const uint8_t *bytes, uint32_t length) {
     tm_head head = tm_head_of(bytes, length);
     uint32_t hash = (uint32_t)tm_hash_headed(head, bytes, length, &names->key);
     tm_idset_search search = tm_idset_start(&names->set, hash);
     const uint64_t *slots = search.slots;
     /* Nine in ten stand in the first two: one jump for both. */
     uint64_t slot = slots[(search.at + (slots[search.at] >> 32 != hash)) & search.mask];
-    if (slot >> 32 == hash && slot != 0 && tamis_name_is(tamis_name_in(names, slot), head, bytes, length)) {
+    if (slot >> 32 == hash && slot != 0 && onepath_name_is(onepath_name_in(names, slot), head, bytes, length)) {
         return (uint32_t)slot - 1;
     }
     while ((slot = tm_idset_next_word(&search)) != 0) {
-        if (slot >> 32 == hash && tamis_name_is(tamis_name_in(names, slot), head, bytes, length)) {
+        if (slot >> 32 == hash && onepath_name_is(onepath_name_in(names, slot), head, bytes, length)) {
             return (uint32_t)slot - 1;
         }
     }
     return TM_NO_NAME;
 }
 
-/* What tamis_names_recall leaves behind for an id. */
-static inline uint64_t tamis_names_memo(const tamis_names *names, uint32_t id) {
+/* What onepath_names_recall leaves behind for an id. */
+static inline uint64_t onepath_names_memo(const onepath_names *names, uint32_t id) {
     return (uint64_t)names->version << 32 | id;
 }
 
 /* The same, remembered: `*memo` is 0 or what an earlier call for the same name left there; NULL: not remembered. */
-static inline uint32_t tamis_names_recall(const tamis_names *names, uint64_t *memo, const uint8_t *bytes,
-                                          uint32_t length) {
+static inline uint32_t onepath_names_recall(const onepath_names *names, uint64_t *memo, const uint8_t *bytes,
+                                            uint32_t length) {
     if (memo != NULL && *memo >> 32 == names->version) {
         return (uint32_t)*memo;
     }
-    uint32_t id = tamis_names_find(names, bytes, length);
+    uint32_t id = onepath_names_find(names, bytes, length);
     if (memo != NULL) {
-        *memo = tamis_names_memo(names, id);
+        *memo = onepath_names_memo(names, id);
     }
     return id;
 }
 
 /* TM_OK or TM_MISUSED with a reason. */
-int tamis_names_validate(const tamis_names *names, const char **reason);
+int onepath_names_validate(const onepath_names *names, const char **reason);
 
 /* One search for each that is there. */
-void tamis_names_probes(const tamis_names *names, tm_probes *probes);
+void onepath_names_probes(const onepath_names *names, tm_probes *probes);
 
 #endif

@@ -16,7 +16,7 @@
  *     "inter", "intra":   root - i - n - t -+- e - r {end: inter}      t: child e in the node, r in the hash
  *                                           +- r - a {end: intra}
  *
- * A pattern's id is 4 * end + TAMIS_PREFIX, TAMIS_SUFFIX or TAMIS_CONTAINS.
+ * A pattern's id is 4 * end + ONEPATH_PREFIX, ONEPATH_SUFFIX or ONEPATH_CONTAINS.
  */
 #ifndef TM_ONEPATH_PATTERNS_H
 #define TM_ONEPATH_PATTERNS_H
@@ -29,51 +29,51 @@
 #include "base/work.h"
 #include "tm.h"
 
-#define TAMIS_PREFIX 0U
-#define TAMIS_SUFFIX 1U
-#define TAMIS_CONTAINS 2U
-#define TAMIS_PATTERN_KINDS 3U
+#define ONEPATH_PREFIX 0U
+#define ONEPATH_SUFFIX 1U
+#define ONEPATH_CONTAINS 2U
+#define ONEPATH_PATTERN_KINDS 3U
 #define TM_NO_PATTERN UINT32_MAX
-#define TAMIS_NO_NODE UINT32_MAX       /* no child, or nothing remembered */
-#define TAMIS_PATTERN_NODES (1U << 28) /* what an edge has bits for */
+#define ONEPATH_NO_NODE UINT32_MAX       /* no child, or nothing remembered */
+#define ONEPATH_PATTERN_NODES (1U << 28) /* what an edge has bits for */
 
 /* 24 bytes for each byte of text that patterns do not share. */
-typedef struct tamis_pattern_node {
-    uint32_t child;   /* the first one, by `child_byte`, or TAMIS_NO_NODE; of a free node: the next free one, or 0 */
-    uint32_t other;   /* where `other_byte` leads, through links or not; TAMIS_NO_NODE: not known */
+typedef struct onepath_pattern_node {
+    uint32_t child;   /* the first one, by `child_byte`, or ONEPATH_NO_NODE; of a free node: the next free one, or 0 */
+    uint32_t other;   /* where `other_byte` leads, through links or not; ONEPATH_NO_NODE: not known */
     uint32_t fail;    /* the longest other path that ends the same; this and `other` are good where version is */
     uint32_t out;     /* the end here, where it has `kinds`; or else the nearest contains-end on the fail chain, or 0 */
     uint32_t version; /* of the links: the trie's, or they are to be computed */
     uint8_t child_byte;
     uint8_t other_byte;
     uint8_t forks; /* further children, in `edges` */
-    uint8_t kinds; /* bit TAMIS_x: a pattern of that kind ends here */
-} tamis_pattern_node;
+    uint8_t kinds; /* bit ONEPATH_x: a pattern of that kind ends here */
+} onepath_pattern_node;
 
-_Static_assert(sizeof(tamis_pattern_node) == 24, "there is one for nearly every byte of text");
+_Static_assert(sizeof(onepath_pattern_node) == 24, "there is one for nearly every byte of text");
 
 /* What a match reads of an end. */
-typedef struct tamis_pattern_end {
+typedef struct onepath_pattern_end {
     uint32_t dict;  /* the next contains-end on the fail chain, or 0; good where its node's version is */
     uint32_t stamp; /* the pass that reported its contains-pattern last */
-} tamis_pattern_end;
+} onepath_pattern_end;
 
 /* What a match need not read. */
-typedef struct tamis_pattern_use {
-    uint32_t references[TAMIS_PATTERN_KINDS]; /* by kind */
-    uint32_t node;                            /* of a free end: the next free one */
-    uint32_t text;                            /* block in `texts`; 0: the empty pattern, or a free end */
+typedef struct onepath_pattern_use {
+    uint32_t references[ONEPATH_PATTERN_KINDS]; /* by kind */
+    uint32_t node;                              /* of a free end: the next free one */
+    uint32_t text;                              /* block in `texts`; 0: the empty pattern, or a free end */
     uint32_t length;
-} tamis_pattern_use;
+} onepath_pattern_use;
 
-typedef struct tamis_patterns {
+typedef struct onepath_patterns {
     tm_memory *memory; /* borrowed */
     tm_hash_key key;
-    tamis_pattern_node *nodes; /* [0] is the root: the empty pattern */
-    tamis_pattern_end *ends;   /* [0] unused */
-    tamis_pattern_use *uses;   /* by end; cold */
-    uint32_t *first;           /* by byte: the root's child, or 0; NULL: there is no pattern */
-    tm_arena texts;            /* cold: the patterns' bytes */
+    onepath_pattern_node *nodes; /* [0] is the root: the empty pattern */
+    onepath_pattern_end *ends;   /* [0] unused */
+    onepath_pattern_use *uses;   /* by end; cold */
+    uint32_t *first;             /* by byte: the root's child, or 0; NULL: there is no pattern */
+    tm_arena texts;              /* cold: the patterns' bytes */
     tm_idset edges; /* to further children: words node << 36 | byte << 28 | child, by the hash of the first two */
     uint32_t node_count;
     uint32_t node_capacity;
@@ -85,64 +85,64 @@ typedef struct tamis_patterns {
     uint32_t end_free; /* 0: none */
     uint32_t version;  /* changes with the set of patterns; never 0 */
     uint32_t stamp;
-    uint32_t count;                        /* distinct patterns */
-    uint32_t of_kind[TAMIS_PATTERN_KINDS]; /* of these */
-    uint64_t hops;                         /* looks beyond a node's two known bytes, in all passes */
-} tamis_patterns;
+    uint32_t count;                          /* distinct patterns */
+    uint32_t of_kind[ONEPATH_PATTERN_KINDS]; /* of these */
+    uint64_t hops;                           /* looks beyond a node's two known bytes, in all passes */
+} onepath_patterns;
 
-void tamis_patterns_init(tamis_patterns *patterns, tm_memory *memory);
-void tamis_patterns_clear(tamis_patterns *patterns);
+void onepath_patterns_init(onepath_patterns *patterns, tm_memory *memory);
+void onepath_patterns_clear(onepath_patterns *patterns);
 
 /* The id of the pattern, one reference more; TM_NO_PATTERN: no memory, nothing changed. */
-uint32_t tamis_patterns_acquire(tamis_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind);
-void tamis_patterns_release(tamis_patterns *patterns, uint32_t id);
+uint32_t onepath_patterns_acquire(onepath_patterns *patterns, const uint8_t *bytes, uint32_t length, unsigned kind);
+void onepath_patterns_release(onepath_patterns *patterns, uint32_t id);
 
 /* Copy the pattern's text (at most TM_PATTERN_BYTES_MAX) to `out`; returns its length. */
-uint32_t tamis_patterns_text(const tamis_patterns *patterns, uint32_t id, uint8_t *out);
+uint32_t onepath_patterns_text(const onepath_patterns *patterns, uint32_t id, uint8_t *out);
 
-static inline uint32_t tamis_patterns_length(const tamis_patterns *patterns, uint32_t id) {
+static inline uint32_t onepath_patterns_length(const onepath_patterns *patterns, uint32_t id) {
     return patterns->uses[id >> 2].length;
 }
 
 /* Does every value that has the first pattern have the other, too? Told of two prefixes or two suffixes. */
-bool tamis_patterns_has(const tamis_patterns *patterns, uint32_t id, uint32_t other);
+bool onepath_patterns_has(const onepath_patterns *patterns, uint32_t id, uint32_t other);
 
 /* One search for each edge of the hash. */
-void tamis_patterns_probes(const tamis_patterns *patterns, tm_probes *probes);
+void onepath_patterns_probes(const onepath_patterns *patterns, tm_probes *probes);
 
 /* ---- between patterns.c and its companions ---- */
 
-static inline uint64_t tamis_edge_key(uint32_t node, uint8_t byte) {
+static inline uint64_t onepath_edge_key(uint32_t node, uint8_t byte) {
     return (uint64_t)node << 8 | byte;
 }
 
 /* Nodes are numbered here, one after the other, so a stranger has few keys to choose from and one product is enough. */
-static inline uint64_t tamis_edge_hash(const tamis_patterns *patterns, uint64_t key) {
+static inline uint64_t onepath_edge_hash(const onepath_patterns *patterns, uint64_t key) {
     return tm_fold(key ^ patterns->key.low, patterns->key.factor);
 }
 
-/* The child behind this edge of the hash, or TAMIS_NO_NODE. */
-static inline uint32_t tamis_edge_child(const tamis_patterns *patterns, uint32_t node, uint8_t byte) {
-    uint64_t key = tamis_edge_key(node, byte);
-    tm_idset_search at = tm_idset_start(&patterns->edges, tamis_edge_hash(patterns, key));
+/* The child behind this edge of the hash, or ONEPATH_NO_NODE. */
+static inline uint32_t onepath_edge_child(const onepath_patterns *patterns, uint32_t node, uint8_t byte) {
+    uint64_t key = onepath_edge_key(node, byte);
+    tm_idset_search at = tm_idset_start(&patterns->edges, onepath_edge_hash(patterns, key));
     for (uint64_t edge; (edge = tm_idset_next_word(&at)) != 0;) {
         if (edge >> 28 == key) {
-            return (uint32_t)edge & (TAMIS_PATTERN_NODES - 1);
+            return (uint32_t)edge & (ONEPATH_PATTERN_NODES - 1);
         }
     }
-    return TAMIS_NO_NODE;
+    return ONEPATH_NO_NODE;
 }
 
-/* The child of `node` by `byte`, or TAMIS_NO_NODE. The trie is not empty. */
-static inline uint32_t tamis_pattern_child(const tamis_patterns *patterns, uint32_t node, uint8_t byte) {
+/* The child of `node` by `byte`, or ONEPATH_NO_NODE. The trie is not empty. */
+static inline uint32_t onepath_pattern_child(const onepath_patterns *patterns, uint32_t node, uint8_t byte) {
     if (node == 0) {
-        return patterns->first[byte] != 0 ? patterns->first[byte] : TAMIS_NO_NODE;
+        return patterns->first[byte] != 0 ? patterns->first[byte] : ONEPATH_NO_NODE;
     }
-    const tamis_pattern_node *at = &patterns->nodes[node];
-    if (at->child != TAMIS_NO_NODE && at->child_byte == byte) {
+    const onepath_pattern_node *at = &patterns->nodes[node];
+    if (at->child != ONEPATH_NO_NODE && at->child_byte == byte) {
         return at->child;
     }
-    return at->forks > 0 ? tamis_edge_child(patterns, node, byte) : TAMIS_NO_NODE;
+    return at->forks > 0 ? onepath_edge_child(patterns, node, byte) : ONEPATH_NO_NODE;
 }
 
 #endif

@@ -7,7 +7,7 @@
 /* Write to `out` the ids of all patterns the value satisfies, each once, at most `capacity`; returns how many there
  * are, which may be more. The trie keeps links and stamps in itself: not for two threads at once. Where the work is
  * over not all of the value was looked at. */
-size_t tamis_patterns_find(tamis_patterns *patterns, const uint8_t *bytes, size_t length, uint32_t *out,
-                           size_t capacity, tm_work *work);
+size_t onepath_patterns_find(onepath_patterns *patterns, const uint8_t *bytes, size_t length, uint32_t *out,
+                             size_t capacity, tm_work *work);
 
 #endif

@@ -5,11 +5,11 @@
 
 /* What a look at all patterns has found. Its arrays are its own. */
 typedef struct survey {
-    const tamis_patterns *patterns; /* borrowed */
-    uint8_t *seen;                  /* by node: on the path of a pattern */
-    uint32_t nodes;                 /* so seen */
+    const onepath_patterns *patterns; /* borrowed */
+    uint8_t *seen;                    /* by node: on the path of a pattern */
+    uint32_t nodes;                   /* so seen */
     uint32_t ends;
-    uint32_t of_kind[TAMIS_PATTERN_KINDS];
+    uint32_t of_kind[ONEPATH_PATTERN_KINDS];
 } survey;
 
 static int fails(const char **reason, const char *why) {
@@ -17,20 +17,20 @@ static int fails(const char **reason, const char *why) {
     return TM_MISUSED;
 }
 
-/* The node that this text leads to, or TAMIS_NO_NODE. */
-static uint32_t walk(const tamis_patterns *patterns, const uint8_t *text, uint32_t length) {
+/* The node that this text leads to, or ONEPATH_NO_NODE. */
+static uint32_t walk(const onepath_patterns *patterns, const uint8_t *text, uint32_t length) {
     uint32_t node = 0;
-    for (uint32_t i = 0; i < length && node != TAMIS_NO_NODE; i++) {
-        node = tamis_pattern_child(patterns, node, text[i]);
+    for (uint32_t i = 0; i < length && node != ONEPATH_NO_NODE; i++) {
+        node = onepath_pattern_child(patterns, node, text[i]);
     }
     return node;
 }
 
 /* The longest path that is an ending of this text, without the whole of it. */
-static uint32_t longest_ending(const tamis_patterns *patterns, const uint8_t *text, uint32_t length) {
+static uint32_t longest_ending(const onepath_patterns *patterns, const uint8_t *text, uint32_t length) {
     for (uint32_t from = 1; from < length; from++) {
         uint32_t node = walk(patterns, text + from, length - from);
-        if (node != TAMIS_NO_NODE) {
+        if (node != ONEPATH_NO_NODE) {
             return node;
         }
     }
@@ -38,9 +38,9 @@ static uint32_t longest_ending(const tamis_patterns *patterns, const uint8_t *te
 }
 
 /* As the pass has it: where the fail chain next has a contains-pattern. */
-static uint32_t next_contains(const tamis_patterns *patterns, uint32_t node) {
+static uint32_t next_contains(const onepath_patterns *patterns, uint32_t node) {
     for (node = patterns->nodes[node].fail; node != 0; node = patterns->nodes[node].fail) {
-        if (patterns->nodes[node].kinds & 1U << TAMIS_CONTAINS) {
+        if (patterns->nodes[node].kinds & 1U << ONEPATH_CONTAINS) {
             return patterns->nodes[node].out;
         }
     }
@@ -48,9 +48,9 @@ static uint32_t next_contains(const tamis_patterns *patterns, uint32_t node) {
 }
 
 /* The links of the node that this text leads to, and what it remembers. */
-static int check_links(const tamis_patterns *patterns, uint32_t node, const uint8_t *text, uint32_t length,
+static int check_links(const onepath_patterns *patterns, uint32_t node, const uint8_t *text, uint32_t length,
                        const char **reason) {
-    const tamis_pattern_node *at = &patterns->nodes[node];
+    const onepath_pattern_node *at = &patterns->nodes[node];
     if (at->version != patterns->version) {
         return TM_OK;
     }
@@ -60,12 +60,12 @@ static int check_links(const tamis_patterns *patterns, uint32_t node, const uint
     if ((at->kinds != 0 ? patterns->ends[at->out].dict : at->out) != next_contains(patterns, node)) {
         return fails(reason, "a pattern node's next contained pattern is another one");
     }
-    if (at->other != TAMIS_NO_NODE) {
+    if (at->other != ONEPATH_NO_NODE) {
         uint8_t longer[TM_PATTERN_BYTES_MAX + 1];
         memcpy(longer, text, length);
         longer[length] = at->other_byte;
         uint32_t child = walk(patterns, longer, length + 1);
-        uint32_t next = child != TAMIS_NO_NODE ? child : longest_ending(patterns, longer, length + 1);
+        uint32_t next = child != ONEPATH_NO_NODE ? child : longest_ending(patterns, longer, length + 1);
         if (at->other != next || patterns->nodes[next].version != patterns->version) {
             return fails(reason, "a pattern node remembers a way that leads elsewhere");
         }
@@ -75,14 +75,14 @@ static int check_links(const tamis_patterns *patterns, uint32_t node, const uint
 
 /* Everything on the path of this end. */
 static int check_end(survey *s, uint32_t end, const char **reason) {
-    const tamis_patterns *patterns = s->patterns;
-    const tamis_pattern_use *use = &patterns->uses[end];
+    const onepath_patterns *patterns = s->patterns;
+    const onepath_pattern_use *use = &patterns->uses[end];
     uint8_t text[TM_PATTERN_BYTES_MAX];
-    uint32_t length = tamis_patterns_text(patterns, end << 2, text);
+    uint32_t length = onepath_patterns_text(patterns, end << 2, text);
     if (walk(patterns, text, length) != use->node || patterns->nodes[use->node].out != end) {
         return fails(reason, "a pattern does not end at its node");
     }
-    for (unsigned kind = 0; kind < TAMIS_PATTERN_KINDS; kind++) {
+    for (unsigned kind = 0; kind < ONEPATH_PATTERN_KINDS; kind++) {
         bool live = use->references[kind] != 0;
         s->of_kind[kind] += live;
         if (live != ((patterns->nodes[use->node].kinds >> kind) & 1)) {
@@ -103,10 +103,11 @@ static int check_end(survey *s, uint32_t end, const char **reason) {
 }
 
 static int check_ends(survey *s, const char **reason) {
-    const tamis_patterns *patterns = s->patterns;
+    const onepath_patterns *patterns = s->patterns;
     for (uint32_t end = 1; end < patterns->end_count; end++) {
         const uint32_t *references = patterns->uses[end].references;
-        bool live = references[TAMIS_PREFIX] != 0 || references[TAMIS_SUFFIX] != 0 || references[TAMIS_CONTAINS] != 0;
+        bool live =
+            references[ONEPATH_PREFIX] != 0 || references[ONEPATH_SUFFIX] != 0 || references[ONEPATH_CONTAINS] != 0;
         int result = live ? check_end(s, end, reason) : TM_OK;
         if (result != TM_OK) {
             return result;
@@ -117,7 +118,7 @@ static int check_ends(survey *s, const char **reason) {
 
 /* Every node that is not free is on the path of a pattern; each but the root is one child of one node. */
 static int check_nodes(const survey *s, const char **reason) {
-    const tamis_patterns *patterns = s->patterns;
+    const onepath_patterns *patterns = s->patterns;
     uint32_t free_nodes = 0;
     for (uint32_t node = patterns->node_free; node != 0; node = patterns->nodes[node].child) {
         free_nodes++;
@@ -135,8 +136,8 @@ static int check_nodes(const survey *s, const char **reason) {
         children += patterns->first[byte] != 0;
     }
     for (uint32_t node = 1; node < patterns->node_count; node++) {
-        const tamis_pattern_node *at = &patterns->nodes[node];
-        children += s->seen[node] ? (at->child != TAMIS_NO_NODE) + (uint32_t)at->forks : 0;
+        const onepath_pattern_node *at = &patterns->nodes[node];
+        children += s->seen[node] ? (at->child != ONEPATH_NO_NODE) + (uint32_t)at->forks : 0;
         forks += s->seen[node] ? at->forks : 0;
     }
     if (children != s->nodes || forks != patterns->edges.count) {
@@ -151,7 +152,7 @@ static int check_all(survey *s, const char **reason) {
         return result;
     }
     uint32_t count = 0;
-    for (unsigned kind = 0; kind < TAMIS_PATTERN_KINDS; kind++) {
+    for (unsigned kind = 0; kind < ONEPATH_PATTERN_KINDS; kind++) {
         count += s->of_kind[kind];
         if (s->of_kind[kind] != s->patterns->of_kind[kind]) {
             return fails(reason, "the count of patterns of a kind is wrong");
@@ -160,7 +161,7 @@ static int check_all(survey *s, const char **reason) {
     return count == s->patterns->count ? check_nodes(s, reason) : fails(reason, "the count of patterns is wrong");
 }
 
-int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason) {
+int onepath_patterns_validate(const onepath_patterns *patterns, const char **reason) {
     if (patterns->node_count == 0 || patterns->count == 0) {
         return patterns->count == 0 ? TM_OK : fails(reason, "there are patterns without nodes");
     }

@@ -5,6 +5,6 @@
 #include "engines/onepath/values/patterns.h"
 
 /* TM_OK or TM_MISUSED with a reason. */
-int tamis_patterns_validate(const tamis_patterns *patterns, const char **reason);
+int onepath_patterns_validate(const onepath_patterns *patterns, const char **reason);
 
 #endif

@@ -25,7 +25,7 @@ static uint64_t rising_bits(double real) {
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-/* Of tamis_number_bytes: the float next to the number, as bits that rise with it. A real has those bits in its lower
+/* Of onepath_number_bytes: the float next to the number, as bits that rise with it. A real has those bits in its lower
  * half but for the sign (number.c); an integer has nothing there. */
 static uint64_t word_of_number(const uint8_t *bytes) {
     uint64_t high = big_endian(bytes, sizeof high);
@@ -36,7 +36,7 @@ static uint64_t word_of_number(const uint8_t *bytes) {
     return rising_bits((double)(int64_t)(high ^ SIGN));
 }
 
-static uint64_t word_of(const tamis_sorted *sorted, const uint8_t *bytes, uint32_t length) {
+static uint64_t word_of(const onepath_sorted *sorted, const uint8_t *bytes, uint32_t length) {
     return sorted->of_numbers ? word_of_number(bytes) : big_endian(bytes, length);
 }
 
@@ -44,15 +44,15 @@ static uint64_t word_of(const tamis_sorted *sorted, const uint8_t *bytes, uint32
 
 /* What is looked for. */
 typedef struct wanted {
-    const tamis_string *records;
+    const onepath_string *records;
     const uint8_t *bytes;
     uint64_t word;
     uint32_t length;
 } wanted;
 
-static int compare_to(const wanted *text, const tamis_string *string) {
+static int compare_to(const wanted *text, const onepath_string *string) {
     uint32_t least = string->length < text->length ? string->length : text->length;
-    int order = memcmp(tamis_string_text(string), text->bytes, least);
+    int order = memcmp(onepath_string_text(string), text->bytes, least);
     return order != 0 ? order : (string->length > text->length) - (string->length < text->length);
 }
 
@@ -66,12 +66,12 @@ static inline uint32_t words_below(const uint64_t *words, uint32_t count, uint64
     return (uint32_t)(at - words) + (count > 0 && *at < word);
 }
 
-static int compare_row(const wanted *text, const tamis_sorted_chunk *chunk, uint32_t at) {
-    return compare_to(text, &text->records[tamis_sorted_ids(chunk)[at]]);
+static int compare_row(const wanted *text, const onepath_sorted_chunk *chunk, uint32_t at) {
+    return compare_to(text, &text->records[onepath_sorted_ids(chunk)[at]]);
 }
 
 /* Of the rows from `first` on, which have the word of the text as far as `end`: the first that is not below it. */
-static uint32_t find_among_equals(const wanted *text, const tamis_sorted_chunk *chunk, uint32_t first, uint32_t end) {
+static uint32_t find_among_equals(const wanted *text, const onepath_sorted_chunk *chunk, uint32_t first, uint32_t end) {
     while (first < end) {
         uint32_t middle = first + (end - first) / 2;
         bool is_below = compare_row(text, chunk, middle) < 0;
@@ -82,7 +82,7 @@ static uint32_t find_among_equals(const wanted *text, const tamis_sorted_chunk *
 }
 
 /* The first row of the chunk that is not below the text. */
-static uint32_t find_row(const wanted *text, const tamis_sorted_chunk *chunk) {
+static uint32_t find_row(const wanted *text, const onepath_sorted_chunk *chunk) {
     uint32_t first = words_below(chunk->words, chunk->count, text->word);
     if (first == chunk->count || chunk->words[first] != text->word) {
         return first;
@@ -93,7 +93,7 @@ static uint32_t find_row(const wanted *text, const tamis_sorted_chunk *chunk) {
 }
 
 /* The first chunk whose last constant is not below the text. */
-static uint32_t find_chunk(const tamis_sorted *sorted, const wanted *text) {
+static uint32_t find_chunk(const onepath_sorted *sorted, const wanted *text) {
     uint32_t first = words_below(sorted->lasts, sorted->chunk_count, text->word);
     uint32_t end = first;
     for (uint32_t step = 1; end < sorted->chunk_count && sorted->lasts[end] == text->word; step *= 2) {
@@ -101,7 +101,7 @@ static uint32_t find_chunk(const tamis_sorted *sorted, const wanted *text) {
     }
     while (first < end) { /* chunks that end with the word of the text, among others behind them */
         uint32_t middle = first + (end - first) / 2;
-        const tamis_sorted_chunk *chunk = &sorted->chunks[middle];
+        const onepath_sorted_chunk *chunk = &sorted->chunks[middle];
         bool is_below = sorted->lasts[middle] == text->word && compare_row(text, chunk, chunk->count - 1U) < 0;
         first = is_below ? middle + 1 : first;
         end = is_below ? end : middle;
@@ -109,18 +109,18 @@ static uint32_t find_chunk(const tamis_sorted *sorted, const wanted *text) {
     return first;
 }
 
-static wanted wanted_of(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+static wanted wanted_of(const onepath_strings *strings, const uint8_t *bytes, uint32_t length) {
     return (wanted){strings->records, bytes, word_of(&strings->sorted, bytes, length), length};
 }
 
-tamis_sorted_place tamis_sorted_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length,
-                                     bool *is_there) {
-    const tamis_sorted *sorted = &strings->sorted;
+onepath_sorted_place onepath_sorted_find(const onepath_strings *strings, const uint8_t *bytes, uint32_t length,
+                                         bool *is_there) {
+    const onepath_sorted *sorted = &strings->sorted;
     wanted text = wanted_of(strings, bytes, length);
-    tamis_sorted_place place = {find_chunk(sorted, &text), 0};
+    onepath_sorted_place place = {find_chunk(sorted, &text), 0};
     *is_there = false;
     if (place.chunk < sorted->chunk_count) {
-        const tamis_sorted_chunk *chunk = &sorted->chunks[place.chunk];
+        const onepath_sorted_chunk *chunk = &sorted->chunks[place.chunk];
         place.at = find_row(&text, chunk);
         *is_there = chunk->words[place.at] == text.word && compare_row(&text, chunk, place.at) == 0;
     }
@@ -129,56 +129,57 @@ tamis_sorted_place tamis_sorted_find(const tamis_strings *strings, const uint8_t
 
 /* ---- neighbours ---- */
 
-bool tamis_sorted_find_float(const tamis_sorted *sorted, double near, tamis_sorted_place *place) {
+bool onepath_sorted_find_float(const onepath_sorted *sorted, double near, onepath_sorted_place *place) {
     uint64_t word = rising_bits(near);
     uint32_t chunk = words_below(sorted->lasts, sorted->chunk_count, word);
-    *place = (tamis_sorted_place){chunk, 0};
+    *place = (onepath_sorted_place){chunk, 0};
     if (chunk == sorted->chunk_count) {
         return true;
     }
-    const tamis_sorted_chunk *rows = &sorted->chunks[chunk];
+    const onepath_sorted_chunk *rows = &sorted->chunks[chunk];
     place->at = words_below(rows->words, rows->count, word);
     return rows->words[place->at] != word;
 }
 
-uint32_t tamis_sorted_at(const tamis_sorted *sorted, tamis_sorted_place place) {
-    return place.chunk == sorted->chunk_count ? TM_NO_STRING : tamis_sorted_ids(&sorted->chunks[place.chunk])[place.at];
+uint32_t onepath_sorted_at(const onepath_sorted *sorted, onepath_sorted_place place) {
+    return place.chunk == sorted->chunk_count ? TM_NO_STRING
+                                              : onepath_sorted_ids(&sorted->chunks[place.chunk])[place.at];
 }
 
-uint32_t tamis_sorted_before(const tamis_sorted *sorted, tamis_sorted_place place) {
+uint32_t onepath_sorted_before(const onepath_sorted *sorted, onepath_sorted_place place) {
     if (place.at > 0) {
-        return tamis_sorted_ids(&sorted->chunks[place.chunk])[place.at - 1];
+        return onepath_sorted_ids(&sorted->chunks[place.chunk])[place.at - 1];
     }
     if (place.chunk == 0) {
         return TM_NO_STRING;
     }
-    const tamis_sorted_chunk *chunk = &sorted->chunks[place.chunk - 1];
-    return tamis_sorted_ids(chunk)[chunk->count - 1];
+    const onepath_sorted_chunk *chunk = &sorted->chunks[place.chunk - 1];
+    return onepath_sorted_ids(chunk)[chunk->count - 1];
 }
 
-uint32_t tamis_sorted_behind(const tamis_sorted *sorted, tamis_sorted_place place) {
+uint32_t onepath_sorted_behind(const onepath_sorted *sorted, onepath_sorted_place place) {
     bool is_last = place.at + 1 == sorted->chunks[place.chunk].count;
-    return tamis_sorted_at(sorted, is_last ? (tamis_sorted_place){place.chunk + 1, 0}
-                                           : (tamis_sorted_place){place.chunk, place.at + 1});
+    return onepath_sorted_at(sorted, is_last ? (onepath_sorted_place){place.chunk + 1, 0}
+                                             : (onepath_sorted_place){place.chunk, place.at + 1});
 }
 
 /* ---- chunks ---- */
 
-static void free_rows(tm_memory *memory, tamis_sorted_chunk *chunk) {
+static void free_rows(tm_memory *memory, onepath_sorted_chunk *chunk) {
     TM_DELETE(memory, TM_HOT, chunk->words, uint8_t, ROW_BYTES * chunk->capacity);
 }
 
 /* Rows [from, from + count) of one chunk to another, at `to`. */
-static void move_rows(tamis_sorted_chunk *into, uint32_t to, const tamis_sorted_chunk *chunk, uint32_t from,
+static void move_rows(onepath_sorted_chunk *into, uint32_t to, const onepath_sorted_chunk *chunk, uint32_t from,
                       uint32_t count) {
     memmove(into->words + to, chunk->words + from, sizeof *chunk->words * count);
-    memmove(tamis_sorted_ids(into) + to, tamis_sorted_ids(chunk) + from, sizeof(uint32_t) * count);
+    memmove(onepath_sorted_ids(into) + to, onepath_sorted_ids(chunk) + from, sizeof(uint32_t) * count);
 }
 
 /* Give a chunk room for `capacity` rows, no fewer than it has; false: no memory, nothing changed. */
-static bool set_room(tm_memory *memory, tamis_sorted_chunk *chunk, uint32_t capacity) {
-    tamis_sorted_chunk fresh = {(uint64_t *)(void *)TM_NEW(memory, TM_HOT, uint8_t, ROW_BYTES *capacity), chunk->count,
-                                (uint16_t)capacity};
+static bool set_room(tm_memory *memory, onepath_sorted_chunk *chunk, uint32_t capacity) {
+    onepath_sorted_chunk fresh = {(uint64_t *)(void *)TM_NEW(memory, TM_HOT, uint8_t, ROW_BYTES *capacity),
+                                  chunk->count, (uint16_t)capacity};
     if (fresh.words == NULL) {
         return false;
     }
@@ -197,18 +198,18 @@ static uint32_t next_room(uint32_t capacity) {
     return next < SORTED_ROWS_MAX ? next : SORTED_ROWS_MAX;
 }
 
-static void note_last(tamis_sorted *sorted, uint32_t at) {
-    const tamis_sorted_chunk *chunk = &sorted->chunks[at];
+static void note_last(onepath_sorted *sorted, uint32_t at) {
+    const onepath_sorted_chunk *chunk = &sorted->chunks[at];
     sorted->lasts[at] = chunk->words[chunk->count - 1];
 }
 
-static bool reserve_chunk(tamis_sorted *sorted, tm_memory *memory) {
+static bool reserve_chunk(onepath_sorted *sorted, tm_memory *memory) {
     uint32_t wanted = sorted->chunk_count + 1;
     return tm_grow(memory, TM_HOT, &sorted->chunks, sizeof *sorted->chunks, &sorted->capacity, wanted) &&
            tm_grow(memory, TM_HOT, &sorted->lasts, sizeof *sorted->lasts, &sorted->last_capacity, wanted);
 }
 
-static void put_chunk(tamis_sorted *sorted, uint32_t at, tamis_sorted_chunk chunk) {
+static void put_chunk(onepath_sorted *sorted, uint32_t at, onepath_sorted_chunk chunk) {
     uint32_t behind = sorted->chunk_count - at;
     memmove(sorted->chunks + at + 1, sorted->chunks + at, sizeof chunk * behind);
     memmove(sorted->lasts + at + 1, sorted->lasts + at, sizeof *sorted->lasts * behind);
@@ -216,7 +217,7 @@ static void put_chunk(tamis_sorted *sorted, uint32_t at, tamis_sorted_chunk chun
     sorted->chunk_count++;
 }
 
-static void drop_chunk(tamis_sorted *sorted, tm_memory *memory, uint32_t at) {
+static void drop_chunk(onepath_sorted *sorted, tm_memory *memory, uint32_t at) {
     free_rows(memory, &sorted->chunks[at]);
     uint32_t behind = --sorted->chunk_count - at;
     memmove(sorted->chunks + at, sorted->chunks + at + 1, sizeof *sorted->chunks * behind);
@@ -225,14 +226,14 @@ static void drop_chunk(tamis_sorted *sorted, tm_memory *memory, uint32_t at) {
 
 /* Split a full chunk before `place`, which moves with its row: in halves, or behind its last row, where constants that
  * rise arrive. false: no memory, nothing changed. */
-static bool split(tamis_sorted *sorted, tm_memory *memory, tamis_sorted_place *place) {
-    tamis_sorted_chunk upper = {NULL, 0, 0};
+static bool split(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_place *place) {
+    onepath_sorted_chunk upper = {NULL, 0, 0};
     uint32_t kept = place->at == SORTED_ROWS_MAX ? SORTED_ROWS_MAX : SORTED_ROWS_MAX / 2;
     uint32_t moved = SORTED_ROWS_MAX - kept;
     if (!reserve_chunk(sorted, memory) || !set_room(memory, &upper, moved == 0 ? ROWS_STEP : moved + ROWS_STEP)) {
         return false;
     }
-    tamis_sorted_chunk *lower = &sorted->chunks[place->chunk];
+    onepath_sorted_chunk *lower = &sorted->chunks[place->chunk];
     move_rows(&upper, 0, lower, kept, moved);
     upper.count = (uint16_t)moved;
     lower->count = (uint16_t)kept;
@@ -243,15 +244,15 @@ static bool split(tamis_sorted *sorted, tm_memory *memory, tamis_sorted_place *p
         note_last(sorted, place->chunk + 1);
     }
     if (place->at > kept || moved == 0) {
-        *place = (tamis_sorted_place){place->chunk + 1, place->at - kept};
+        *place = (onepath_sorted_place){place->chunk + 1, place->at - kept};
     }
     return true;
 }
 
 /* Room for a row at `*place`, which moves where a chunk is split. */
-static bool make_room(tamis_sorted *sorted, tm_memory *memory, tamis_sorted_place *place) {
+static bool make_room(onepath_sorted *sorted, tm_memory *memory, onepath_sorted_place *place) {
     if (sorted->chunk_count == 0) {
-        tamis_sorted_chunk first = {NULL, 0, 0};
+        onepath_sorted_chunk first = {NULL, 0, 0};
         if (!reserve_chunk(sorted, memory) || !set_room(memory, &first, ROWS_MIN)) {
             return false;
         }
@@ -259,9 +260,9 @@ static bool make_room(tamis_sorted *sorted, tm_memory *memory, tamis_sorted_plac
         return true;
     }
     if (place->chunk == sorted->chunk_count) {
-        *place = (tamis_sorted_place){place->chunk - 1, sorted->chunks[place->chunk - 1].count};
+        *place = (onepath_sorted_place){place->chunk - 1, sorted->chunks[place->chunk - 1].count};
     }
-    tamis_sorted_chunk *chunk = &sorted->chunks[place->chunk];
+    onepath_sorted_chunk *chunk = &sorted->chunks[place->chunk];
     if (chunk->count < chunk->capacity) {
         return true;
     }
@@ -270,13 +271,13 @@ static bool make_room(tamis_sorted *sorted, tm_memory *memory, tamis_sorted_plac
 }
 
 /* A chunk of few rows goes to the one before it or behind it; without memory it stays. */
-static void merge(tamis_sorted *sorted, tm_memory *memory, uint32_t at) {
+static void merge(onepath_sorted *sorted, tm_memory *memory, uint32_t at) {
     uint32_t first = at > 0 ? at - 1 : at;
     if (first + 1 >= sorted->chunk_count) {
         return;
     }
-    tamis_sorted_chunk *lower = &sorted->chunks[first];
-    const tamis_sorted_chunk *upper = &sorted->chunks[first + 1];
+    onepath_sorted_chunk *lower = &sorted->chunks[first];
+    const onepath_sorted_chunk *upper = &sorted->chunks[first + 1];
     uint32_t rows = (uint32_t)lower->count + upper->count;
     if (rows > ROWS_MERGED_MAX || (lower->capacity < rows && !set_room(memory, lower, rows))) {
         return;
@@ -289,30 +290,30 @@ static void merge(tamis_sorted *sorted, tm_memory *memory, uint32_t at) {
 
 /* ---- in and out ---- */
 
-bool tamis_sorted_insert(tamis_strings *strings, uint32_t id, tamis_sorted_place *place) {
-    tamis_sorted *sorted = &strings->sorted;
-    const tamis_string *string = &strings->records[id];
+bool onepath_sorted_insert(onepath_strings *strings, uint32_t id, onepath_sorted_place *place) {
+    onepath_sorted *sorted = &strings->sorted;
+    const onepath_string *string = &strings->records[id];
     bool is_there;
-    *place = tamis_sorted_find(strings, tamis_string_text(string), string->length, &is_there);
+    *place = onepath_sorted_find(strings, onepath_string_text(string), string->length, &is_there);
     if (!make_room(sorted, strings->memory, place)) {
         return false;
     }
-    tamis_sorted_chunk *chunk = &sorted->chunks[place->chunk];
+    onepath_sorted_chunk *chunk = &sorted->chunks[place->chunk];
     move_rows(chunk, place->at + 1, chunk, place->at, chunk->count - place->at);
-    chunk->words[place->at] = word_of(sorted, tamis_string_text(string), string->length);
-    tamis_sorted_ids(chunk)[place->at] = id;
+    chunk->words[place->at] = word_of(sorted, onepath_string_text(string), string->length);
+    onepath_sorted_ids(chunk)[place->at] = id;
     chunk->count++;
     note_last(sorted, place->chunk);
     sorted->count++;
     return true;
 }
 
-void tamis_sorted_remove(tamis_strings *strings, uint32_t id) {
-    tamis_sorted *sorted = &strings->sorted;
-    const tamis_string *string = &strings->records[id];
+void onepath_sorted_remove(onepath_strings *strings, uint32_t id) {
+    onepath_sorted *sorted = &strings->sorted;
+    const onepath_string *string = &strings->records[id];
     bool is_there;
-    tamis_sorted_place place = tamis_sorted_find(strings, tamis_string_text(string), string->length, &is_there);
-    tamis_sorted_chunk *chunk = &sorted->chunks[place.chunk];
+    onepath_sorted_place place = onepath_sorted_find(strings, onepath_string_text(string), string->length, &is_there);
+    onepath_sorted_chunk *chunk = &sorted->chunks[place.chunk];
     chunk->count--;
     sorted->count--;
     move_rows(chunk, place.at, chunk, place.at + 1, chunk->count - place.at);
@@ -327,38 +328,39 @@ void tamis_sorted_remove(tamis_strings *strings, uint32_t id) {
     }
 }
 
-void tamis_sorted_clear(tamis_sorted *sorted, tm_memory *memory) {
+void onepath_sorted_clear(onepath_sorted *sorted, tm_memory *memory) {
     for (uint32_t at = 0; at < sorted->chunk_count; at++) {
         free_rows(memory, &sorted->chunks[at]);
     }
-    TM_DELETE(memory, TM_HOT, sorted->chunks, tamis_sorted_chunk, sorted->capacity);
+    TM_DELETE(memory, TM_HOT, sorted->chunks, onepath_sorted_chunk, sorted->capacity);
     TM_DELETE(memory, TM_HOT, sorted->lasts, uint64_t, sorted->last_capacity);
-    *sorted = (tamis_sorted){.of_numbers = sorted->of_numbers};
+    *sorted = (onepath_sorted){.of_numbers = sorted->of_numbers};
 }
 
 /* ---- validation ---- */
 
-static bool is_row_good(const tamis_strings *strings, const tamis_sorted_chunk *chunk, uint32_t row, uint32_t before) {
-    const tamis_string *string = &strings->records[tamis_sorted_ids(chunk)[row]];
+static bool is_row_good(const onepath_strings *strings, const onepath_sorted_chunk *chunk, uint32_t row,
+                        uint32_t before) {
+    const onepath_string *string = &strings->records[onepath_sorted_ids(chunk)[row]];
     if (string->ordered == 0 ||
-        chunk->words[row] != word_of(&strings->sorted, tamis_string_text(string), string->length)) {
+        chunk->words[row] != word_of(&strings->sorted, onepath_string_text(string), string->length)) {
         return false;
     }
-    wanted text = wanted_of(strings, tamis_string_text(string), string->length);
+    wanted text = wanted_of(strings, onepath_string_text(string), string->length);
     if (before == TM_NO_STRING) {
         return true;
     }
-    const tamis_string *below = &strings->records[before];
-    return word_of(&strings->sorted, tamis_string_text(below), below->length) <= text.word &&
+    const onepath_string *below = &strings->records[before];
+    return word_of(&strings->sorted, onepath_string_text(below), below->length) <= text.word &&
            compare_to(&text, below) < 0;
 }
 
-int tamis_sorted_validate(const tamis_strings *strings, const char **reason) {
-    const tamis_sorted *sorted = &strings->sorted;
+int onepath_sorted_validate(const onepath_strings *strings, const char **reason) {
+    const onepath_sorted *sorted = &strings->sorted;
     uint32_t count = 0;
     uint32_t before = TM_NO_STRING;
     for (uint32_t at = 0; at < sorted->chunk_count; at++) {
-        const tamis_sorted_chunk *chunk = &sorted->chunks[at];
+        const onepath_sorted_chunk *chunk = &sorted->chunks[at];
         if (chunk->count == 0 || chunk->count > chunk->capacity || chunk->capacity > SORTED_ROWS_MAX ||
             sorted->lasts[at] != chunk->words[chunk->count - 1]) {
             *reason = "a chunk of constants is empty, too full, or its last word is not the one noted";
@@ -369,7 +371,7 @@ int tamis_sorted_validate(const tamis_strings *strings, const char **reason) {
                 *reason = "constants are out of order, or the word of one is not that of its text";
                 return TM_MISUSED;
             }
-            before = tamis_sorted_ids(chunk)[row];
+            before = onepath_sorted_ids(chunk)[row];
         }
         count += chunk->count;
     }

@@ -7,7 +7,7 @@
 #define LOAD_PERCENT 50U
 #define ASKED_MAX 4U /* of those that stand one behind the other: nine searches in ten end there */
 
-void tamis_strings_init(tamis_strings *strings, tm_memory *memory, bool of_numbers) {
+void onepath_strings_init(onepath_strings *strings, tm_memory *memory, bool of_numbers) {
     memset(strings, 0, sizeof *strings);
     strings->memory = memory;
     strings->key = memory->key;
@@ -16,31 +16,31 @@ void tamis_strings_init(tamis_strings *strings, tm_memory *memory, bool of_numbe
     strings->sorted.of_numbers = of_numbers;
 }
 
-void tamis_strings_clear(tamis_strings *strings) {
+void onepath_strings_clear(onepath_strings *strings) {
     for (uint32_t id = 0; id < strings->record_count; id++) {
-        tamis_string *string = &strings->records[id];
-        if (string->references != 0 && tamis_string_has_copy(string->length)) {
+        onepath_string *string = &strings->records[id];
+        if (string->references != 0 && onepath_string_has_copy(string->length)) {
             TM_DELETE(strings->memory, TM_HOT, string->copy, uint8_t, string->length);
         }
     }
-    TM_DELETE(strings->memory, TM_HOT, strings->records, tamis_string, strings->record_capacity);
+    TM_DELETE(strings->memory, TM_HOT, strings->records, onepath_string, strings->record_capacity);
     TM_DELETE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity);
     tm_idset_free(&strings->set, strings->memory, TM_HOT);
-    tamis_sorted_clear(&strings->sorted, strings->memory);
-    tamis_strings_init(strings, strings->memory, strings->sorted.of_numbers);
+    onepath_sorted_clear(&strings->sorted, strings->memory);
+    onepath_strings_init(strings, strings->memory, strings->sorted.of_numbers);
 }
 
-static inline bool is_string(const tamis_string *string, tm_head head, const uint8_t *bytes, uint32_t length) {
+static inline bool is_string(const onepath_string *string, tm_head head, const uint8_t *bytes, uint32_t length) {
     return string->length == length && string->head.low == head.low && string->head.high == head.high &&
            (length <= TM_INLINE_BYTES || memcmp(string->copy, bytes, length) == 0);
 }
 
-uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+uint32_t onepath_strings_find(const onepath_strings *strings, const uint8_t *bytes, uint32_t length) {
     tm_head head = tm_head_of(bytes, length);
     uint32_t hash = (uint32_t)tm_hash_text(bytes, length, &strings->key);
     tm_idset_search at = tm_idset_start(&strings->set, hash);
     for (uint32_t next; (next = tm_idset_next(&at)) != 0;) {
-        const tamis_string *string = &strings->records[next - 1];
+        const onepath_string *string = &strings->records[next - 1];
         if (string->hash == hash && is_string(string, head, bytes, length)) {
             return next - 1;
         }
@@ -48,13 +48,13 @@ uint32_t tamis_strings_find(const tamis_strings *strings, const uint8_t *bytes, 
     return TM_NO_STRING;
 }
 
-void tamis_strings_ask(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+void onepath_strings_ask(const onepath_strings *strings, const uint8_t *bytes, uint32_t length) {
     tm_idset_search at = tm_idset_start(&strings->set, (uint32_t)tm_hash_text(bytes, length, &strings->key));
     __builtin_prefetch((const uint32_t *)at.slots + at.at);
 }
 
 /* Of those that stand from the home of a hash on: their hashes are looked at, one after the other. */
-static void ask_from(const tamis_strings *strings, uint32_t hash) {
+static void ask_from(const onepath_strings *strings, uint32_t hash) {
     tm_idset_search at = tm_idset_start(&strings->set, hash);
     uint32_t next = tm_idset_next(&at);
     for (uint32_t i = 0; next != 0 && i < ASKED_MAX; i++) {
@@ -63,17 +63,17 @@ static void ask_from(const tamis_strings *strings, uint32_t hash) {
     }
 }
 
-void tamis_strings_ask_found(const tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+void onepath_strings_ask_found(const onepath_strings *strings, const uint8_t *bytes, uint32_t length) {
     ask_from(strings, (uint32_t)tm_hash_text(bytes, length, &strings->key));
 }
 
-void tamis_strings_ask_beside(const tamis_strings *strings, uint32_t id) {
+void onepath_strings_ask_beside(const onepath_strings *strings, uint32_t id) {
     if (strings->records[id].references == 1) {
         ask_from(strings, strings->records[id].hash);
     }
 }
 
-void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id) {
+void onepath_strings_ask_last(const onepath_strings *strings, uint32_t id) {
     if (strings->records[id].references == 1) {
         tm_idset_search at = tm_idset_start(&strings->set, strings->records[id].hash);
         __builtin_prefetch((const uint32_t *)at.slots + at.at);
@@ -83,17 +83,17 @@ void tamis_strings_ask_last(const tamis_strings *strings, uint32_t id) {
 /* ---- the set ---- */
 
 static uint64_t hash_of(const void *owner, uint64_t next) {
-    const tamis_strings *strings = owner;
+    const onepath_strings *strings = owner;
     return strings->records[next - 1].hash;
 }
 
-static bool reserve_record(tamis_strings *strings) {
+static bool reserve_record(onepath_strings *strings) {
     if (strings->free != TM_NO_STRING || strings->record_count < strings->record_capacity) {
         return true;
     }
     uint32_t capacity = strings->record_capacity + strings->record_capacity / 4 + RECORDS_MIN;
-    tamis_string *records =
-        TM_RESIZE(strings->memory, TM_HOT, strings->records, tamis_string, strings->record_capacity, capacity);
+    onepath_string *records =
+        TM_RESIZE(strings->memory, TM_HOT, strings->records, onepath_string, strings->record_capacity, capacity);
     if (records == NULL) {
         return false;
     }
@@ -101,7 +101,7 @@ static bool reserve_record(tamis_strings *strings) {
     int64_t *labels = TM_RESIZE(strings->memory, TM_HOT, strings->labels, int64_t, strings->record_capacity, capacity);
     if (labels == NULL) {
         strings->records =
-            TM_RESIZE(strings->memory, TM_HOT, records, tamis_string, capacity, strings->record_capacity);
+            TM_RESIZE(strings->memory, TM_HOT, records, onepath_string, capacity, strings->record_capacity);
         return false;
     }
     strings->labels = labels;
@@ -110,9 +110,9 @@ static bool reserve_record(tamis_strings *strings) {
 }
 
 /* Where the record has no room for the text, in a copy. */
-static bool keep_text(tamis_strings *strings, tamis_string *fresh, const uint8_t *bytes) {
-    if (!tamis_string_has_copy(fresh->length)) {
-        memcpy(fresh->text, bytes, fresh->length <= TAMIS_STRING_SHORT ? fresh->length : 0);
+static bool keep_text(onepath_strings *strings, onepath_string *fresh, const uint8_t *bytes) {
+    if (!onepath_string_has_copy(fresh->length)) {
+        memcpy(fresh->text, bytes, fresh->length <= ONEPATH_STRING_SHORT ? fresh->length : 0);
         return true;
     }
     fresh->copy = TM_NEW(strings->memory, TM_HOT, uint8_t, fresh->length);
@@ -124,12 +124,12 @@ static bool keep_text(tamis_strings *strings, tamis_string *fresh, const uint8_t
     return true;
 }
 
-static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t length) {
+static uint32_t create(onepath_strings *strings, const uint8_t *bytes, uint32_t length) {
     if (tm_idset_reserve(&strings->set, strings->memory, TM_HOT, hash_of, strings) != TM_OK ||
         !reserve_record(strings)) {
         return TM_NO_STRING;
     }
-    tamis_string fresh = {
+    onepath_string fresh = {
         .head = tm_head_of(bytes, length),
         .length = length,
         .hash = (uint32_t)tm_hash_text(bytes, length, &strings->key),
@@ -150,7 +150,7 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
     }
     strings->records[id] = fresh;
     if (strings->sorted.of_numbers) {
-        strings->labels[id] = TAMIS_NO_LABEL;
+        strings->labels[id] = ONEPATH_NO_LABEL;
     }
     tm_idset_insert(&strings->set, strings->records[id].hash, id + 1);
     strings->live++;
@@ -158,10 +158,10 @@ static uint32_t create(tamis_strings *strings, const uint8_t *bytes, uint32_t le
     return id;
 }
 
-static void destroy(tamis_strings *strings, uint32_t id) {
-    tamis_string *string = &strings->records[id];
+static void destroy(onepath_strings *strings, uint32_t id) {
+    onepath_string *string = &strings->records[id];
     tm_idset_remove(&strings->set, string->hash, id + 1, hash_of, strings);
-    if (tamis_string_has_copy(string->length)) {
+    if (onepath_string_has_copy(string->length)) {
         strings->text_bytes -= tm_memory_charge(string->length);
         TM_DELETE(strings->memory, TM_HOT, string->copy, uint8_t, string->length);
     }
@@ -173,7 +173,7 @@ static void destroy(tamis_strings *strings, uint32_t id) {
     if (strings->live == 0) { /* the room goes, and what was remembered stays out of date */
         uint32_t version = strings->version;
         uint32_t order_version = strings->order_version;
-        tamis_strings_clear(strings);
+        onepath_strings_clear(strings);
         strings->version = version;
         strings->order_version = order_version;
     }
@@ -181,45 +181,46 @@ static void destroy(tamis_strings *strings, uint32_t id) {
 
 /* ---- the order ---- */
 
-int64_t tamis_strings_label(const tamis_strings *strings, uint32_t constant, const uint8_t *bytes, uint32_t length) {
+int64_t onepath_strings_label(const onepath_strings *strings, uint32_t constant, const uint8_t *bytes,
+                              uint32_t length) {
     if (constant != TM_NO_STRING && strings->records[constant].ordered > 0) {
         return strings->labels[constant];
     }
     bool is_there;
-    tamis_sorted_place place = tamis_sorted_find(strings, bytes, length, &is_there);
+    onepath_sorted_place place = onepath_sorted_find(strings, bytes, length, &is_there);
     if (is_there) {
-        return strings->labels[tamis_sorted_at(&strings->sorted, place)];
+        return strings->labels[onepath_sorted_at(&strings->sorted, place)];
     }
-    return tamis_strings_label_before(strings, place);
+    return onepath_strings_label_before(strings, place);
 }
 
-static bool join_order(tamis_strings *strings, uint32_t id) {
-    tamis_sorted_place place;
-    if (!tamis_sorted_insert(strings, id, &place)) {
+static bool join_order(onepath_strings *strings, uint32_t id) {
+    onepath_sorted_place place;
+    if (!onepath_sorted_insert(strings, id, &place)) {
         return false;
     }
     strings->order_version++;
-    tamis_labels_give(strings, place);
+    onepath_labels_give(strings, place);
     return true;
 }
 
-static void leave_order(tamis_strings *strings, uint32_t id) {
-    tamis_sorted_remove(strings, id);
-    strings->labels[id] = TAMIS_NO_LABEL;
+static void leave_order(onepath_strings *strings, uint32_t id) {
+    onepath_sorted_remove(strings, id);
+    strings->labels[id] = ONEPATH_NO_LABEL;
     strings->order_version++;
 }
 
 /* ---- references ---- */
 
-uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered) {
-    uint32_t id = tamis_strings_find(strings, bytes, length);
+uint32_t onepath_strings_acquire(onepath_strings *strings, const uint8_t *bytes, uint32_t length, bool ordered) {
+    uint32_t id = onepath_strings_find(strings, bytes, length);
     if (id == TM_NO_STRING) {
         id = create(strings, bytes, length);
         if (id == TM_NO_STRING) {
             return TM_NO_STRING;
         }
     }
-    tamis_string *string = &strings->records[id];
+    onepath_string *string = &strings->records[id];
     if (ordered && string->ordered == 0 && !join_order(strings, id)) {
         if (string->references == 0) {
             destroy(strings, id);
@@ -231,13 +232,13 @@ uint32_t tamis_strings_acquire(tamis_strings *strings, const uint8_t *bytes, uin
     return id;
 }
 
-void tamis_strings_hold(tamis_strings *strings, uint32_t id) {
+void onepath_strings_hold(onepath_strings *strings, uint32_t id) {
     strings->records[id].references++;
     strings->records[id].ordered++;
 }
 
-bool tamis_strings_order(tamis_strings *strings, uint32_t id) {
-    tamis_string *string = &strings->records[id];
+bool onepath_strings_order(onepath_strings *strings, uint32_t id) {
+    onepath_string *string = &strings->records[id];
     if (string->ordered == 0 && !join_order(strings, id)) {
         return false;
     }
@@ -245,30 +246,31 @@ bool tamis_strings_order(tamis_strings *strings, uint32_t id) {
     return true;
 }
 
-void tamis_strings_disorder(tamis_strings *strings, uint32_t id) {
+void onepath_strings_disorder(onepath_strings *strings, uint32_t id) {
     if (--strings->records[id].ordered == 0) {
         leave_order(strings, id);
     }
 }
 
-void tamis_strings_release(tamis_strings *strings, uint32_t id, bool ordered) {
-    tamis_string *string = &strings->records[id];
+void onepath_strings_release(onepath_strings *strings, uint32_t id, bool ordered) {
+    onepath_string *string = &strings->records[id];
     if (ordered) {
-        tamis_strings_disorder(strings, id);
+        onepath_strings_disorder(strings, id);
     }
     if (--string->references == 0) {
         destroy(strings, id);
     }
 }
 
-int tamis_strings_validate(const tamis_strings *strings, const char **reason) {
+int onepath_strings_validate(const onepath_strings *strings, const char **reason) {
     uint32_t live = 0;
     uint32_t ordered = 0;
     for (uint32_t id = 0; id < strings->record_count; id++) {
-        const tamis_string *string = &strings->records[id];
+        const onepath_string *string = &strings->records[id];
         live += string->references != 0;
         ordered += string->ordered != 0;
-        if (string->references != 0 && tamis_strings_find(strings, tamis_string_text(string), string->length) != id) {
+        if (string->references != 0 &&
+            onepath_strings_find(strings, onepath_string_text(string), string->length) != id) {
             *reason = "a string constant is not found under its own bytes";
             return TM_MISUSED;
         }
@@ -277,10 +279,10 @@ int tamis_strings_validate(const tamis_strings *strings, const char **reason) {
         *reason = "the count of string constants is wrong";
         return TM_MISUSED;
     }
-    int result = tamis_sorted_validate(strings, reason);
-    return result != TM_OK ? result : tamis_labels_validate(strings, reason);
+    int result = onepath_sorted_validate(strings, reason);
+    return result != TM_OK ? result : onepath_labels_validate(strings, reason);
 }
 
-void tamis_strings_probes(const tamis_strings *strings, tm_probes *probes) {
+void onepath_strings_probes(const onepath_strings *strings, tm_probes *probes) {
     tm_idset_probes(&strings->set, hash_of, strings, probes);
 }
