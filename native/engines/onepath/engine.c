@@ -15,6 +15,7 @@
 #include "engines/onepath/paths/keys.h"
 #include "engines/onepath/placing/enter.h"
 #include "engines/onepath/placing/place.h"
+#include "engines/onepath/placing/tidy.h"
 #include "engines/onepath/records.h"
 #include "engines/onepath/used.h"
 #include "engines/onepath/values/compile.h"
@@ -255,6 +256,7 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
     if (aside != 0) {
         tm_arena_give(&engine->covered_bodies, aside, tm_arena_class(aside_count));
     }
+    onepath_tidy_around(engine, handle, &tests);
     return true;
 }
 
@@ -276,15 +278,17 @@ static void onepath_remove(tm_engine *engine, uint32_t handle) {
     if (onepath_covers_of(engine, handle) == ONEPATH_NONE) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
-        return;
+    } else {
+        onepath_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
+        engine->ghosts = handle;
+        drain(engine, DRAIN_AT_ONCE);
     }
-    onepath_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
-    engine->ghosts = handle;
-    drain(engine, DRAIN_AT_ONCE);
+    onepath_tidy(engine);
 }
 
 static void onepath_settle(tm_engine *engine, uint64_t steps) {
     drain(engine, steps);
+    onepath_tidy(engine);
 }
 
 /* ---- adding ---- */
@@ -338,9 +342,13 @@ static int onepath_add(tm_engine *engine, const tm_filter *filter, uint32_t inte
         return TM_NO_MEMORY;
     }
     count_interface(engine, interface, true);
+    if (onepath_is_active(&engine->records[handle])) {
+        onepath_tidy_around(engine, handle, &tests);
+    }
     absorb(engine, handle);
     sweep(engine);
     drain(engine, DRAIN_ON_CHANGE);
+    onepath_tidy(engine);
     return TM_OK;
 }
 

@@ -97,6 +97,22 @@ typedef struct onepath_stand {
     uint32_t implied; /* how many tests at the end the branch implies */
 } onepath_stand;
 
+typedef enum {
+    ONEPATH_GATHER,  /* the filter has moved to a bucket: those there that are of its family may become boxes */
+    ONEPATH_SCATTER, /* the filter is a box of a family of which few are left: they may go back to buckets */
+} onepath_task;
+
+#define ONEPATH_WORK_MAX 128U
+
+/* What is left to do before an addition or a removal is over: see placing/work.h. */
+typedef struct onepath_work {
+    uint32_t count;
+    struct {
+        onepath_task task;
+        uint32_t handle;
+    } items[ONEPATH_WORK_MAX];
+} onepath_work;
+
 /* A constraint no test can express, kept whole. */
 typedef struct onepath_complex {
     tm_constraint constraint; /* operands owned: one block of `size` bytes; `integer` of a string in it is its id */
@@ -118,9 +134,7 @@ struct tm_engine {
     tm_arena covered_bodies; /* cold */
     onepath_list always;
     tm_families families;       /* of boxes */
-    const tm_family *shrunken;  /* a family that is about to go back to buckets; NULL between changes */
     bool scatters;              /* filters leave a family: none joins one */
-    bool follows;               /* boxes follow another behind a guard: none follows them */
     uint64_t full_pair;         /* the key of a pair that filters leave; 0 between changes */
     uint32_t full_pair_filters; /* as many as it had */
 
@@ -154,6 +168,8 @@ struct tm_engine {
     uint32_t pattern_scratch_capacity;
     uint32_t *opened; /* nodes of opened buckets that a message has come to: room for all of them */
     uint32_t opened_capacity;
+
+    onepath_work work; /* empty between changes */
 };
 
 #endif

@@ -259,10 +259,18 @@ bool onepath_boxes_enter(tm_engine *engine, uint32_t handle, const onepath_tests
     return true;
 }
 
-void onepath_boxes_leave(tm_engine *engine, uint32_t handle) {
+bool onepath_family_is_small(const tm_family *family) {
+    return family->tree.names > 1 && family->tree.count < ONEPATH_BOXES_LEFT && family->guard == TM_FAMILY_UNGUARDED;
+}
+
+tm_family *onepath_family_of(const tm_engine *engine, uint32_t handle) {
+    return tm_family_of(leaf_of(onepath_body_at(engine, engine->records[handle].body)));
+}
+
+uint32_t onepath_boxes_leave(tm_engine *engine, uint32_t handle) {
     onepath_record *record = &engine->records[handle];
     const onepath_body *body = onepath_body_at(engine, record->body);
-    tm_family *family = tm_family_of(leaf_of(body));
+    const tm_family *family = onepath_family_of(engine, handle);
     onepath_tests tests;
     onepath_boxes_tests(engine, handle, &tests);
     onepath_lines_count(engine, &tests, UINT32_MAX);
@@ -270,11 +278,11 @@ void onepath_boxes_leave(tm_engine *engine, uint32_t handle) {
     tm_families_remove(&engine->families, leaf_of(body), record->body);
     tm_arena_give(&engine->bodies, record->body, class_of(body->count));
     record->body = 0;
-    bool is_small = !is_last && family->tree.names > 1 && family->tree.count < ONEPATH_BOXES_LEFT &&
-                    family->guard == TM_FAMILY_UNGUARDED;
-    if (is_small && !engine->scatters) {
-        engine->shrunken = family;
+    uint32_t other;
+    if (is_last || !onepath_family_is_small(family) || tm_boxes_ids(&family->tree, &other, 1) == 0) {
+        return ONEPATH_NONE;
     }
+    return onepath_body_at(engine, other)->handle;
 }
 
 /* ---- validation ---- */
@@ -314,8 +322,8 @@ int onepath_boxes_validate(const tm_engine *engine, const char **reason) {
     for (uint32_t handle = 0; handle < engine->holders->count; handle++) {
         boxes += engine->records[handle].place == ONEPATH_IN_BOXES;
     }
-    if (boxes != engine->families.boxes || engine->shrunken != NULL || engine->scatters) {
-        *reason = "a count of boxes is wrong, or some were about to leave";
+    if (boxes != engine->families.boxes || engine->work.count != 0 || engine->scatters) {
+        *reason = "a count of boxes is wrong, or work is left";
         return TM_MISUSED;
     }
     return tm_families_validate(&engine->families, is_at, reason);

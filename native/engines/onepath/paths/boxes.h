@@ -54,7 +54,13 @@ void onepath_boxes_init(tm_engine *engine);
 /* A filter becomes a box of the family that these names and their guard say; false: no memory. */
 bool onepath_boxes_enter(tm_engine *engine, uint32_t handle, const onepath_tests *tests,
                          const onepath_family_names *family);
-void onepath_boxes_leave(tm_engine *engine, uint32_t handle); /* its body, too */
+/* A box is no more, nor is its body. Returns a filter of its family if that should go back to buckets, or ONEPATH_NONE.
+ */
+uint32_t onepath_boxes_leave(tm_engine *engine, uint32_t handle);
+/* Is it a family without a guard of which so few are left that they should go back to buckets? */
+bool onepath_family_is_small(const tm_family *family);
+/* The family that a filter which is a box is of. */
+tm_family *onepath_family_of(const tm_engine *engine, uint32_t handle);
 void onepath_boxes_tests(const tm_engine *engine, uint32_t handle, onepath_tests *out);
 /* Ask for the memory that the box of a filter stands in. */
 void onepath_boxes_ask(const tm_engine *engine, uint32_t handle, const onepath_tests *tests);

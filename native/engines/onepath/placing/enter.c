@@ -14,7 +14,7 @@
 #include "engines/onepath/paths/guards.h"
 #include "engines/onepath/paths/intervals.h"
 #include "engines/onepath/paths/keys.h"
-#include "engines/onepath/placing/gather.h"
+#include "engines/onepath/placing/work.h"
 #include "engines/onepath/records.h"
 #include "engines/onepath/values/constants.h"
 
@@ -248,6 +248,13 @@ bool onepath_activate_in(tm_engine *engine, uint32_t handle, onepath_place place
 
 /* ---- out ---- */
 
+static void leave_boxes(tm_engine *engine, uint32_t handle) {
+    uint32_t left = onepath_boxes_leave(engine, handle);
+    if (left != ONEPATH_NONE && !engine->scatters) {
+        onepath_work_add(engine, ONEPATH_SCATTER, left);
+    }
+}
+
 static void leave(tm_engine *engine, onepath_key *key, uint32_t handle, const onepath_tests *tests) {
     onepath_record *record = &engine->records[handle];
     uint64_t keys[TM_IN_VALUES_MAX];
@@ -288,7 +295,7 @@ static void leave(tm_engine *engine, onepath_key *key, uint32_t handle, const on
         onepath_entries_remove(engine, keys, 1, onepath_rest_of(engine, handle), onepath_row_of(engine, record));
         break;
     case ONEPATH_IN_BOXES:
-        onepath_boxes_leave(engine, handle);
+        leave_boxes(engine, handle);
         break;
     case ONEPATH_IN_SCAN:
         onepath_list_remove(engine, &key->scan, handle);
@@ -321,5 +328,4 @@ void onepath_deactivate(tm_engine *engine, uint32_t handle) {
         onepath_key_drop(engine, names[i], kinds[i]);
     }
     onepath_free_body(engine, handle);
-    onepath_boxes_scatter(engine);
 }

@@ -1,13 +1,15 @@
-/* gather.c - filters of one family move together: to boxes, behind a guard, and back to buckets.
+/* gather.c - filters that move after another: to boxes, behind a guard, back to buckets, and out of a pair.
  *
  * Law: as in boxes.h. At most MOVES_MAX filters move at once; without memory some stay, which is as right.
  */
 #include "engines/onepath/placing/gather.h"
 
 #include "engines/onepath/cost/box_choice.h"
+#include "engines/onepath/cost/choose.h"
 #include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/paths/entries.h"
 #include "engines/onepath/placing/place.h"
+#include "engines/onepath/placing/work.h"
 #include "engines/onepath/records.h"
 
 #define SAMPLES 4U        /* filters of a bucket that are compared with one that comes */
@@ -70,7 +72,7 @@ static uint32_t find_alike(const tm_engine *engine, const onepath_slot *slot, co
 
 void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_tests *tests, uint32_t least) {
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, bucket);
-    if (slot == NULL || slot->entry_count < least || engine->scatters) {
+    if (slot == NULL || slot->entry_count < least) {
         return;
     }
     onepath_family_names family;
@@ -87,13 +89,12 @@ void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_test
     }
 }
 
-void onepath_boxes_scatter(tm_engine *engine) {
-    const tm_family *family = engine->shrunken;
+void onepath_boxes_scatter(tm_engine *engine, uint32_t handle) {
+    const tm_family *family = onepath_family_of(engine, handle);
     uint32_t bodies[ONEPATH_BOXES_LEFT];
-    if (family == NULL) {
+    if (!onepath_family_is_small(family)) {
         return;
     }
-    engine->shrunken = NULL;
     engine->scatters = true;
     uint32_t count = tm_boxes_ids(&family->tree, bodies, ONEPATH_BOXES_LEFT);
     for (uint32_t i = 0; i < count; i++) {
@@ -124,19 +125,47 @@ static uint32_t handle_to_follow(const tm_engine *engine, onepath_family_names *
 
 void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests) {
     onepath_family_names family;
-    if (engine->follows || engine->families.guarded == 0) {
+    if (engine->families.guarded == 0) {
         return;
     }
     onepath_family_choose(engine, tests, &family);
     if (family.guard == ONEPATH_NO_TEST) {
         return;
     }
-    engine->follows = true;
     for (uint32_t i = 0; i < FOLLOW_AT_ONCE; i++) {
         uint32_t handle = handle_to_follow(engine, &family);
         if (handle == ONEPATH_NONE || !onepath_move_anew(engine, handle, false)) {
             break;
         }
     }
-    engine->follows = false;
+}
+
+/* ---- out of a pair ---- */
+
+void onepath_pair_relieve(tm_engine *engine, uint64_t pair) {
+    uint32_t handles[ONEPATH_CROWD_MAX];
+    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, pair);
+    uint32_t filters = slot == NULL ? 0 : slot->entry_count;
+    if (filters == 0 || filters % ONEPATH_PAIR_MAX != 0) {
+        return;
+    }
+    uint32_t count = filters < ONEPATH_CROWD_MAX ? filters : ONEPATH_CROWD_MAX;
+    const onepath_entry *last = onepath_slot_entries(&engine->buckets, slot) + filters - count;
+    for (uint32_t i = 0; i < count; i++) {
+        handles[i] = onepath_handle_of_entry(engine, &last[i]);
+    }
+    engine->full_pair = pair;
+    engine->full_pair_filters = filters;
+    for (uint32_t i = count; i > 0; i--) {
+        onepath_tests tests;
+        onepath_tests_of_record(engine, handles[i - 1], &tests);
+        bool leaves = onepath_choose(engine, onepath_interface_of(engine, handles[i - 1]), &tests) == ONEPATH_IN_BUCKET;
+        if (leaves ? !onepath_move_anew(engine, handles[i - 1], false) : i == count) {
+            break; /* no memory, or not even the last one leaves */
+        }
+        if (leaves) {
+            onepath_work_add(engine, ONEPATH_GATHER, handles[i - 1]);
+        }
+    }
+    engine->full_pair = 0;
 }

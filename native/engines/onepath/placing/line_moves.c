@@ -80,7 +80,7 @@ static void give_back(tm_engine *engine, const tm_family *line) {
 }
 
 void onepath_lines_settle(tm_engine *engine, const onepath_tests *tests) {
-    tm_family *line = engine->scatters ? NULL : onepath_lines_find(engine, tests);
+    tm_family *line = onepath_lines_find(engine, tests);
     if (line == NULL) {
         return;
     }
