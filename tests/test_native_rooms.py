@@ -45,7 +45,9 @@ def _sources() -> list[Path]:
 
 
 def _room(path: Path) -> str:
-    return path.relative_to(NATIVE).parent.as_posix()
+    """The folder, or the one of ARROWS that it is a part of."""
+    folder = path.relative_to(NATIVE).parent
+    return next(each.as_posix() for each in (folder, *folder.parents) if each.as_posix() in ARROWS)
 
 
 def _included(path: Path) -> Iterator[Path]:

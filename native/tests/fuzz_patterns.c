@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
-#include "engines/onepath/patterns.h"
+#include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/patterns_pass.h"
+#include "engines/onepath/values/patterns_validate.h"
 #include "support.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -30,7 +32,7 @@ typedef struct input {
 static kept all[KEPT_MAX];
 static uint32_t count;
 static tm_memory memory;
-static tamis_patterns patterns;
+static onepath_patterns patterns;
 
 static uint8_t next_byte(input *in) {
     return in->left > 0 ? (in->left--, *in->bytes++) : 0;
@@ -53,8 +55,8 @@ static bool has(const kept *pattern, const uint8_t *value, size_t length) {
         return false;
     }
     size_t last = length - pattern->length;
-    size_t from = pattern->kind == TAMIS_SUFFIX ? last : 0;
-    size_t to = pattern->kind == TAMIS_PREFIX ? 0 : last;
+    size_t from = pattern->kind == ONEPATH_SUFFIX ? last : 0;
+    size_t to = pattern->kind == ONEPATH_PREFIX ? 0 : last;
     for (size_t at = from; at <= to; at++) {
         if (memcmp(value + at, pattern->text, pattern->length) == 0) {
             return true;
@@ -66,7 +68,7 @@ static bool has(const kept *pattern, const uint8_t *value, size_t length) {
 static void check_value(const uint8_t *value, size_t length) {
     uint32_t found[KEPT_MAX * 2];
     tm_work work = {.steps_max = UINT64_MAX};
-    size_t rows = tamis_patterns_find(&patterns, value, length, found, KEPT_MAX * 2, &work);
+    size_t rows = onepath_patterns_find(&patterns, value, length, found, KEPT_MAX * 2, &work);
     CHECK(rows <= count, "%zu patterns of %u in a value", rows, count);
     uint32_t distinct = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -91,22 +93,22 @@ static void add(input *in, unsigned how) {
         return;
     }
     kept *fresh = &all[count];
-    fresh->kind = how % TAMIS_PATTERN_KINDS;
+    fresh->kind = how % ONEPATH_PATTERN_KINDS;
     fresh->length = next_text(in, fresh->text, PATTERN_MAX);
     memory.fail_in = how >= 64 ? how % 8 : 0;
-    fresh->id = tamis_patterns_acquire(&patterns, fresh->text, fresh->length, fresh->kind);
+    fresh->id = onepath_patterns_acquire(&patterns, fresh->text, fresh->length, fresh->kind);
     CHECK(fresh->id != TM_NO_PATTERN || how >= 64, "no memory");
     memory.fail_in = 0;
     uint8_t text[TM_PATTERN_BYTES_MAX];
     if (fresh->id != TM_NO_PATTERN) {
-        uint32_t length = tamis_patterns_text(&patterns, fresh->id, text);
+        uint32_t length = onepath_patterns_text(&patterns, fresh->id, text);
         CHECK(length == fresh->length && memcmp(text, fresh->text, length) == 0, "another text");
         count++;
     }
 }
 
 static void drop(uint32_t at) {
-    tamis_patterns_release(&patterns, all[at].id);
+    onepath_patterns_release(&patterns, all[at].id);
     all[at] = all[--count];
 }
 
@@ -125,7 +127,7 @@ static void match(input *in, bool is_long) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     input in = {bytes, size};
     memory.key = (tm_hash_key){.low = 0x9e3779b97f4a7c15U, .high = 0xe7037ed1a0b428dbU, .factor = 0xa0761d6478bd642fU};
-    tamis_patterns_init(&patterns, &memory);
+    onepath_patterns_init(&patterns, &memory);
     while (in.left > 0) {
         uint8_t op = next_byte(&in);
         const char *reason = NULL;
@@ -136,12 +138,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         } else {
             match(&in, op > 250);
         }
-        CHECK(tamis_patterns_validate(&patterns, &reason) == TM_OK, "%s", reason);
+        CHECK(onepath_patterns_validate(&patterns, &reason) == TM_OK, "%s", reason);
     }
     while (count > 0) {
         drop(count - 1);
     }
-    tamis_patterns_clear(&patterns);
+    onepath_patterns_clear(&patterns);
     CHECK(memory.bytes == 0, "%llu bytes are left", (unsigned long long)memory.bytes);
     return 0;
 }

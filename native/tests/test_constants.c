@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "engines/onepath/engine.h"
-#include "engines/onepath/labels.h"
+#include "engines/onepath/state.h"
+#include "engines/onepath/values/labels.h"
 #include "model/filter.h"
 #include "support.h"
 
@@ -25,7 +25,7 @@ typedef enum { ANY, RISING, FALLING, BEFORE_LAST, WINDOW, COMINGS } coming;
 typedef struct world {
     dice d;
     tm_memory memory;
-    tamis_strings strings;
+    onepath_strings strings;
     kind of;
     coming by;
     bool held[CONSTANTS];
@@ -38,8 +38,8 @@ static uint32_t text_of(const world *w, uint32_t i, uint8_t *out) {
     bool is_real = real != (double)(int64_t)real;
     switch (w->of) {
     case NUMBERS:
-        tamis_number_bytes(is_real, (int64_t)real, real, out);
-        return TAMIS_NUMBER_BYTES;
+        onepath_number_bytes(is_real, (int64_t)real, real, out);
+        return ONEPATH_NUMBER_BYTES;
     case SHARED:
         return (uint32_t)sprintf((char *)out, "sensors.of.the.plant.%06u", i);
     default:
@@ -59,13 +59,13 @@ static int compare(const world *w, uint32_t a, uint32_t b) {
 
 static void check_labels(world *w) {
     const char *reason = "";
-    CHECK(tamis_strings_validate(&w->strings, &reason) == TM_OK, "%s", reason);
+    CHECK(onepath_strings_validate(&w->strings, &reason) == TM_OK, "%s", reason);
     for (uint32_t n = 0; n < SAMPLES; n++) {
         uint8_t text[TEXT_BYTES];
         uint32_t value = below(&w->d, CONSTANTS);
         uint32_t length = text_of(w, value, text);
-        uint32_t constant = n % 2 == 0 ? tamis_strings_find(&w->strings, text, length) : TM_NO_STRING;
-        int64_t label = tamis_strings_label(&w->strings, constant, text, length);
+        uint32_t constant = n % 2 == 0 ? onepath_strings_find(&w->strings, text, length) : TM_NO_STRING;
+        int64_t label = onepath_strings_label(&w->strings, constant, text, length);
         for (uint32_t i = 0; i < CONSTANTS; i++) {
             if (w->held[i]) {
                 int64_t there = w->strings.labels[w->ids[i]];
@@ -97,13 +97,13 @@ static void toggle(world *w, uint32_t i) {
     uint32_t length = text_of(w, i, text);
     if (w->held[i]) {
         w->memory.fail_in = below(&w->d, 4) == 0 ? 1 : 0;
-        tamis_strings_release(&w->strings, w->ids[i], true);
+        onepath_strings_release(&w->strings, w->ids[i], true);
         w->memory.fail_in = 0;
         w->held[i] = false;
         return;
     }
     w->memory.fail_in = below(&w->d, 4) == 0 ? 1 + below(&w->d, 4) : 0;
-    uint32_t id = tamis_strings_acquire(&w->strings, text, length, true);
+    uint32_t id = onepath_strings_acquire(&w->strings, text, length, true);
     w->memory.fail_in = 0;
     w->held[i] = id != TM_NO_STRING;
     w->ids[i] = id;
@@ -113,7 +113,7 @@ static void walk(kind of, coming by) {
     static world w;
     memset(&w, 0, sizeof w);
     w = (world){.d = {.state = 1 + of * 10 + by}, .memory = {.key = tm_hash_key_of(4)}, .of = of, .by = by};
-    tamis_strings_init(&w.strings, &w.memory, of == NUMBERS);
+    onepath_strings_init(&w.strings, &w.memory, of == NUMBERS);
     for (uint32_t step = 0; step < 5 * CONSTANTS; step++) {
         toggle(&w, next_of(&w, step));
         if (by == WINDOW && step >= 100) {
@@ -129,15 +129,15 @@ static void walk(kind of, coming by) {
     check_labels(&w);
     for (uint32_t i = 0; i < CONSTANTS; i++) {
         if (w.held[i]) {
-            tamis_strings_release(&w.strings, w.ids[i], true);
+            onepath_strings_release(&w.strings, w.ids[i], true);
         }
     }
     CHECK(w.memory.bytes == 0, "%lu bytes are left", (unsigned long)w.memory.bytes);
-    tamis_strings_clear(&w.strings);
+    onepath_strings_clear(&w.strings);
 }
 
 /* The labels that differ from those before, but for that of `fresh`. */
-static uint64_t moved_since(const tamis_strings *strings, int64_t *before, uint32_t fresh) {
+static uint64_t moved_since(const onepath_strings *strings, int64_t *before, uint32_t fresh) {
     uint64_t moved = 0;
     for (uint32_t id = 0; id < strings->record_count; id++) {
         moved += id != fresh && strings->labels[id] != before[id];
@@ -151,15 +151,15 @@ static void test_few_labels_move(coming by) {
     static int64_t before[CONSTANTS];
     static world w;
     w = (world){.d = {.state = 77}, .memory = {.key = tm_hash_key_of(4)}, .of = SHARED, .by = by};
-    tamis_strings_init(&w.strings, &w.memory, false);
+    onepath_strings_init(&w.strings, &w.memory, false);
     uint64_t moved = 0;
     for (uint32_t step = 0; step < CONSTANTS; step++) {
         uint8_t text[TEXT_BYTES];
-        uint32_t id = tamis_strings_acquire(&w.strings, text, text_of(&w, next_of(&w, step), text), true);
+        uint32_t id = onepath_strings_acquire(&w.strings, text, text_of(&w, next_of(&w, step), text), true);
         moved += moved_since(&w.strings, before, id);
     }
     CHECK(moved < (uint64_t)MOVED_MAX * CONSTANTS, "%lu labels moved", (unsigned long)moved);
-    tamis_strings_clear(&w.strings);
+    onepath_strings_clear(&w.strings);
 }
 
 /* Numbers of every size sort as they compare. */
@@ -179,17 +179,17 @@ static void test_words_of_numbers(void) {
                                        INT64_MAX};
     enum { REAL_COUNT = sizeof REALS / sizeof *REALS, COUNT = REAL_COUNT + sizeof INTEGERS / sizeof *INTEGERS };
     tm_memory memory = {.key = tm_hash_key_of(5)};
-    tamis_strings numbers;
+    onepath_strings numbers;
     uint32_t ids[COUNT];
-    tamis_strings_init(&numbers, &memory, true);
+    onepath_strings_init(&numbers, &memory, true);
     for (uint32_t i = 0; i < COUNT; i++) {
-        uint8_t bytes[TAMIS_NUMBER_BYTES];
+        uint8_t bytes[ONEPATH_NUMBER_BYTES];
         bool is_real = i < REAL_COUNT;
-        tamis_number_bytes(is_real, is_real ? 0 : INTEGERS[i - REAL_COUNT], is_real ? REALS[i] : 0, bytes);
-        ids[i] = tamis_strings_acquire(&numbers, bytes, sizeof bytes, true);
+        onepath_number_bytes(is_real, is_real ? 0 : INTEGERS[i - REAL_COUNT], is_real ? REALS[i] : 0, bytes);
+        ids[i] = onepath_strings_acquire(&numbers, bytes, sizeof bytes, true);
     }
     const char *reason = "";
-    CHECK(tamis_strings_validate(&numbers, &reason) == TM_OK, "%s", reason);
+    CHECK(onepath_strings_validate(&numbers, &reason) == TM_OK, "%s", reason);
     for (uint32_t i = 0; i < COUNT; i++) {
         for (uint32_t j = 0; j < COUNT; j++) {
             bool reals[2] = {i < REAL_COUNT, j < REAL_COUNT};
@@ -200,7 +200,7 @@ static void test_words_of_numbers(void) {
             CHECK((a > b) - (a < b) == order, "numbers %u and %u", i, j);
         }
     }
-    tamis_strings_clear(&numbers);
+    onepath_strings_clear(&numbers);
     CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 

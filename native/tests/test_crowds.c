@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "engines/onepath/placing/tidy.h"
+#include "engines/onepath/placing/work.h"
 #include "support.h"
 
 #define STEPS 900
@@ -122,7 +124,22 @@ static void walk(uint32_t engine, uint64_t seed) {
     tm_table_free(table);
 }
 
+/* Work past the bound is dropped, and what is left is done: here of handles that no filter has. */
+static void test_work_is_bounded(void) {
+    static onepath_record records[2 * ONEPATH_WORK_MAX];
+    static tm_engine engine;
+    engine.records = records;
+    for (uint32_t handle = 0; handle < 2 * ONEPATH_WORK_MAX; handle++) {
+        onepath_work_add(&engine, handle % 2 == 0 ? ONEPATH_GATHER : ONEPATH_SCATTER, handle);
+    }
+    CHECK(engine.work.count == ONEPATH_WORK_MAX, "%u items", engine.work.count);
+    CHECK(engine.work.items[ONEPATH_WORK_MAX - 1].handle == ONEPATH_WORK_MAX - 1, "the first stay");
+    onepath_tidy(&engine);
+    CHECK(engine.work.count == 0, "%u items are left", engine.work.count);
+}
+
 int main(void) {
+    test_work_is_bounded();
     for (uint32_t engine = 0; engine < engines(); engine++) {
         for (uint64_t seed = 1; seed <= 4; seed++) {
             printf("engine %s seed %lu\n", tm_engine_name(engine), (unsigned long)seed);

@@ -6,7 +6,8 @@
  */
 #include <string.h>
 
-#include "engines/onepath/digest.h"
+#include "engines/onepath/values/digest.h"
+#include "engines/onepath/values/patterns_pass.h"
 #include "support.h"
 
 #define VALUES 600U
@@ -17,9 +18,9 @@
 typedef struct world {
     dice d;
     tm_memory memory;
-    tamis_strings strings;
-    tamis_patterns patterns;
-    tamis_digests digests;
+    onepath_strings strings;
+    onepath_patterns patterns;
+    onepath_digests digests;
     uint32_t constants[VALUES];
     uint32_t held[VALUES]; /* ids of patterns, or TM_NO_PATTERN */
 } world;
@@ -29,9 +30,9 @@ static uint32_t text_of(uint32_t i, uint8_t *out) {
     return (uint32_t)sprintf((char *)out, FORMS[i % 4], i / 4 * 7919 % 1000);
 }
 
-static bool view(world *w, const uint8_t *text, uint32_t length, uint32_t *scratch, tamis_view *out) {
+static bool view(world *w, const uint8_t *text, uint32_t length, uint32_t *scratch, onepath_view *out) {
     tm_work work = {0, UINT64_MAX};
-    tamis_digests_view(&w->digests, &w->strings, &w->patterns, text, length, scratch, SCRATCH, out, &work);
+    onepath_digests_view(&w->digests, &w->strings, &w->patterns, text, length, scratch, SCRATCH, out, &work);
     return work.steps == 0;
 }
 
@@ -41,13 +42,13 @@ static bool check_view(world *w, uint32_t i) {
     uint32_t length = text_of(i, text);
     uint32_t scratch[SCRATCH];
     uint32_t found[SCRATCH];
-    tamis_view seen;
+    onepath_view seen;
     bool remembered = view(w, text, length, scratch, &seen);
     tm_work work = {0, UINT64_MAX};
-    uint32_t constant = tamis_strings_find(&w->strings, text, length);
+    uint32_t constant = onepath_strings_find(&w->strings, text, length);
     CHECK(seen.constant == constant, "constant of value %u", i);
-    CHECK(seen.label == tamis_strings_label(&w->strings, TM_NO_STRING, text, length), "label of value %u", i);
-    size_t count = tamis_patterns_find(&w->patterns, text, length, found, SCRATCH, &work);
+    CHECK(seen.label == onepath_strings_label(&w->strings, TM_NO_STRING, text, length), "label of value %u", i);
+    size_t count = onepath_patterns_find(&w->patterns, text, length, found, SCRATCH, &work);
     CHECK(seen.pattern_count == count && seen.patterns == scratch, "patterns of value %u", i);
     for (size_t at = 0; at < count; at++) {
         bool is_there = false;
@@ -65,32 +66,32 @@ static void change(world *w) {
     uint32_t length = text_of(i, text);
     bool ordered = i % 3 == 0;
     if (w->constants[i] == TM_NO_STRING) {
-        w->constants[i] = tamis_strings_acquire(&w->strings, text, length, ordered);
-        w->held[i] = tamis_patterns_acquire(&w->patterns, text, length < 3 ? length : 3, i % 3);
+        w->constants[i] = onepath_strings_acquire(&w->strings, text, length, ordered);
+        w->held[i] = onepath_patterns_acquire(&w->patterns, text, length < 3 ? length : 3, i % 3);
     } else {
-        tamis_strings_release(&w->strings, w->constants[i], ordered);
-        tamis_patterns_release(&w->patterns, w->held[i]);
+        onepath_strings_release(&w->strings, w->constants[i], ordered);
+        onepath_patterns_release(&w->patterns, w->held[i]);
         w->constants[i] = TM_NO_STRING;
     }
     w->memory.fail_in = below(&w->d, 3) == 0 ? 1 + below(&w->d, 2) : 0;
-    tamis_digests_reserve(&w->digests, w->strings.live + w->patterns.count);
+    onepath_digests_reserve(&w->digests, w->strings.live + w->patterns.count);
     w->memory.fail_in = 0;
 }
 
 static void begin(world *w) {
     *w = (world){.d = {.state = 5}, .memory = {.key = tm_hash_key_of(8)}};
-    tamis_strings_init(&w->strings, &w->memory, false);
-    tamis_patterns_init(&w->patterns, &w->memory);
-    tamis_digests_init(&w->digests, &w->memory);
+    onepath_strings_init(&w->strings, &w->memory, false);
+    onepath_patterns_init(&w->patterns, &w->memory);
+    onepath_digests_init(&w->digests, &w->memory);
     for (uint32_t i = 0; i < VALUES; i++) {
         w->constants[i] = TM_NO_STRING;
     }
 }
 
 static void end(world *w) {
-    tamis_digests_clear(&w->digests);
-    tamis_patterns_clear(&w->patterns);
-    tamis_strings_clear(&w->strings);
+    onepath_digests_clear(&w->digests);
+    onepath_patterns_clear(&w->patterns);
+    onepath_strings_clear(&w->strings);
     CHECK(w->memory.bytes == 0, "%lu bytes are left", (unsigned long)w->memory.bytes);
 }
 
@@ -115,7 +116,7 @@ static void test_hot_values_stay(void) {
     static world w;
     begin(&w);
     change(&w);
-    tamis_digests_reserve(&w.digests, 1);
+    onepath_digests_reserve(&w.digests, 1);
     uint32_t remembered = 0;
     uint32_t looks = 0;
     for (uint32_t round = 0; round < 200; round++) {
@@ -125,7 +126,7 @@ static void test_hot_values_stay(void) {
         for (uint32_t i = 0; i < HOT; i++) {
             uint8_t text[40];
             uint32_t scratch[SCRATCH];
-            tamis_view seen;
+            onepath_view seen;
             uint32_t length = (uint32_t)sprintf((char *)text, "once.%u.%u", round, i);
             view(&w, text, length, scratch, &seen);
         }

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/idset.h"
-#include "engines/onepath/names.h"
-#include "engines/onepath/patterns.h"
-#include "engines/onepath/strings.h"
+#include "engines/onepath/values/names.h"
+#include "engines/onepath/values/patterns.h"
+#include "engines/onepath/values/patterns_validate.h"
+#include "engines/onepath/values/strings.h"
 #include "support.h"
 
 #define KEYS 6000U
@@ -192,12 +193,12 @@ static void test_tables(void) {
     static uint32_t names_held[TEXTS];
     static uint32_t patterns_held[TEXTS];
     tm_memory memory = {.key = tm_hash_key_of(3)};
-    tamis_strings strings;
-    tamis_names names;
-    tamis_patterns patterns;
-    tamis_strings_init(&strings, &memory, false);
-    tamis_names_init(&names, &memory);
-    tamis_patterns_init(&patterns, &memory);
+    onepath_strings strings;
+    onepath_names names;
+    onepath_patterns patterns;
+    onepath_strings_init(&strings, &memory, false);
+    onepath_names_init(&names, &memory);
+    onepath_patterns_init(&patterns, &memory);
     dice d = {12};
     const char *reason = "";
     uint32_t failures = 0;
@@ -208,9 +209,9 @@ static void test_tables(void) {
         uint32_t length = text_of(i, text);
         if (filling) {
             memory.fail_in = below(&d, 8) == 0 ? 1 + below(&d, 4) : 0;
-            bool string = tamis_strings_acquire(&strings, text, length, i % 5 == 0) != TM_NO_STRING;
-            bool name = tamis_names_acquire(&names, text, length) != TM_NO_NAME;
-            bool pattern = tamis_patterns_acquire(&patterns, text, length, i % 3) != TM_NO_PATTERN;
+            bool string = onepath_strings_acquire(&strings, text, length, i % 5 == 0) != TM_NO_STRING;
+            bool name = onepath_names_acquire(&names, text, length) != TM_NO_NAME;
+            bool pattern = onepath_patterns_acquire(&patterns, text, length, i % 3) != TM_NO_PATTERN;
             memory.fail_in = 0;
             strings_held[i] += string;
             names_held[i] += name;
@@ -218,26 +219,26 @@ static void test_tables(void) {
             failures += !string + !name + !pattern;
         } else {
             if (strings_held[i] > 0) {
-                tamis_strings_release(&strings, tamis_strings_find(&strings, text, length), i % 5 == 0);
+                onepath_strings_release(&strings, onepath_strings_find(&strings, text, length), i % 5 == 0);
                 strings_held[i]--;
             }
             if (names_held[i] > 0) {
-                tamis_names_release(&names, tamis_names_find(&names, text, length));
+                onepath_names_release(&names, onepath_names_find(&names, text, length));
                 names_held[i]--;
             }
         }
-        CHECK((tamis_strings_find(&strings, text, length) != TM_NO_STRING) == (strings_held[i] > 0), "string %u", i);
-        CHECK((tamis_names_find(&names, text, length) != TM_NO_NAME) == (names_held[i] > 0), "name %u", i);
+        CHECK((onepath_strings_find(&strings, text, length) != TM_NO_STRING) == (strings_held[i] > 0), "string %u", i);
+        CHECK((onepath_names_find(&names, text, length) != TM_NO_NAME) == (names_held[i] > 0), "name %u", i);
         if (step % 500 == 0) {
-            CHECK(tamis_strings_validate(&strings, &reason) == TM_OK, "%s", reason);
-            CHECK(tamis_names_validate(&names, &reason) == TM_OK, "%s", reason);
-            CHECK(tamis_patterns_validate(&patterns, &reason) == TM_OK, "%s", reason);
+            CHECK(onepath_strings_validate(&strings, &reason) == TM_OK, "%s", reason);
+            CHECK(onepath_names_validate(&names, &reason) == TM_OK, "%s", reason);
+            CHECK(onepath_patterns_validate(&patterns, &reason) == TM_OK, "%s", reason);
         }
     }
     CHECK(failures > 10, "%u allocations failed", failures);
-    tamis_strings_clear(&strings);
-    tamis_names_clear(&names);
-    tamis_patterns_clear(&patterns);
+    onepath_strings_clear(&strings);
+    onepath_names_clear(&names);
+    onepath_patterns_clear(&patterns);
     CHECK(memory.bytes == 0, "%lu bytes are left", (unsigned long)memory.bytes);
 }
 

@@ -22,23 +22,23 @@ static void check_cost(uint32_t letters, uint32_t wanted, uint32_t length) {
     static uint8_t value[TM_STRING_BYTES_MAX];
     uint8_t text[TM_PATTERN_BYTES_MAX];
     dice d = {letters};
-    tamis_patterns_init(&patterns, &memory);
+    onepath_patterns_init(&patterns, &memory);
     for (uint32_t i = 0; i < wanted; i++) {
         for (uint32_t at = 0; at < length; at++) {
             text[at] = (uint8_t)('a' + below(&d, letters));
         }
-        CHECK(tamis_patterns_acquire(&patterns, text, length, TAMIS_CONTAINS) != TM_NO_PATTERN, "no memory");
+        CHECK(onepath_patterns_acquire(&patterns, text, length, ONEPATH_CONTAINS) != TM_NO_PATTERN, "no memory");
     }
     for (uint32_t at = 0; at < sizeof value; at++) {
         value[at] = (uint8_t)('a' + below(&d, letters));
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
         tm_work work = {.steps_max = UINT64_MAX};
-        tamis_patterns_find(&patterns, value, sizeof value, NULL, 0, &work);
+        onepath_patterns_find(&patterns, value, sizeof value, NULL, 0, &work);
         CHECK(pass == 0 || work.steps <= (uint64_t)BYTE_STEPS_MAX * sizeof value, "%llu steps of %u letters",
               (unsigned long long)work.steps, letters);
     }
-    tamis_patterns_clear(&patterns);
+    onepath_patterns_clear(&patterns);
 }
 
 int main(void) {

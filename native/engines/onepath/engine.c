@@ -1,12 +1,25 @@
-/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in engine.h.
+/* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in state.h.
  *
  * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
  * itself, of the same interface. A record that is removed while others hang on it becomes a ghost: it goes on matching
- * until they have found another place, a few at every change, all of them in tamis_settle. Every function leaves the
+ * until they have found another place, a few at every change, all of them in onepath_settle. Every function leaves the
  * table exact but for ghosts, and unchanged if it fails.
  */
-#include "engines/onepath/boxes.h"
-#include "engines/onepath/buckets.h"
+#include "engines/onepath/covering/cover.h"
+#include "engines/onepath/engine_check.h"
+#include "engines/onepath/matching/match.h"
+#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/branch_walk.h"
+#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/keys.h"
+#include "engines/onepath/placing/enter.h"
+#include "engines/onepath/placing/place.h"
+#include "engines/onepath/placing/tidy.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/used.h"
+#include "engines/onepath/values/compile.h"
+#include "engines/onepath/values/constants.h"
 #include "engines/registry.h"
 
 #define SWEEP_RECORDS 2U   /* looked at again for covering at each add */
@@ -32,7 +45,7 @@ static bool reserve_words(tm_engine *engine, uint64_t **words, uint32_t *capacit
 
 static bool reserve_pattern_scratch(tm_engine *engine) {
     uint64_t count = engine->patterns.count;
-    uint64_t wanted = count + (count > TAMIS_MANY_PATTERNS ? count : TAMIS_MESSAGE_PATTERNS_MIN);
+    uint64_t wanted = count + (count > ONEPATH_MANY_PATTERNS ? count : ONEPATH_MESSAGE_PATTERNS_MIN);
     if (wanted <= engine->pattern_scratch_capacity) {
         return true;
     }
@@ -51,7 +64,7 @@ static bool reserve_pattern_scratch(tm_engine *engine) {
 static bool reserve_scratch(tm_engine *engine) {
     uint32_t constants = engine->strings.live + engine->patterns.count;
     return reserve_words(engine, &engine->state, &engine->state_capacity, engine->names.record_capacity) &&
-           reserve_pattern_scratch(engine) && (constants == 0 || tamis_digests_reserve(&engine->digests, constants));
+           reserve_pattern_scratch(engine) && (constants == 0 || onepath_digests_reserve(&engine->digests, constants));
 }
 
 /* ---- interfaces and records ---- */
@@ -63,8 +76,8 @@ static bool reserve_record(tm_engine *engine, uint32_t handle) {
     }
     uint64_t capacity = engine->record_capacity + engine->record_capacity / 8 + 16;
     capacity = capacity > handle ? capacity : (uint64_t)handle + 1;
-    tamis_record *records = tm_extend_counted(engine->memory, TM_COLD, engine->records,
-                                              sizeof *records * engine->record_capacity, sizeof *records * capacity);
+    onepath_record *records = tm_extend_counted(engine->memory, TM_COLD, engine->records,
+                                                sizeof *records * engine->record_capacity, sizeof *records * capacity);
     if (records == NULL) {
         return false;
     }
@@ -75,25 +88,25 @@ static bool reserve_record(tm_engine *engine, uint32_t handle) {
 
 /* Room for what covers the filter, where anything may. */
 static bool reserve_covering(tm_engine *engine, uint32_t handle) {
-    return !tamis_uses_cells(engine, tamis_interface_of(engine, handle)) ||
-           tamis_coverings_reserve(&engine->coverings, handle);
+    return !onepath_uses_cells(engine, onepath_interface_of(engine, handle)) ||
+           onepath_coverings_reserve(&engine->coverings, handle);
 }
 
 static void begin_record(tm_engine *engine, uint32_t handle) {
-    engine->records[handle] = (tamis_record){0};
-    if (tamis_uses_cells(engine, tamis_interface_of(engine, handle))) {
-        tamis_covering_begin(&engine->coverings, handle);
+    engine->records[handle] = (onepath_record){0};
+    if (onepath_uses_cells(engine, onepath_interface_of(engine, handle))) {
+        onepath_covering_begin(&engine->coverings, handle);
     }
 }
 
 static void free_record(tm_engine *engine, uint32_t handle) {
-    engine->records[handle] = (tamis_record){0};
+    engine->records[handle] = (onepath_record){0};
 }
 
 /* A filter of the interface has come, or is about to be released; it is among those counted. */
 static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
     uint32_t filters = tm_holders_filters(engine->holders, interface);
-    if (!tamis_uses_cells(engine, interface)) {
+    if (!onepath_uses_cells(engine, interface)) {
         engine->shared_listed += more && filters == 2;
         engine->shared_listed -= !more && filters == 2;
         return;
@@ -109,27 +122,27 @@ static void count_interface(tm_engine *engine, uint32_t interface, bool more) {
 /* ---- covering ---- */
 
 static void hang_on(tm_engine *engine, uint32_t handle, uint32_t coverer) {
-    tamis_covering_hang(&engine->coverings, handle, coverer);
+    onepath_covering_hang(&engine->coverings, handle, coverer);
     engine->covered++;
 }
 
 static void take_off(tm_engine *engine, uint32_t handle) {
-    tamis_covering_take_off(&engine->coverings, handle);
+    onepath_covering_take_off(&engine->coverings, handle);
     engine->covered--;
 }
 
 /* An active record that `coverer` implies becomes covered. Without memory it stays as it is, which is as right. */
 static void demote(tm_engine *engine, uint32_t handle, uint32_t coverer) {
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    tamis_record shadow = engine->records[handle];
-    if (!tamis_set_aside(engine, handle, &tests)) {
+    onepath_tests tests;
+    onepath_tests_of_record(engine, handle, &tests);
+    onepath_record shadow = engine->records[handle];
+    if (!onepath_set_aside(engine, handle, &tests)) {
         return;
     }
-    tamis_record aside = engine->records[handle];
+    onepath_record aside = engine->records[handle];
     engine->records[handle] = shadow;
-    tamis_deactivate(engine, handle);
-    engine->records[handle].place = TAMIS_COVERED;
+    onepath_deactivate(engine, handle);
+    engine->records[handle].place = ONEPATH_COVERED;
     engine->records[handle].branch = 0;
     engine->records[handle].body = aside.body;
     engine->records[handle].access = aside.access;
@@ -141,18 +154,18 @@ static void sweep(tm_engine *engine) {
     for (uint32_t i = 0; i < SWEEP_RECORDS; i++) {
         uint32_t handle = engine->sweep < engine->holders->count ? engine->sweep : 0;
         engine->sweep = handle + 1;
-        const tamis_record *record = &engine->records[handle];
-        if (!tamis_is_active(record) || tamis_is_ghost(engine, handle)) {
+        const onepath_record *record = &engine->records[handle];
+        if (!onepath_is_active(record) || onepath_is_ghost(engine, handle)) {
             continue;
         }
-        uint32_t interface = tamis_interface_of(engine, handle);
-        if (!tamis_uses_cells(engine, interface)) {
+        uint32_t interface = onepath_interface_of(engine, handle);
+        if (!onepath_uses_cells(engine, interface)) {
             continue;
         }
-        tamis_tests tests;
-        tamis_tests_of_record(engine, handle, &tests);
-        uint32_t coverer = tamis_find_coverer(engine, interface, &tests, handle);
-        if (coverer != TAMIS_NONE) {
+        onepath_tests tests;
+        onepath_tests_of_record(engine, handle, &tests);
+        uint32_t coverer = onepath_find_coverer(engine, interface, &tests, handle);
+        if (coverer != ONEPATH_NONE) {
             demote(engine, handle, coverer);
         }
     }
@@ -160,26 +173,27 @@ static void sweep(tm_engine *engine) {
 
 /* A new range puts aside the narrower ones of its interface and key. */
 static void absorb(tm_engine *engine, uint32_t handle) {
-    const tamis_record *record = &engine->records[handle];
-    if (record->place != TAMIS_IN_CELLS) {
+    const onepath_record *record = &engine->records[handle];
+    if (record->place != ONEPATH_IN_CELLS) {
         return;
     }
-    const tamis_strings *strings = tamis_order_of(engine, record->access);
-    tamis_key *key = engine->names.records[tamis_test_name(record->access)].keys[tamis_kind_of(engine, record->access)];
-    const tamis_cells *cells = &tamis_range_key(key, record->access)->cells;
+    const onepath_strings *strings = onepath_order_of(engine, record->access);
+    onepath_key *key =
+        engine->names.records[onepath_test_name(record->access)].keys[onepath_kind_of(engine, record->access)];
+    const onepath_cells *cells = &onepath_range_key(key, record->access)->cells;
     uint32_t victims[ABSORB_MAX];
     uint32_t count = 0;
     uint32_t first;
     uint32_t end;
-    tamis_cells_spans(cells, tamis_interface_of(engine, handle), &first, &end);
-    const tamis_span *spans = cells->spans->rows;
+    onepath_cells_spans(cells, onepath_interface_of(engine, handle), &first, &end);
+    const onepath_span *spans = cells->spans->rows;
     uint32_t own = first;
     while (spans[own].handle != handle) {
         own++;
     }
     for (uint32_t at = first; at < end && count < ABSORB_MAX; at++) {
-        if (at != own && !tamis_is_ghost(engine, spans[at].handle) &&
-            tamis_span_covers(spans[own], spans[at], strings)) {
+        if (at != own && !onepath_is_ghost(engine, spans[at].handle) &&
+            onepath_span_covers(spans[own], spans[at], strings)) {
             victims[count++] = spans[at].handle;
         }
     }
@@ -192,42 +206,42 @@ static void absorb(tm_engine *engine, uint32_t handle) {
 
 /* Nothing hangs on it: gone. */
 static void finish(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    if (record->place == TAMIS_IN_BOXES) {
-        tamis_boxes_ask(engine, handle, &tests);
+    onepath_record *record = &engine->records[handle];
+    onepath_tests tests;
+    onepath_tests_of_record(engine, handle, &tests);
+    if (record->place == ONEPATH_IN_BOXES) {
+        onepath_boxes_ask(engine, handle, &tests);
     }
-    tamis_ask_constants(engine, &tests);
-    tamis_branches_ask(engine, tamis_branch_of(record));
-    tamis_ask_sets(engine, &tests);
-    if (record->place == TAMIS_IN_BOXES) {
-        tamis_boxes_ask_bounds(engine, handle);
+    onepath_ask_constants(engine, &tests);
+    onepath_branches_ask(engine, onepath_branch_of(record));
+    onepath_ask_sets(engine, &tests);
+    if (record->place == ONEPATH_IN_BOXES) {
+        onepath_boxes_ask_bounds(engine, handle);
     }
-    if (tamis_is_active(record)) {
-        tamis_deactivate(engine, handle);
+    if (onepath_is_active(record)) {
+        onepath_deactivate(engine, handle);
     } else {
-        tamis_free_body(engine, handle);
+        onepath_free_body(engine, handle);
         take_off(engine, handle);
     }
-    tamis_ask_beside(engine, &tests);
-    tamis_drop_order(engine, handle, &tests);
+    onepath_ask_beside(engine, &tests);
+    onepath_drop_order(engine, handle, &tests);
     for (uint32_t i = 0; i < tests.count; i++) {
-        tamis_release_test(engine, tests.tests[i]);
+        onepath_release_test(engine, tests.tests[i]);
     }
-    count_interface(engine, tamis_interface_of(engine, handle), false);
+    count_interface(engine, onepath_interface_of(engine, handle), false);
     free_record(engine, handle);
     tm_holders_release(engine->holders, handle);
 }
 
 /* Find a new place for a covered record whose coverer goes; false: no memory, it hangs where it hung. */
 static bool rehome(tm_engine *engine, uint32_t handle) {
-    tamis_record *record = &engine->records[handle];
-    uint32_t old = tamis_covering_at(&engine->coverings, handle)->coverer;
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), &tests, handle);
-    if (coverer != TAMIS_NONE) {
+    onepath_record *record = &engine->records[handle];
+    uint32_t old = onepath_covering_at(&engine->coverings, handle)->coverer;
+    onepath_tests tests;
+    onepath_tests_of_record(engine, handle, &tests);
+    uint32_t coverer = onepath_find_coverer(engine, onepath_interface_of(engine, handle), &tests, handle);
+    if (coverer != ONEPATH_NONE) {
         take_off(engine, handle);
         hang_on(engine, handle, coverer);
         return true;
@@ -235,78 +249,81 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
     uint32_t aside = record->body;
     uint32_t aside_count = tests.count;
     take_off(engine, handle);
-    if (!tamis_activate(engine, handle, &tests)) {
+    if (!onepath_activate(engine, handle, &tests)) {
         hang_on(engine, handle, old);
         return false;
     }
     if (aside != 0) {
         tm_arena_give(&engine->covered_bodies, aside, tm_arena_class(aside_count));
     }
+    onepath_tidy_around(engine, handle, &tests);
     return true;
 }
 
 /* Do at most `steps` for the ghosts; out of memory they stay, to be tried again. */
 static void drain(tm_engine *engine, uint64_t steps) {
-    while (engine->ghosts != TAMIS_NONE) {
+    while (engine->ghosts != ONEPATH_NONE) {
         uint32_t ghost = engine->ghosts;
-        while (tamis_covering_at(&engine->coverings, ghost)->covers != TAMIS_NONE) {
-            if (steps-- == 0 || !rehome(engine, tamis_covering_at(&engine->coverings, ghost)->covers)) {
+        while (onepath_covering_at(&engine->coverings, ghost)->covers != ONEPATH_NONE) {
+            if (steps-- == 0 || !rehome(engine, onepath_covering_at(&engine->coverings, ghost)->covers)) {
                 return;
             }
         }
-        engine->ghosts = tamis_covering_at(&engine->coverings, ghost)->ghost_next;
+        engine->ghosts = onepath_covering_at(&engine->coverings, ghost)->ghost_next;
         finish(engine, ghost);
     }
 }
 
-static void tamis_remove(tm_engine *engine, uint32_t handle) {
-    if (tamis_covers_of(engine, handle) == TAMIS_NONE) {
+static void onepath_remove(tm_engine *engine, uint32_t handle) {
+    if (onepath_covers_of(engine, handle) == ONEPATH_NONE) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
-        return;
+    } else {
+        onepath_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
+        engine->ghosts = handle;
+        drain(engine, DRAIN_AT_ONCE);
     }
-    tamis_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
-    engine->ghosts = handle;
-    drain(engine, DRAIN_AT_ONCE);
+    onepath_tidy(engine);
 }
 
-static void tamis_settle(tm_engine *engine, uint64_t steps) {
+static void onepath_settle(tm_engine *engine, uint64_t steps) {
     drain(engine, steps);
+    onepath_tidy(engine);
 }
 
 /* ---- adding ---- */
 
 /* Covered or active; false: no memory, nothing changed. */
-static bool find_place(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    uint32_t coverer = tamis_find_coverer(engine, tamis_interface_of(engine, handle), tests, handle);
-    if (coverer == TAMIS_NONE) {
-        return tamis_activate(engine, handle, tests);
+static bool find_place(tm_engine *engine, uint32_t handle, onepath_tests *tests) {
+    uint32_t coverer = onepath_find_coverer(engine, onepath_interface_of(engine, handle), tests, handle);
+    if (coverer == ONEPATH_NONE) {
+        return onepath_activate(engine, handle, tests);
     }
-    if (!tamis_set_aside(engine, handle, tests)) {
+    if (!onepath_set_aside(engine, handle, tests)) {
         return false;
     }
     hang_on(engine, handle, coverer);
     return true;
 }
 
-static bool settle_in(tm_engine *engine, uint32_t handle, tamis_tests *tests) {
-    bool may_be_covered = tamis_uses_cells(engine, tamis_interface_of(engine, handle));
-    if (may_be_covered && !tamis_take_order(engine, handle, tests)) {
+static bool settle_in(tm_engine *engine, uint32_t handle, onepath_tests *tests) {
+    bool may_be_covered = onepath_uses_cells(engine, onepath_interface_of(engine, handle));
+    if (may_be_covered && !onepath_take_order(engine, handle, tests)) {
         return false;
     }
     bool is_in = find_place(engine, handle, tests);
     if (!is_in) {
-        tamis_drop_order(engine, handle, tests);
+        onepath_drop_order(engine, handle, tests);
     }
     return is_in;
 }
 
-static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
-    tamis_tests tests;
+static int onepath_add(tm_engine *engine, const tm_filter *filter, uint32_t interface, uint32_t handle) {
+    onepath_tests tests;
     if (handle < engine->record_capacity) {
         __builtin_prefetch(&engine->records[handle], 1);
     }
-    int result = tamis_compile(engine, filter, &tests);
+    int result = onepath_compile(engine, filter, &tests);
     if (result != TM_OK) {
         return result;
     }
@@ -317,7 +334,7 @@ static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interf
     }
     if (!is_in) {
         for (uint32_t i = 0; i < tests.count; i++) {
-            tamis_release_test(engine, tests.tests[i]);
+            onepath_release_test(engine, tests.tests[i]);
         }
         if (handle < engine->record_capacity) {
             free_record(engine, handle);
@@ -325,15 +342,19 @@ static int tamis_add(tm_engine *engine, const tm_filter *filter, uint32_t interf
         return TM_NO_MEMORY;
     }
     count_interface(engine, interface, true);
+    if (onepath_is_active(&engine->records[handle])) {
+        onepath_tidy_around(engine, handle, &tests);
+    }
     absorb(engine, handle);
     sweep(engine);
     drain(engine, DRAIN_ON_CHANGE);
+    onepath_tidy(engine);
     return TM_OK;
 }
 
 /* ---- life ---- */
 
-static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
+static int onepath_create(tm_memory *memory, tm_holders *holders, const uint64_t *values, tm_engine **out) {
     tm_engine *engine = TM_NEW(memory, TM_HOT, tm_engine, 1);
     if (engine == NULL) {
         return TM_NO_MEMORY;
@@ -342,104 +363,95 @@ static int tamis_create(tm_memory *memory, tm_holders *holders, const uint64_t *
     engine->memory = memory;
     engine->holders = holders;
     engine->coverings.memory = memory;
-    tamis_names_init(&engine->names, memory);
-    tamis_strings_init(&engine->strings, memory, false);
-    tamis_strings_init(&engine->numbers, memory, true);
-    tamis_patterns_init(&engine->patterns, memory);
-    tamis_digests_init(&engine->digests, memory);
-    tamis_buckets_init(&engine->buckets, memory);
-    tamis_branches_init(&engine->branches, memory);
+    onepath_names_init(&engine->names, memory);
+    onepath_strings_init(&engine->strings, memory, false);
+    onepath_strings_init(&engine->numbers, memory, true);
+    onepath_patterns_init(&engine->patterns, memory);
+    onepath_digests_init(&engine->digests, memory);
+    onepath_buckets_init(&engine->buckets, memory);
+    onepath_branches_init(&engine->branches, memory);
     engine->sample.until = 1;
     tm_arena_init(&engine->bodies, memory, TM_HOT);
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
-    tamis_boxes_init(engine);
-    engine->complex_free = TAMIS_NONE;
-    engine->ghosts = TAMIS_NONE;
+    onepath_boxes_init(engine);
+    engine->complex_free = ONEPATH_NONE;
+    engine->ghosts = ONEPATH_NONE;
     *out = engine;
     return TM_OK;
 }
 
 static void destroy_keys(tm_engine *engine) {
     for (uint32_t name = 0; name < engine->names.record_count; name++) {
-        for (unsigned kind = 0; engine->names.records[name].references != 0 && kind <= TAMIS_ANY; kind++) {
+        for (unsigned kind = 0; engine->names.records[name].references != 0 && kind <= ONEPATH_ANY; kind++) {
             if (engine->names.records[name].keys[kind] != NULL) {
-                tamis_key_clear(engine->memory, engine->names.records[name].keys[kind]);
+                onepath_key_clear(engine->memory, engine->names.records[name].keys[kind]);
             }
         }
     }
 }
 
-static void tamis_destroy(tm_engine *engine) {
+static void onepath_destroy(tm_engine *engine) {
     tm_memory *memory = engine->memory;
     destroy_keys(engine);
     tm_families_clear(&engine->families);
     for (uint32_t id = 0; id < engine->complex_count; id++) {
-        tamis_complex *complex = &engine->complexes[id];
+        onepath_complex *complex = &engine->complexes[id];
         if (complex->constraint.operands != NULL) {
             TM_DELETE(memory, TM_HOT, (uint8_t *)(uintptr_t)(const void *)complex->constraint.operands, uint8_t,
                       complex->size);
         }
     }
-    TM_DELETE(memory, TM_HOT, engine->complexes, tamis_complex, engine->complex_capacity);
-    TM_DELETE(memory, TM_HOT, engine->always.entries, tamis_entry, engine->always.capacity);
-    TM_DELETE(memory, TM_COLD, engine->records, tamis_record, engine->record_capacity);
-    tamis_coverings_clear(&engine->coverings);
+    TM_DELETE(memory, TM_HOT, engine->complexes, onepath_complex, engine->complex_capacity);
+    TM_DELETE(memory, TM_HOT, engine->always.entries, onepath_entry, engine->always.capacity);
+    TM_DELETE(memory, TM_COLD, engine->records, onepath_record, engine->record_capacity);
+    onepath_coverings_clear(&engine->coverings);
     TM_DELETE(memory, TM_HOT, engine->state, uint64_t, engine->state_capacity);
     TM_DELETE(memory, TM_HOT, engine->pattern_scratch, uint32_t, engine->pattern_scratch_capacity);
     TM_DELETE(memory, TM_HOT, engine->opened, uint32_t, engine->opened_capacity);
     tm_arena_clear(&engine->bodies);
     tm_arena_clear(&engine->covered_bodies);
-    tamis_buckets_clear(&engine->buckets);
-    tamis_branches_clear(&engine->branches);
-    tamis_digests_clear(&engine->digests);
-    tamis_patterns_clear(&engine->patterns);
-    tamis_strings_clear(&engine->strings);
-    tamis_strings_clear(&engine->numbers);
-    tamis_names_clear(&engine->names);
+    onepath_buckets_clear(&engine->buckets);
+    onepath_branches_clear(&engine->branches);
+    onepath_digests_clear(&engine->digests);
+    onepath_patterns_clear(&engine->patterns);
+    onepath_strings_clear(&engine->strings);
+    onepath_strings_clear(&engine->numbers);
+    onepath_names_clear(&engine->names);
     TM_DELETE(memory, TM_HOT, engine, tm_engine, 1);
 }
 
-uint64_t tamis_count_active(const tm_engine *engine) {
-    uint64_t covered_ghosts = 0;
-    for (uint32_t ghost = engine->ghosts; ghost != TAMIS_NONE;
-         ghost = tamis_covering_at(&engine->coverings, ghost)->ghost_next) {
-        covered_ghosts += engine->records[ghost].place == TAMIS_COVERED;
-    }
-    return engine->holders->live - (engine->covered - covered_ghosts);
-}
-
-static void tamis_stats(const tm_engine *engine, tm_stats *stats) {
-    stats->active = tamis_count_active(engine);
+static void onepath_stats(const tm_engine *engine, tm_stats *stats) {
+    stats->active = onepath_count_active(engine);
     stats->names = engine->names.live;
 }
 
 /* ---- what is asked of it ---- */
 
-static uint64_t tamis_unknown(const tm_engine *engine) {
-    return tamis_names_memo(&engine->names, TM_NO_NAME);
+static uint64_t onepath_unknown(const tm_engine *engine) {
+    return onepath_names_memo(&engine->names, TM_NO_NAME);
 }
 
-static void tamis_probes(const tm_engine *engine, tm_probes *probes) {
-    tamis_names_probes(&engine->names, probes);
-    tamis_strings_probes(&engine->strings, probes);
-    tamis_strings_probes(&engine->numbers, probes);
-    tamis_patterns_probes(&engine->patterns, probes);
-    tamis_buckets_probes(&engine->buckets, probes);
+static void onepath_probes(const tm_engine *engine, tm_probes *probes) {
+    onepath_names_probes(&engine->names, probes);
+    onepath_strings_probes(&engine->strings, probes);
+    onepath_strings_probes(&engine->numbers, probes);
+    onepath_patterns_probes(&engine->patterns, probes);
+    onepath_buckets_probes(&engine->buckets, probes);
     tm_families_probes(&engine->families, probes);
 }
 
 const tm_engine_class tm_engine_tamis = {
     .name = "tamis",
     .about = "The default: one access path for each filter, chosen by what it rejects.",
-    .create = tamis_create,
-    .destroy = tamis_destroy,
-    .add = tamis_add,
-    .remove = tamis_remove,
-    .settle = tamis_settle,
-    .match = tamis_match,
-    .unknown = tamis_unknown,
-    .stats = tamis_stats,
-    .used = tamis_used,
-    .probes = tamis_probes,
-    .validate = tamis_validate,
+    .create = onepath_create,
+    .destroy = onepath_destroy,
+    .add = onepath_add,
+    .remove = onepath_remove,
+    .settle = onepath_settle,
+    .match = onepath_match,
+    .unknown = onepath_unknown,
+    .stats = onepath_stats,
+    .used = onepath_used,
+    .probes = onepath_probes,
+    .validate = onepath_validate,
 };

@@ -1,22 +1,30 @@
-/* engine_check.c - is the table what engine.h says it is?
+/* engine_check.c - is the table what state.h says it is?
  *
  * Law: each part is asked about itself; what is checked here is what several parts say of one filter. Changes nothing.
  */
-#include "engines/onepath/boxes.h"
-#include "engines/onepath/buckets.h"
+#include "engines/onepath/engine_check.h"
+
+#include "engines/onepath/covering/cover.h"
+#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/paths/entries_check.h"
+#include "engines/onepath/placing/crowd.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/values/patterns_validate.h"
 
 /* What stands in order under a key, its wide part too. */
-static int validate_ranges(const tm_engine *engine, const tamis_key *key, const tamis_strings *order,
+static int validate_ranges(const tm_engine *engine, const onepath_key *key, const onepath_strings *order,
                            const char **reason) {
-    int result = tamis_cells_validate(&key->cells, order, reason);
+    int result = onepath_cells_validate(&key->cells, order, reason);
     if (result == TM_OK && key->at_most != NULL) {
-        result = tamis_run_validate(key->at_most, order, reason);
+        result = onepath_run_validate(key->at_most, order, reason);
     }
     if (result == TM_OK && key->at_least != NULL) {
-        result = tamis_run_validate(key->at_least, order, reason);
+        result = onepath_run_validate(key->at_least, order, reason);
     }
     if (result == TM_OK && key->intervals != NULL) {
-        result = tamis_run_validate(key->intervals, order, reason);
+        result = onepath_run_validate(key->intervals, order, reason);
     }
     return result == TM_OK && key->wide != NULL ? validate_ranges(engine, key->wide, &engine->numbers, reason) : result;
 }
@@ -24,13 +32,13 @@ static int validate_ranges(const tm_engine *engine, const tamis_key *key, const 
 static int validate_keys(const tm_engine *engine, const char **reason) {
     int result = TM_OK;
     for (uint32_t name = 0; name < engine->names.record_count && result == TM_OK; name++) {
-        for (unsigned kind = 0; kind <= TAMIS_ANY && result == TM_OK; kind++) {
-            const tamis_key *key = engine->names.records[name].keys[kind];
+        for (unsigned kind = 0; kind <= ONEPATH_ANY && result == TM_OK; kind++) {
+            const onepath_key *key = engine->names.records[name].keys[kind];
             if (key != NULL && key->pins == 0) {
                 *reason = "a key is kept for nothing";
                 return TM_MISUSED;
             }
-            const tamis_strings *order = kind == TAMIS_STRING ? &engine->strings : NULL;
+            const onepath_strings *order = kind == ONEPATH_STRING ? &engine->strings : NULL;
             result = key == NULL ? TM_OK : validate_ranges(engine, key, order, reason);
         }
     }
@@ -39,24 +47,24 @@ static int validate_keys(const tm_engine *engine, const char **reason) {
 
 /* Have the numbers without a code of a filter labels, if they must? */
 static bool is_order_right(const tm_engine *engine, uint32_t handle) {
-    const tamis_record *record = &engine->records[handle];
-    tamis_tests tests;
-    tamis_tests_of_record(engine, handle, &tests);
-    bool right = record->in_order == tamis_needs_order(engine, tamis_interface_of(engine, handle), record->place);
+    const onepath_record *record = &engine->records[handle];
+    onepath_tests tests;
+    onepath_tests_of_record(engine, handle, &tests);
+    bool right = record->in_order == onepath_needs_order(engine, onepath_interface_of(engine, handle), record->place);
     for (uint32_t i = 0; i < tests.count && record->in_order; i++) {
-        tamis_test test = tests.tests[i];
-        right &=
-            !tamis_op_is_wide(tamis_test_op(test)) || engine->numbers.records[tamis_test_operand(test)].ordered > 0;
+        onepath_test test = tests.tests[i];
+        right &= !onepath_op_is_wide(onepath_test_op(test)) ||
+                 engine->numbers.records[onepath_test_operand(test)].ordered > 0;
     }
     return right;
 }
 
 static uint32_t count_string_tests(const tm_engine *engine, uint32_t handle) {
-    tamis_tests tests;
+    onepath_tests tests;
     uint32_t count = 0;
-    tamis_tests_of_record(engine, handle, &tests);
+    onepath_tests_of_record(engine, handle, &tests);
     for (uint32_t i = 0; i < tests.count; i++) {
-        count += tamis_op_takes_string(tamis_test_op(tests.tests[i]));
+        count += onepath_op_takes_string(onepath_test_op(tests.tests[i]));
     }
     return count;
 }
@@ -68,12 +76,12 @@ static int validate_records(const tm_engine *engine, const char **reason) {
     uint64_t active = 0;
     uint64_t string_tests = 0;
     for (uint32_t handle = 0; handle < holders->count; handle++) {
-        const tamis_record *record = &engine->records[handle];
-        if ((record->place == TAMIS_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
+        const onepath_record *record = &engine->records[handle];
+        if ((record->place == ONEPATH_FREE) != (tm_holders_state(holders, handle) == TM_HOLDER_FREE)) {
             *reason = "a filter is not there, or there without a handle";
             return TM_MISUSED;
         }
-        if (record->place == TAMIS_FREE) {
+        if (record->place == ONEPATH_FREE) {
             continue;
         }
         if (!is_order_right(engine, handle)) {
@@ -81,27 +89,27 @@ static int validate_records(const tm_engine *engine, const char **reason) {
             return TM_MISUSED;
         }
         string_tests += count_string_tests(engine, handle);
-        uint32_t interface = tamis_interface_of(engine, handle);
-        listed += tamis_is_active(record) && !tamis_uses_cells(engine, interface);
-        active += tamis_is_active(record) && !tamis_is_ghost(engine, handle);
-        if (record->place == TAMIS_COVERED) {
+        uint32_t interface = onepath_interface_of(engine, handle);
+        listed += onepath_is_active(record) && !onepath_uses_cells(engine, interface);
+        active += onepath_is_active(record) && !onepath_is_ghost(engine, handle);
+        if (record->place == ONEPATH_COVERED) {
             covered++;
-            uint32_t coverer = tamis_covering_at(&engine->coverings, handle)->coverer;
-            if (engine->records[coverer].place == TAMIS_FREE || tamis_interface_of(engine, coverer) != interface) {
+            uint32_t coverer = onepath_covering_at(&engine->coverings, handle)->coverer;
+            if (engine->records[coverer].place == ONEPATH_FREE || onepath_interface_of(engine, coverer) != interface) {
                 *reason = "a filter is covered by nothing, or by one of another interface";
                 return TM_MISUSED;
             }
         }
-        for (uint32_t below = tamis_covers_of(engine, handle); below != TAMIS_NONE;
-             below = tamis_covering_at(&engine->coverings, below)->next) {
-            if (tamis_covering_at(&engine->coverings, below)->coverer != handle ||
-                engine->records[below].place != TAMIS_COVERED) {
+        for (uint32_t below = onepath_covers_of(engine, handle); below != ONEPATH_NONE;
+             below = onepath_covering_at(&engine->coverings, below)->next) {
+            if (onepath_covering_at(&engine->coverings, below)->coverer != handle ||
+                engine->records[below].place != ONEPATH_COVERED) {
                 *reason = "a list of covered filters is broken";
                 return TM_MISUSED;
             }
         }
     }
-    if (active != tamis_count_active(engine) || covered != engine->covered || listed != engine->listed ||
+    if (active != onepath_count_active(engine) || covered != engine->covered || listed != engine->listed ||
         string_tests != engine->string_tests) {
         *reason = "a count of filters or of their tests is wrong";
         return TM_MISUSED;
@@ -119,16 +127,16 @@ static int validate_scratch(const tm_engine *engine, const char **reason) {
     return TM_OK;
 }
 
-int tamis_validate(const tm_engine *engine, const char **reason) {
-    int result = tamis_names_validate(&engine->names, reason);
-    result = result != TM_OK ? result : tamis_strings_validate(&engine->strings, reason);
-    result = result != TM_OK ? result : tamis_strings_validate(&engine->numbers, reason);
-    result = result != TM_OK ? result : tamis_patterns_validate(&engine->patterns, reason);
-    result = result != TM_OK ? result : tamis_buckets_validate(&engine->buckets, reason);
-    result = result != TM_OK ? result : tamis_entries_validate(engine, reason);
+int onepath_validate(const tm_engine *engine, const char **reason) {
+    int result = onepath_names_validate(&engine->names, reason);
+    result = result != TM_OK ? result : onepath_strings_validate(&engine->strings, reason);
+    result = result != TM_OK ? result : onepath_strings_validate(&engine->numbers, reason);
+    result = result != TM_OK ? result : onepath_patterns_validate(&engine->patterns, reason);
+    result = result != TM_OK ? result : onepath_buckets_validate(&engine->buckets, reason);
+    result = result != TM_OK ? result : onepath_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
-    result = result != TM_OK ? result : tamis_crowds_validate(engine, reason);
-    result = result != TM_OK ? result : tamis_boxes_validate(engine, reason);
+    result = result != TM_OK ? result : onepath_crowds_validate(engine, reason);
+    result = result != TM_OK ? result : onepath_boxes_validate(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }

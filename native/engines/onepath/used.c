@@ -4,7 +4,7 @@
  * all are counted by their elements in use, with the room that they keep on average. Whoever brings a name, a constant
  * or a pattern first pays for it. It is within a factor of two of what the table really takes, once that is a megabyte.
  */
-#include "engines/onepath/engine.h"
+#include "engines/onepath/used.h"
 
 /* Room that arrays keep beyond what is used: those that grow by a quarter, an eighth, or by doubling. */
 #define WITH_QUARTER(bytes) ((bytes) * 9 / 8)
@@ -13,21 +13,21 @@
 
 #define ROW_BYTES 32U /* of a filter in a run, a list or an interval */
 
-static uint64_t bytes_of_strings(const tamis_strings *strings) {
-    uint64_t each = WITH_QUARTER(sizeof(tamis_string) + sizeof(int64_t)) + WITH_DOUBLING(sizeof(uint32_t));
+static uint64_t bytes_of_strings(const onepath_strings *strings) {
+    uint64_t each = WITH_QUARTER(sizeof(onepath_string) + sizeof(int64_t)) + WITH_DOUBLING(sizeof(uint32_t));
     uint64_t ordered = strings->sorted.count * WITH_QUARTER(sizeof(uint64_t) + sizeof(uint32_t));
     return strings->live * each + ordered + strings->text_bytes;
 }
 
 static uint64_t bytes_of_names(const tm_engine *engine) {
-    uint64_t each = WITH_QUARTER(sizeof(tamis_name) + sizeof(uint64_t)) + WITH_DOUBLING(sizeof(uint64_t));
+    uint64_t each = WITH_QUARTER(sizeof(onepath_name) + sizeof(uint64_t)) + WITH_DOUBLING(sizeof(uint64_t));
     return engine->names.live * each + engine->names.text_bytes +
-           engine->key_count * tm_memory_charge(sizeof(tamis_key));
+           engine->key_count * tm_memory_charge(sizeof(onepath_key));
 }
 
-static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
-    uint64_t ends = patterns->count * WITH_QUARTER(sizeof(tamis_pattern_end) + sizeof(tamis_pattern_use));
-    return patterns->node_live * WITH_QUARTER(sizeof(tamis_pattern_node)) + ends +
+static uint64_t bytes_of_patterns(const onepath_patterns *patterns) {
+    uint64_t ends = patterns->count * WITH_QUARTER(sizeof(onepath_pattern_end) + sizeof(onepath_pattern_use));
+    return patterns->node_live * WITH_QUARTER(sizeof(onepath_pattern_node)) + ends +
            patterns->edges.count * WITH_DOUBLING(sizeof(uint64_t)) +
            WITH_EIGHTH((uint64_t)patterns->texts.used * sizeof(uint64_t));
 }
@@ -35,25 +35,25 @@ static uint64_t bytes_of_patterns(const tamis_patterns *patterns) {
 /* Their room doubles, from half a digest for each constant on. */
 static uint64_t bytes_of_digests(const tm_engine *engine) {
     uint64_t constants = (uint64_t)engine->strings.live + engine->patterns.count;
-    uint64_t digests = constants * 3 / 4 < TAMIS_DIGESTS_MAX ? constants * 3 / 4 : TAMIS_DIGESTS_MAX;
-    return digests * (sizeof(tamis_digest) + sizeof(uint16_t));
+    uint64_t digests = constants * 3 / 4 < ONEPATH_DIGESTS_MAX ? constants * 3 / 4 : ONEPATH_DIGESTS_MAX;
+    return digests * (sizeof(onepath_digest) + sizeof(uint16_t));
 }
 
-static uint64_t bytes_of_buckets(const tamis_buckets *buckets) {
-    return buckets->slot_count * (WITH_DOUBLING(sizeof(tamis_slot) + 1) / 2) +
+static uint64_t bytes_of_buckets(const onepath_buckets *buckets) {
+    return buckets->slot_count * (WITH_DOUBLING(sizeof(onepath_slot) + 1) / 2) +
            WITH_EIGHTH((uint64_t)buckets->arena.used * sizeof(uint64_t));
 }
 
-static uint64_t bytes_of_branches(const tamis_branches *branches) {
-    return branches->live * WITH_QUARTER(sizeof(tamis_branch));
+static uint64_t bytes_of_branches(const onepath_branches *branches) {
+    return branches->live * WITH_QUARTER(sizeof(onepath_branch));
 }
 
-uint64_t tamis_used(const tm_engine *engine) {
-    uint64_t filters = engine->holders->live * (WITH_QUARTER(sizeof(tamis_record) + sizeof(uint32_t)) + ROW_BYTES);
+uint64_t onepath_used(const tm_engine *engine) {
+    uint64_t filters = engine->holders->live * (WITH_QUARTER(sizeof(onepath_record) + sizeof(uint32_t)) + ROW_BYTES);
     uint64_t with_cells = engine->holders->live > engine->listed ? engine->holders->live - engine->listed : 0;
-    filters += with_cells * WITH_QUARTER(sizeof(tamis_covering));
+    filters += with_cells * WITH_QUARTER(sizeof(onepath_covering));
     uint64_t bodies = ((uint64_t)engine->bodies.used + engine->covered_bodies.used) * sizeof(uint64_t);
-    uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(tamis_complex)) + engine->complex_bytes;
+    uint64_t complexes = engine->complex_live * WITH_QUARTER(sizeof(onepath_complex)) + engine->complex_bytes;
     return filters + WITH_EIGHTH(bodies) + complexes + bytes_of_names(engine) + bytes_of_strings(&engine->strings) +
            bytes_of_strings(&engine->numbers) + bytes_of_patterns(&engine->patterns) + bytes_of_digests(engine) +
            bytes_of_buckets(&engine->buckets) + bytes_of_branches(&engine->branches) + engine->families.bytes +

@@ -1,0 +1,342 @@
+/* choose.c - which path to a filter a message is least likely to take.
+ *
+ * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
+ * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
+ */
+#include "engines/onepath/cost/choose.h"
+
+#include "engines/onepath/cost/alike.h"
+#include "engines/onepath/cost/box_choice.h"
+#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/paths/bucket_keys.h"
+#include "engines/onepath/paths/intervals.h"
+#include "engines/onepath/paths/keys.h"
+#include "engines/onepath/paths/lines.h"
+#include "engines/onepath/paths/pair_entry.h"
+#include "engines/onepath/records.h"
+#include "engines/onepath/values/constants.h"
+
+/* With more points than this on one key, equalities go to buckets and intervals to a run: an insertion
+ * moves all cells, and a removal sets all those of its interface again. */
+#define CELL_POINTS_MAX 512U
+#define CELL_INTERVAL_POINTS_MAX 2048U
+
+#define ODDS_RANGE 0.5
+#define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
+
+#define STEP_OF_GUARD (1.0 / 64) /* what a guard costs that these share */
+#define ALIKE_TESTS 4U           /* tests with a bucket, nearly all shared: filters gather early */
+#define ALIKE_IN_PAIR 4U         /* filters of a pair that are compared with one that may leave it */
+
+/* ---- the choice ---- */
+
+static bool fits_cells(const tm_engine *engine, const onepath_tests *tests) {
+    onepath_span span;
+    if (!onepath_only_span(engine, tests, &span)) {
+        return false;
+    }
+    unsigned kind = onepath_kind_of(engine, tests->tests[0]);
+    onepath_key *key = engine->names.records[onepath_test_name(tests->tests[0])].keys[kind];
+    const onepath_key *part = key == NULL ? NULL : onepath_range_key(key, tests->tests[0]);
+    uint32_t points = part == NULL ? 0 : part->cells.count;
+    if (tests->count > 1) {
+        return points < CELL_INTERVAL_POINTS_MAX;
+    }
+    return points < CELL_POINTS_MAX || onepath_test_op(tests->tests[0]) != ONEPATH_NUMBER_EQ;
+}
+
+/* Filters of interfaces with cells follow others to a line, and make none. */
+static bool is_for_line(const tm_engine *engine, bool uses_cells, const onepath_tests *tests) {
+    return !engine->scatters &&
+           (uses_cells ? onepath_lines_has_open(engine, tests) : onepath_lines_take(engine, tests));
+}
+
+/* Several bounds of one key? */
+static bool is_interval(const tm_engine *engine, const onepath_tests *tests) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        onepath_test test = tests->tests[i];
+        if (!onepath_is_bound(test) || onepath_test_name(test) != onepath_test_name(tests->tests[0]) ||
+            onepath_kind_of(engine, test) != onepath_kind_of(engine, tests->tests[0]) ||
+            onepath_order_of(engine, test) != onepath_order_of(engine, tests->tests[0])) {
+            return false;
+        }
+    }
+    return tests->count > 1;
+}
+
+static onepath_place choose_single(const tm_engine *engine, onepath_test test) {
+    if (onepath_is_told_by_key(engine, test)) {
+        return ONEPATH_IN_BUCKET_SINGLE;
+    }
+    return onepath_is_bound(test) ? ONEPATH_IN_RUN : ONEPATH_NONE_PLACE;
+}
+
+/* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or ONEPATH_NEVER. */
+static double front_pair(const tm_engine *engine, onepath_tests *tests) {
+    double odds[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t best = ONEPATH_NONE;
+        for (uint32_t i = rank; i < tests->count; i++) {
+            onepath_test test = tests->tests[i];
+            double chance = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+            bool usable = !onepath_test_negated(test) && onepath_kind_of(engine, test) != ONEPATH_ANY &&
+                          (rank == 0 || onepath_test_name(test) != onepath_test_name(tests->tests[0]));
+            if (usable && chance < odds[rank]) {
+                odds[rank] = chance;
+                best = i;
+            }
+        }
+        if (best == ONEPATH_NONE) {
+            return ONEPATH_NEVER;
+        }
+        onepath_swap_tests(tests, rank, best);
+    }
+    return odds[0] * odds[1];
+}
+
+static void front_positive(const tm_engine *engine, onepath_tests *tests) {
+    double rarest = ONEPATH_NEVER;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        onepath_test test = tests->tests[i];
+        double odds = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+        if (!onepath_test_negated(test) && odds < rarest) {
+            rarest = odds;
+            onepath_swap_tests(tests, 0, i);
+        }
+    }
+}
+
+/* A bucket for a filter. */
+typedef struct candidate {
+    uint32_t test; /* ONEPATH_NONE: there is none */
+    double odds;   /* that a message comes to it; to what is behind it, where it is opened */
+    double opened; /* the same once it will be opened */
+    bool is_open;  /* it is */
+} candidate;
+
+/* Of those tests that have a bucket the one that messages satisfy most often, as far as is known; `usable` is how many
+ * have one. */
+static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usable) {
+    uint32_t best = ONEPATH_NONE;
+    *usable = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *usable += each[i].odds < ONEPATH_NEVER;
+        bool is_more = each[i].odds < ONEPATH_NEVER && (best == ONEPATH_NONE || each[i].odds > each[best].odds);
+        best = is_more ? i : best;
+    }
+    return *usable > 1 ? best : ONEPATH_NONE;
+}
+
+/* Do all that were found make every test that has a bucket, and is none of the others one to go by, a name's? */
+static bool share_all(const onepath_tests *tests, const candidate *each, const onepath_alike *alike) {
+    bool all = true;
+    for (uint32_t i = 0; i < tests->count && all; i++) {
+        bool has_bucket = each[i].odds < ONEPATH_NEVER;
+        all = has_bucket ? onepath_alike_share(alike, tests->tests[i]) >= 1 : onepath_test_negated(tests->tests[i]);
+    }
+    return all;
+}
+
+/* What most filters test as well that stand under the commonest test tells them apart no better than that one. */
+static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *tests, candidate *each) {
+    uint32_t usable;
+    uint32_t base = commonest(each, tests->count, &usable);
+    uint64_t key = base == ONEPATH_NONE ? 0 : onepath_bucket_of_test(tests->tests[base]);
+    onepath_crowd crowd = key == 0 ? (onepath_crowd){0} : onepath_buckets_crowd(&engine->buckets, key);
+    bool is_early = crowd.opened == NULL && crowd.entries < ONEPATH_ALIKE_MIN;
+    if (is_early && (crowd.entries < ONEPATH_ALIKE_EARLY || usable < ALIKE_TESTS)) {
+        return;
+    }
+    double lowest = ONEPATH_NEVER; /* a share by which not even these odds are raised is not looked for */
+    for (uint32_t i = 0; i < tests->count; i++) {
+        lowest = i != base && each[i].odds < lowest ? each[i].odds : lowest;
+    }
+    onepath_alike alike;
+    onepath_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
+    if (is_early && !share_all(tests, each, &alike)) {
+        return;
+    }
+    for (uint32_t i = 0; i < tests->count; i++) {
+        if (i != base && each[i].odds < ONEPATH_NEVER) {
+            double share = onepath_alike_share(&alike, tests->tests[i]) * each[base].odds;
+            each[i].odds = onepath_odds_at_least(engine, tests->tests[i], each[i].odds, share);
+        }
+    }
+}
+
+/* Ask for the slots of the buckets that the tests have. */
+static void ask_buckets(const tm_engine *engine, const onepath_tests *tests) {
+    uint64_t keys[ONEPATH_TESTS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        keys[count] = onepath_bucket_of_test(tests->tests[i]);
+        count += keys[count] != 0;
+    }
+    onepath_buckets_ask(&engine->buckets, keys, count);
+}
+
+/* The bucket to which a message comes least often. Of several that are as good the one of the oldest name, always:
+ * filters that gather in the same buckets, and behind those in the same again, are passed by together. */
+static candidate rarest_bucket(const tm_engine *engine, const onepath_tests *tests) {
+    candidate each[ONEPATH_TESTS_MAX];
+    candidate best = {ONEPATH_NONE, ONEPATH_NEVER, ONEPATH_NEVER, false};
+    double least[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
+    ask_buckets(engine, tests);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        each[i].test = i;
+        each[i].odds = onepath_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
+    }
+    weigh_what_is_shared(engine, tests, each);
+    for (uint32_t i = 0; i < tests->count; i++) {
+        double odds = each[i].odds;
+        least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
+        least[0] = odds < least[0] ? odds : least[0];
+    }
+    double lowest = ONEPATH_NEVER;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        each[i].opened = onepath_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
+        each[i].odds = each[i].is_open ? each[i].opened : each[i].odds;
+        lowest = each[i].odds < lowest ? each[i].odds : lowest;
+    }
+    for (uint32_t i = 0; i < tests->count; i++) {
+        bool is_as_good = each[i].odds < ONEPATH_NEVER && each[i].odds <= lowest * ONEPATH_AS_GOOD;
+        bool is_older = best.test == ONEPATH_NONE || tests->tests[i] < tests->tests[best.test];
+        best = is_as_good && is_older ? each[i] : best;
+    }
+    return best;
+}
+
+/* How many stand under the pair of names in front. */
+static uint32_t filters_of_pair(const tm_engine *engine, const onepath_tests *tests) {
+    onepath_test home = tests->tests[0];
+    onepath_test partner = tests->tests[1];
+    uint64_t key = onepath_pair_key(onepath_test_name(home), onepath_kind_of(engine, home), onepath_test_name(partner),
+                                    onepath_kind_of(engine, partner));
+    uint32_t filters = onepath_buckets_crowd(&engine->buckets, key).entries;
+    return key == engine->full_pair ? engine->full_pair_filters : filters;
+}
+
+/* Do the last filters of a pair make the two tests that stand in front, all of them? Behind a guard a message makes
+ * such a test once. */
+static bool are_alike(const tm_engine *engine, const onepath_tests *tests) {
+    const onepath_slot *slot = onepath_buckets_find(&engine->buckets, onepath_pair_key_of(engine, tests));
+    uint32_t count = slot == NULL ? 0 : slot->entry_count;
+    if (count < ALIKE_IN_PAIR || !onepath_pair_fits(tests)) {
+        return false;
+    }
+    onepath_entry like = onepath_pair_entry(0, 0, tests);
+    for (uint32_t i = 0; i < ALIKE_IN_PAIR; i++) {
+        const onepath_entry *entry = &onepath_slot_entries(&engine->buckets, slot)[count - 1 - i];
+        if (entry->test != like.test || (entry->interface & ~ONEPATH_ENTRY_INTERFACE) != like.interface) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does a guard behind the bucket wait for the filter, which others behind it have brought? */
+static bool is_awaited(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket) {
+    return bucket->is_open && onepath_alike_awaits(engine, onepath_bucket_of_test(tests->tests[bucket->test]), tests);
+}
+
+/* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
+ * by all messages that have both names. */
+static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket, double pair) {
+    uint32_t filters = bucket->test == ONEPATH_NONE ? 0 : filters_of_pair(engine, tests);
+    if (filters >= ONEPATH_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
+        return true;
+    }
+    bool is_full = filters >= ONEPATH_PAIR_MAX;
+    if (bucket->test == ONEPATH_NONE || !(is_full || bucket->is_open) || onepath_boxes_may_take(engine, tests)) {
+        return false;
+    }
+    double in_pair = pair * STEP_OF_PAIR * (is_full ? filters : filters + 1);
+    if (is_full && bucket->opened < in_pair) {
+        return true;
+    }
+    return bucket->opened * STEP_OF_GUARD < in_pair &&
+           ((is_full && are_alike(engine, tests)) || is_awaited(engine, tests, bucket));
+}
+
+/* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
+ */
+static uint32_t likely_users(const tm_engine *engine, onepath_test test) {
+    unsigned op = onepath_test_op(test);
+    return op == ONEPATH_BOOLEAN_EQ || op == ONEPATH_NUMBER_EQ || op == ONEPATH_EXISTS ? UINT32_MAX
+                                                                                       : onepath_users_of(engine, test);
+}
+
+/* How many filters have the name of each test, if all make as many tests of it as this one does: a `between` is two. */
+static void count_filters(const tm_engine *engine, const onepath_tests *tests, uint32_t with[ONEPATH_TESTS_MAX]) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        uint32_t name = onepath_test_name(tests->tests[i]);
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < tests->count; k++) {
+            count += onepath_test_name(tests->tests[k]) == name;
+        }
+        with[i] = engine->names.records[name].references / count;
+    }
+}
+
+void onepath_order_tests(const tm_engine *engine, onepath_tests *tests, uint32_t from, uint32_t end) {
+    uint32_t with[ONEPATH_TESTS_MAX];
+    count_filters(engine, tests, with);
+    for (uint32_t i = from + 1; i < end; i++) {
+        for (uint32_t j = i; j > from; j--) {
+            onepath_test here = tests->tests[j];
+            onepath_test before = tests->tests[j - 1];
+            bool is_rarer = with[j] < with[j - 1] ||
+                            (with[j] == with[j - 1] && likely_users(engine, here) < likely_users(engine, before));
+            if (!is_rarer) {
+                break;
+            }
+            onepath_swap_tests(tests, j, j - 1);
+            uint32_t kept = with[j];
+            with[j] = with[j - 1];
+            with[j - 1] = kept;
+        }
+    }
+}
+
+onepath_place onepath_choose(const tm_engine *engine, uint32_t interface, onepath_tests *tests) {
+    if (tests->count == 0) {
+        return ONEPATH_IN_ALWAYS;
+    }
+    bool uses_cells = onepath_uses_cells(engine, interface);
+    if (is_for_line(engine, uses_cells, tests)) {
+        return ONEPATH_IN_BOXES;
+    }
+    if (uses_cells && fits_cells(engine, tests)) {
+        return ONEPATH_IN_CELLS;
+    }
+    if (tests->count == 1 && !onepath_test_negated(tests->tests[0]) &&
+        choose_single(engine, tests->tests[0]) != ONEPATH_NONE_PLACE) {
+        return choose_single(engine, tests->tests[0]);
+    }
+    if (is_interval(engine, tests)) {
+        return ONEPATH_IN_INTERVALS;
+    }
+    double pair = front_pair(engine, tests);
+    candidate best = rarest_bucket(engine, tests);
+    bool is_pair = pair < ONEPATH_NEVER && pair * ODDS_RANGE <= best.odds;
+    if ((is_pair || best.test == ONEPATH_NONE) && onepath_boxes_take(engine, tests)) {
+        return ONEPATH_IN_BOXES;
+    }
+    is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
+    if (!is_pair && best.test != ONEPATH_NONE && onepath_boxes_relieve(engine, tests, tests->tests[best.test])) {
+        onepath_swap_tests(tests, 0, best.test);
+        return ONEPATH_IN_BOXES;
+    }
+    if (is_pair) {
+        onepath_order_tests(engine, tests, 2, tests->count);
+        return ONEPATH_IN_PAIR;
+    }
+    if (best.test == ONEPATH_NONE) {
+        front_positive(engine, tests);
+        onepath_order_tests(engine, tests, 1, tests->count);
+        return onepath_test_negated(tests->tests[0]) ? ONEPATH_IN_ALWAYS : ONEPATH_IN_SCAN;
+    }
+    onepath_swap_tests(tests, 0, best.test);
+    onepath_order_tests(engine, tests, 1, tests->count);
+    return ONEPATH_IN_BUCKET;
+}

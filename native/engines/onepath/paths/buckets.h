@@ -1,0 +1,202 @@
+/* buckets.h - the hash from one (tag, name, operand) to the filters under it: how it is looked into.
+ *
+ * Law: as in buckets.c. A probe reads tags first, then the slots whose tag is that of the hash.
+ */
+#ifndef TM_ONEPATH_BUCKETS_H
+#define TM_ONEPATH_BUCKETS_H
+
+#include "engines/onepath/paths/branches.h"
+#include "engines/onepath/paths/rows.h"
+
+/* So many under a pair, and those may leave it that have a bucket, which can be opened. */
+#define ONEPATH_PAIR_MAX 16U
+
+/* More entries than this in a bucket, and those which can stand further on do so. */
+#define ONEPATH_CROWD_MAX 64U
+
+/* One of 64 bits: a probe is not worth making where a key's bits do not have it. */
+static inline uint64_t onepath_operand_bit(uint32_t operand) {
+    return UINT64_C(1) << (operand * 0x9e3779b1U >> 26);
+}
+
+static inline uint64_t onepath_bucket_key(onepath_tag tag, uint32_t name, uint32_t operand) {
+    return (uint64_t)tag << 56 | (uint64_t)name << 32 | operand;
+}
+/* The same key behind a branch. */
+static inline uint64_t onepath_key_in_branch(uint64_t key, uint32_t branch) {
+    const uint64_t kept = UINT64_C(0xff000000ffffffff); /* tag and operand */
+    return (key & kept) | (uint64_t)ONEPATH_IN_BRANCH << 56 | (uint64_t)branch << 32;
+}
+/* Behind a branch, what messages with a name reach. */
+static inline uint64_t onepath_name_key(uint32_t branch, uint32_t name, unsigned kind) {
+    return onepath_key_in_branch(onepath_bucket_key(ONEPATH_BY_NAME, 0, name << 2 | kind), branch);
+}
+static inline onepath_tag onepath_key_tag(uint64_t key) {
+    return (onepath_tag)(key >> 56 & ~(uint64_t)ONEPATH_IN_BRANCH);
+}
+static inline uint32_t onepath_key_branch(uint64_t key) {
+    return key >> 56 & ONEPATH_IN_BRANCH ? (uint32_t)(key >> 32) & 0xffffff : 0;
+}
+/* The only bucket of an access test that has one; 0: it may have several. */
+static inline uint64_t onepath_bucket_of_test(onepath_test test) {
+    static const uint8_t TAGS[ONEPATH_PATTERN + 1] = {
+        [ONEPATH_BOOLEAN_EQ] = ONEPATH_BY_BOOLEAN,
+        [ONEPATH_NUMBER_EQ] = ONEPATH_BY_NUMBER,
+        [ONEPATH_STRING_EQ] = ONEPATH_BY_STRING,
+        [ONEPATH_PATTERN] = ONEPATH_BY_PATTERN,
+    };
+    onepath_tag tag = (onepath_tag)TAGS[onepath_test_op(test)];
+    return tag == 0 ? 0 : onepath_bucket_key(tag, onepath_test_name(test), onepath_test_operand(test));
+}
+/* Of the rarer name and its partner. */
+static inline uint64_t onepath_pair_key(uint32_t name, unsigned kind, uint32_t partner, unsigned partner_kind) {
+    return (uint64_t)ONEPATH_BY_PAIR << 56 | ((uint64_t)name << 2 | kind) << 26 |
+           ((uint64_t)partner << 2 | partner_kind);
+}
+
+#define ONEPATH_PARTNER_WORDS 8U
+#define ONEPATH_PAIRS_FEW 3U /* up to so many the coarse bits will do */
+
+static inline uint32_t onepath_coarse_of(uint32_t partner_bit) {
+    return partner_bit / 8;
+}
+static inline uint64_t onepath_coarse_bit(uint32_t partner_bit) {
+    return UINT64_C(1) << onepath_coarse_of(partner_bit);
+}
+
+static inline uint32_t onepath_partner_bit(uint32_t partner, unsigned partner_kind) {
+    return ((partner << 2 | partner_kind) * 0x9e3779b1U) >> 23;
+}
+
+void onepath_buckets_init(onepath_buckets *buckets, tm_memory *memory);
+void onepath_buckets_clear(onepath_buckets *buckets);
+/* `row`, where it is not NULL: of the entry in its slot. */
+bool onepath_buckets_add_entry(onepath_buckets *buckets, uint64_t key, onepath_entry entry, uint32_t *row);
+bool onepath_buckets_add_single(onepath_buckets *buckets, uint64_t key, onepath_single single);
+/* `row`: where the entry may be in its slot; then where it was. The entry that stands there now; NULL: none. */
+const onepath_entry *onepath_buckets_remove_entry(onepath_buckets *buckets, uint64_t key, uint32_t rest, uint32_t *row);
+void onepath_buckets_remove_single(onepath_buckets *buckets, uint64_t key, uint32_t handle);
+/* Make the bucket an opened one, which has no fork yet; false: no memory. It ends with its last fork and row. */
+bool onepath_buckets_open(onepath_buckets *buckets, uint64_t key);
+/* Into the node of an opened bucket; false: no memory. */
+bool onepath_buckets_add_fork(onepath_buckets *buckets, uint64_t key, onepath_fork fork);
+void onepath_buckets_remove_fork(onepath_buckets *buckets, uint64_t key, uint32_t branch);
+/* Ask for the memory in which the search for each of these begins: they lie far apart. */
+void onepath_buckets_ask(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count);
+/* One search for each slot in use. */
+void onepath_buckets_probes(const onepath_buckets *buckets, tm_probes *probes);
+
+static inline uint64_t onepath_bucket_hash(const onepath_buckets *buckets, uint64_t key) {
+    return tm_hash_u64(key, &buckets->key);
+}
+static inline const onepath_segment *onepath_segment_of(const onepath_buckets *buckets, uint64_t hash) {
+    return &buckets->segments[hash >> 58];
+}
+static inline uint8_t onepath_tag_of(uint64_t hash) {
+    return (uint8_t)(hash >> 32) | 1;
+}
+
+static inline uint32_t onepath_segment_home(const onepath_segment *segment, uint64_t hash) {
+    return (uint32_t)((uint64_t)(uint32_t)hash * segment->capacity >> 32);
+}
+static inline uint32_t onepath_segment_after(const onepath_segment *segment, uint32_t at) {
+    return at + 1 == segment->capacity ? 0 : at + 1;
+}
+/* Eight tags at a time: the high bit of each byte of `group` that is zero. */
+#define ONEPATH_TAG_GROUP 8U
+
+static inline uint64_t onepath_zero_bytes(uint64_t group) {
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fU;
+    return ~(((group & low) + low) | group | low);
+}
+/* The number of the first byte whose high bit is set, 7 where none is. */
+static inline uint32_t onepath_first_byte(uint64_t group) {
+    return (uint32_t)__builtin_ctzll(group | UINT64_C(1) << 63) / 8;
+}
+static inline uint32_t onepath_segment_wrap(const onepath_segment *segment, uint32_t at) {
+    return at - (at >= segment->capacity ? segment->capacity : 0);
+}
+
+/* Of the group of tags at a place, by the high bit of each byte: those that are the same, up to an empty one. */
+typedef struct onepath_tagged {
+    uint64_t same;
+    uint64_t empty;
+} onepath_tagged;
+
+static inline onepath_tagged onepath_tags_at(const onepath_segment *segment, uint8_t tag, uint32_t at) {
+    uint64_t group = tm_load64(segment->tags + at);
+    uint64_t empty = onepath_zero_bytes(group);
+    uint64_t same = onepath_zero_bytes(group ^ tag * UINT64_C(0x0101010101010101)) & (empty - 1) & ~empty;
+    return (onepath_tagged){same, empty};
+}
+
+/* The next place with the tag from `at` on, or ONEPATH_NONE at an empty one. */
+static inline uint32_t onepath_segment_tagged(const onepath_segment *segment, uint8_t tag, uint32_t at) {
+    for (;;) {
+        onepath_tagged seen = onepath_tags_at(segment, tag, at);
+        if (seen.same != 0) {
+            return onepath_segment_wrap(segment, at + onepath_first_byte(seen.same));
+        }
+        if (seen.empty != 0) {
+            return ONEPATH_NONE;
+        }
+        at = onepath_segment_wrap(segment, at + ONEPATH_TAG_GROUP);
+    }
+}
+/* The next slot with the key from `*at` on, which starts at the home of the hash; NULL: no more. */
+static inline const onepath_slot *onepath_segment_next(const onepath_segment *segment, uint64_t key, uint8_t tag,
+                                                       uint32_t *at) {
+    for (;;) {
+        uint32_t here = onepath_segment_tagged(segment, tag, *at);
+        if (here == ONEPATH_NONE) {
+            return NULL;
+        }
+        *at = onepath_segment_after(segment, here);
+        if (segment->slots[here].key == key) {
+            return &segment->slots[here];
+        }
+    }
+}
+/* The first slot of a bucket that has rows, or NULL. */
+static inline const onepath_slot *onepath_buckets_find(const onepath_buckets *buckets, uint64_t key) {
+    uint64_t hash = onepath_bucket_hash(buckets, key);
+    const onepath_segment *segment = onepath_segment_of(buckets, hash);
+    if (segment->count == 0) {
+        return NULL;
+    }
+    uint32_t at = onepath_segment_home(segment, hash);
+    const onepath_slot *slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at);
+    return slot != NULL && slot->is_opened ? onepath_segment_next(segment, key, onepath_tag_of(hash), &at) : slot;
+}
+static inline onepath_entry *onepath_slot_entries(const onepath_buckets *buckets, const onepath_slot *slot) {
+    return (onepath_entry *)tm_arena_at(&buckets->arena, slot->block);
+}
+/* Singles stand backwards: number i is [-i]. */
+static inline onepath_single *onepath_slot_singles(const onepath_buckets *buckets, const onepath_slot *slot) {
+    return (onepath_single *)tm_arena_at(&buckets->arena, slot->block + tm_arena_class_units(slot->size_class) - 1);
+}
+static inline onepath_node *onepath_slot_node(const onepath_buckets *buckets, const onepath_slot *slot) {
+    return (onepath_node *)tm_arena_at(&buckets->arena, slot->block);
+}
+
+/* How full a bucket is. */
+typedef struct onepath_crowd {
+    uint32_t entries;
+    uint32_t singles;
+    uint32_t slots;
+    const onepath_slot *opened; /* NULL: it is not */
+} onepath_crowd;
+
+onepath_crowd onepath_buckets_crowd(const onepath_buckets *buckets, uint64_t key);
+/* The same of several, which are asked for together, and so are the nodes of those that are opened. */
+void onepath_buckets_crowds(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
+                            onepath_crowd *crowds);
+/* Filters that stand behind an opened bucket; of NULL none. */
+static inline uint32_t onepath_filters_behind(const onepath_buckets *buckets, const onepath_slot *opened) {
+    return opened == NULL ? 0 : onepath_slot_node(buckets, opened)->filters;
+}
+/* The entry of a bucket that says so in `rest`: it is there. `row`: where it may be in its slot. */
+onepath_entry *onepath_buckets_entry(const onepath_buckets *buckets, uint64_t key, uint32_t rest, uint32_t row);
+int onepath_buckets_validate(const onepath_buckets *buckets, const char **reason);
+
+#endif

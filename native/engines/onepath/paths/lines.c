@@ -1,0 +1,56 @@
+/* lines.c - ranges of numbers on one name alone, as boxes of one dimension. Law: see lines.h. */
+#include "engines/onepath/paths/lines.h"
+
+#include "engines/onepath/values/compile.h"
+
+/* Nothing but bounds on numbers of one name? */
+static bool is_of_bounds(const tm_engine *engine, const onepath_tests *tests) {
+    for (uint32_t i = 0; i < tests->count; i++) {
+        onepath_test test = tests->tests[i];
+        if (!onepath_is_bound(test) || onepath_kind_of(engine, test) != ONEPATH_NUMBER ||
+            onepath_test_name(test) != onepath_test_name(tests->tests[0])) {
+            return false;
+        }
+    }
+    return tests->count > 0;
+}
+
+static bool has_wide(const onepath_tests *tests) {
+    bool found = false;
+    for (uint32_t i = 0; i < tests->count; i++) {
+        found |= onepath_op_is_wide(onepath_test_op(tests->tests[i]));
+    }
+    return found;
+}
+
+static tm_family *line_of(const tm_engine *engine, const onepath_tests *tests) {
+    uint32_t name = onepath_test_name(tests->tests[0]) << 2 | ONEPATH_NUMBER;
+    return tm_families_find(&engine->families, &name, 1, ONEPATH_NO_TEST);
+}
+
+tm_family *onepath_lines_find(const tm_engine *engine, const onepath_tests *tests) {
+    return is_of_bounds(engine, tests) ? line_of(engine, tests) : NULL;
+}
+
+bool onepath_lines_has_open(const tm_engine *engine, const onepath_tests *tests) {
+    const tm_family *line = onepath_lines_find(engine, tests);
+    return line != NULL && !line->is_leaving;
+}
+
+bool onepath_lines_take(const tm_engine *engine, const onepath_tests *tests) {
+    if (!is_of_bounds(engine, tests)) {
+        return false;
+    }
+    const tm_family *line = line_of(engine, tests);
+    if (line != NULL) {
+        return !line->is_leaving;
+    }
+    const onepath_key *key = engine->names.records[onepath_test_name(tests->tests[0])].keys[ONEPATH_NUMBER];
+    return has_wide(tests) && (key == NULL || key->pins < ONEPATH_LINE_BEGINS);
+}
+
+void onepath_lines_count(tm_engine *engine, const onepath_tests *tests, uint32_t by) {
+    if (tests->count == 1 && is_of_bounds(engine, tests)) {
+        line_of(engine, tests)->limits += by;
+    }
+}

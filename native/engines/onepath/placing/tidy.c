@@ -1,0 +1,68 @@
+/* tidy.c - what an addition or a removal leaves to be moved.
+ *
+ * Law: called at the top, when the change itself is done. A filter that has moved makes others move only to boxes, and
+ * those make none move: an addition ends after a bounded number of moves. Without memory filters stay, which is as
+ * right.
+ */
+#include "engines/onepath/placing/tidy.h"
+
+#include "engines/onepath/paths/boxes.h"
+#include "engines/onepath/paths/bucket_keys.h"
+#include "engines/onepath/paths/buckets.h"
+#include "engines/onepath/paths/entries.h"
+#include "engines/onepath/placing/gather.h"
+#include "engines/onepath/placing/line_moves.h"
+
+static void gather_in_bucket(tm_engine *engine, const onepath_record *record, const onepath_tests *tests) {
+    uint64_t key;
+    if (tests->count > 1 && (record->place == ONEPATH_IN_NAMED || onepath_bucket_of_test(record->access) != 0)) {
+        onepath_keys_of_record(engine, record, &key);
+        onepath_boxes_gather(engine, key, tests, ONEPATH_BUCKET_FULL);
+    }
+}
+
+static void work_around(tm_engine *engine, uint32_t handle, const onepath_tests *tests) {
+    const onepath_record *record = &engine->records[handle];
+    onepath_lines_settle(engine, tests);
+    switch (record->place) {
+    case ONEPATH_IN_PAIR:
+        onepath_boxes_gather(engine, onepath_pair_key_of(engine, tests), tests, ONEPATH_BOXES_MIN);
+        onepath_pair_relieve(engine, onepath_pair_key_of(engine, tests));
+        break;
+    case ONEPATH_IN_BOXES:
+        onepath_boxes_gather(engine, onepath_bucket_of_test(tests->tests[0]), tests, ONEPATH_BOXES_MIN);
+        onepath_boxes_follow(engine, tests);
+        break;
+    case ONEPATH_IN_BUCKET:
+    case ONEPATH_IN_NAMED:
+        gather_in_bucket(engine, record, tests);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The filter may have moved on since the work was added. */
+static void do_work(tm_engine *engine, onepath_task task, uint32_t handle) {
+    const onepath_record *record = &engine->records[handle];
+    if (task == ONEPATH_SCATTER && record->place == ONEPATH_IN_BOXES) {
+        onepath_boxes_scatter(engine, handle);
+    }
+    if (task == ONEPATH_GATHER && (record->place == ONEPATH_IN_BUCKET || record->place == ONEPATH_IN_NAMED)) {
+        onepath_tests tests;
+        onepath_tests_of_record(engine, handle, &tests);
+        gather_in_bucket(engine, record, &tests);
+    }
+}
+
+void onepath_tidy(tm_engine *engine) {
+    for (uint32_t i = 0; i < engine->work.count; i++) {
+        do_work(engine, engine->work.items[i].task, engine->work.items[i].handle);
+    }
+    engine->work.count = 0;
+}
+
+void onepath_tidy_around(tm_engine *engine, uint32_t handle, const onepath_tests *tests) {
+    work_around(engine, handle, tests);
+    onepath_tidy(engine);
+}

@@ -1,0 +1,10 @@
+/* patterns_validate.h - is the trie of patterns what patterns.h says it is? */
+#ifndef TM_ONEPATH_PATTERNS_VALIDATE_H
+#define TM_ONEPATH_PATTERNS_VALIDATE_H
+
+#include "engines/onepath/values/patterns.h"
+
+/* TM_OK or TM_MISUSED with a reason. */
+int onepath_patterns_validate(const onepath_patterns *patterns, const char **reason);
+
+#endif
