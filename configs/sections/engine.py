@@ -71,7 +71,7 @@ class EngineSettings(ConfigSection):
         default=DEFAULT_ENGINE, description="Which engine matches messages."
     )
     options: Annotated[dict[str, int | str], WithJsonSchema({"anyOf": _FORMS})] = Field(
-        default={}, description="Settings that only this engine has."
+        default={}, description="Settings of this engine; where one is not given, the default below holds."
     )
 
     @check_field("options", mode="before")
