@@ -29,13 +29,6 @@ ENGINES = {
     **dict.fromkeys(native.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
 }
-ENGINE_OPTIONS = {
-    option.name: dict.fromkeys(option.values, SUPPORTED)
-    for engine in native.ENGINES.values()
-    for option in engine.options.values()
-    if option.values
-}
-"""Of the options whose values have names: option -> value -> SUPPORTED."""
 ADVERTISE_MODES = {
     str(facts.options["mode"]): SUPPORTED for facts in strategies.STRATEGIES if facts.key == strategies.DEFAULT.key
 }

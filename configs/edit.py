@@ -27,7 +27,7 @@ def _edited(text: str, path: Path, value: Value | None) -> str:
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     for depth, step in enumerate(path):
         if isinstance(node, yaml.ScalarNode):
-            return text if value is None else _replaced(text, node, _unfolded(node.value, step, value))
+            return text if value is None else _replaced(text, node, _unfolded(node.value, path[depth:], value))
         assert isinstance(node, yaml.MappingNode)  # noqa: S101 - the file is sound, and so is the path
         found = next((pair for pair in node.value if pair[0].value == step), None)
         if found is None:
@@ -38,8 +38,8 @@ def _edited(text: str, path: Path, value: Value | None) -> str:
     raise ValueError("a change of the whole file is none")
 
 
-def _unfolded(name: str, step: str, value: Value) -> Value:
-    return value if step == "name" else {"name": name, step: value}
+def _unfolded(name: str, steps: Path, value: Value) -> Value:
+    return value if steps == ("name",) else {"name": name, steps[0]: _nested(steps[1:], value)}
 
 
 def _nested(steps: Path, value: Value) -> Value:

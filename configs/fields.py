@@ -70,7 +70,8 @@ def _check_host_name(value: object) -> object:
     return value
 
 
-def _read_octets(value: object) -> object:
+def read_octets(value: object) -> object:
+    """Return the bytes that text with a unit stands for; other values as they are."""
     return _with_unit(value, octets_of, 1, "bytes, or a size such as 64 MiB and 4 GiB")
 
 
@@ -150,7 +151,7 @@ HostNames = Annotated[
     Field(max_length=ADDRESSES_MAX),
     BeforeValidator(_listed, json_schema_input_type=_HostName | list[_HostName]),
 ]
-Octets = Annotated[int, BeforeValidator(_read_octets), _OrText(SIZE_FORM)]
+Octets = Annotated[int, BeforeValidator(read_octets), _OrText(SIZE_FORM)]
 """Bytes: a number, or text such as `64 MiB`."""
 Milliseconds = Annotated[int, BeforeValidator(_read_milliseconds), _OrText(TIME_FORM)]
 """Milliseconds: a number, or text such as `30s`."""

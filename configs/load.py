@@ -7,6 +7,7 @@ a file is noise; otherwise the problems of the text, of each value and between t
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path as FilePath
 
 from pydantic import ValidationError
@@ -15,15 +16,19 @@ from tamis.configs import wiring
 from tamis.configs.document import FILE_BYTES_MAX, Document, read_document
 from tamis.configs.explain import explained
 from tamis.configs.mistakes import Mistake, Path, Problem, lines
+from tamis.configs.old_keys import outdated
 from tamis.configs.sections.spaces import SpaceConfig, SpacesFile
 from tamis.configs.topology import Topology
 from tamis.protocol.errors import ConfigError
 
+Warn = Callable[[str], object]
+"""Takes a line about what a sound file says in the manner of the version before."""
 
-def load_topology(path: str | os.PathLike[str]) -> Topology:
+
+def load_topology(path: str | os.PathLike[str], warn: Warn | None = None) -> Topology:
     """Return the topology in the file at `path`; relative paths in it start from the file's own folder."""
     file = FilePath(path)
-    return _topology(_source(file), str(file), str(file.parent))
+    return _topology(_source(file), str(file), str(file.parent), warn)
 
 
 def parse_topology(text: str | bytes, name: str = "<text>") -> Topology:
@@ -79,7 +84,7 @@ def _source(file: FilePath) -> bytes:
         raise ConfigError([f"{file}: cannot be read: {error.strerror}"]) from error
 
 
-def _topology(source: str | bytes, name: str, folder: str) -> Topology:
+def _topology(source: str | bytes, name: str, folder: str, warn: Warn | None = None) -> Topology:
     document = read_document(source)
     if not document.sound:
         raise ConfigError(lines(document.mistakes, name))
@@ -93,6 +98,9 @@ def _topology(source: str | bytes, name: str, folder: str) -> Topology:
     mistakes = document.mistakes + _placed(problems, document)
     if mistakes or topology is None:
         raise ConfigError(lines(mistakes, name))
+    if warn is not None:
+        for line in lines(_placed(list(outdated(document.data)), document), name):
+            warn(line)
     return topology
 
 

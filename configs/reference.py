@@ -20,6 +20,7 @@ from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM, SIZE_FOR
 from tamis.configs.mistakes import MISTAKES_MAX
 from tamis.configs.schema import schema
 from tamis.configs.sections.records import PREDICATE_FORMAT
+from tamis.native import ENGINES
 
 _TITLES = {
     "RouterConfig": "`routers.ID`",
@@ -109,6 +110,14 @@ def _sections() -> Iterator[str]:
     yield _section("The file", whole)
     for name, title in _TITLES.items():
         yield _section(title, whole["$defs"][name])
+        if name == "EngineSettings":
+            yield from _engine_options(whole["$defs"][name]["properties"]["options"]["anyOf"])
+
+
+def _engine_options(models: list[dict[str, Any]]) -> Iterator[str]:
+    names = [name for name, engine in ENGINES.items() if engine.options]
+    for name, model in zip(names, models, strict=True):
+        yield _section(f"`engine.options` of `{name}`", model)
 
 
 def _section(title: str, model: dict[str, Any]) -> str:
@@ -171,6 +180,8 @@ def _value(field: dict[str, Any]) -> str:
 def _collection(field: dict[str, Any]) -> str:
     if "prefixItems" in field:
         return "`[id, id]`" if field["prefixItems"][0].get("type") == "string" else "`[number, number]`"
+    if "properties" in field:
+        return "mapping"
     if "items" in field:
         return f"list of ({_value(field['items'])})"
     if "patternProperties" not in field:

@@ -6,6 +6,7 @@ command line, the topology file, the benchmarks and the tests as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from tamis.native._tm import ffi, lib
 
+_NUMBER: Final = re.compile(r"[0-9]+(_[0-9]+)*", re.ASCII)
 _Cdata = Any  # cffi's types exist only at run time
 
 
@@ -32,7 +34,7 @@ class EngineOption:
         if given in self.values:
             return self.least + self.values.index(str(given))
         if isinstance(given, str):
-            if self.values or not given.isdecimal():
+            if self.values or not _NUMBER.fullmatch(given):
                 raise ValueError(f"{self.name} is {given!r}; {self.allowed}")
             given = int(given)
         if not self.least <= given <= self.most:
@@ -46,7 +48,7 @@ class EngineOption:
 
     @property
     def allowed(self) -> str:
-        return f"one of {', '.join(self.values)}" if self.values else f"from {self.least} to {self.most}"
+        return f"one of {', '.join(self.values)}" if self.values else f"from {self.least:,} to {self.most:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from tamis.analysis.advice.say import GAIN_MIN, Advice, Contender, Edits, Evidence
 from tamis.configs import Topology
-from tamis.configs.edit import Path
+from tamis.configs.edit import Path, Value
 from tamis.native import DEFAULT_ENGINE, ENGINES
 
 SAVED_NS_MIN: Final = 50
@@ -37,6 +37,14 @@ class Setting:
     @property
     def option(self) -> str:
         return ".".join(self.path)
+
+    @property
+    def rounds(self) -> str:
+        return f"{self.option}.options.rounds"
+
+    def with_rounds(self, rounds: int | None) -> Edits:
+        """Return the change of the rounds; they do not stay where files of the version before have them."""
+        return {(*self.path, "options", "rounds"): rounds, (*self.path, "rounds"): None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ def contender(topology: Topology, router: str) -> Contender:
     engine = topology.router(router).engine
     if engine.name != SFF:
         return Contender(engine.name)
-    return Contender(SFF, SFF_ROUNDS if engine.rounds is None else engine.rounds)
+    return Contender(SFF, int(engine.options.get("rounds", SFF_ROUNDS)))
 
 
 def engine(evidence: Evidence) -> Iterator[Advice]:
@@ -85,7 +93,7 @@ def engine(evidence: Evidence) -> Iterator[Advice]:
 
 def rounds(evidence: Evidence) -> Iterator[Advice]:
     for setting in settings(evidence.topology):
-        option = f"{setting.option}.rounds"
+        option = setting.rounds
         if setting.now.engine != SFF:
             yield Advice("rounds", option, "nothing to change", "none", f"engine {setting.now} has no rounds")
             continue
@@ -101,15 +109,15 @@ def _engine(setting: Setting, fit: Fit) -> Advice:
     if best.engine == now.engine or not _is_worth_it(fit, now, best):
         return Advice(*named, "nothing to change", str(now), _told(fit, now, best), None, None, *figures)
     promised = fit.promised(now, best)
-    edits: Edits = {(*setting.path, "name"): best.engine, (*setting.path, "rounds"): best.rounds}
+    section: Value = best.engine if best.rounds is None else {"name": best.engine, "options": {"rounds": best.rounds}}
     return Advice(
         *(*named, "change", str(now), _told(fit, now, best), str(best)),
-        *(_promise(fit, promised), *figures, promised, edits),
+        *(_promise(fit, promised), *figures, promised, {setting.path: section}),
     )
 
 
 def _rounds(setting: Setting, fit: Fit) -> Advice:
-    now, option = setting.now, f"{setting.option}.rounds"
+    now, option = setting.now, setting.rounds
     best = fit.best([each for each in fit.here_ns if each.engine == SFF])
     figures = (FIGURE, fit.logged_ns)
     others = fit.best(list(fit.here_ns))
@@ -121,7 +129,7 @@ def _rounds(setting: Setting, fit: Fit) -> Advice:
         promised = fit.promised(now, best)
         return Advice(
             *("rounds", option, "change", f"{now.rounds}", _told(fit, now, best), f"{best.rounds}"),
-            *(_promise(fit, promised), *figures, promised, {(*setting.path, "rounds"): best.rounds}),
+            *(_promise(fit, promised), *figures, promised, setting.with_rounds(best.rounds)),
         )
     return Advice("rounds", option, "nothing to change", f"{now.rounds}", why, None, None, *figures)
 

@@ -42,7 +42,7 @@ def order(evidence: Evidence) -> Iterator[Advice]:
 def _by_the_alphabet(evidence: Evidence) -> list[str]:
     """The routers whose engine `pst` is told an order that no traffic moves."""
     settings = {router: evidence.topology.router(router).engine for router in evidence.topology.routers}
-    return [router for router, engine in settings.items() if engine.name == "pst" and engine.order == "names"]
+    return [router for router, engine in settings.items() if engine.options.get("order") == "names"]
 
 
 def _order_told(evidence: Evidence) -> str:

@@ -140,9 +140,9 @@ def _ring_said() -> Iterator[tuple[str, Message]]:
 
 RING: Final = "links: [[a, b], [b, c], [c, d], [d, e], [e, a]]\nbroadcast: shared-tree   # simple\n"
 SHAPES: Final = {
-    "few": Shape("engine: {name: sff, rounds: 0}   # as in the paper\n", "a", _few, _few_said),
+    "few": Shape("engine: {name: sff, options: {rounds: 0}}   # as in the paper\n", "a", _few, _few_said),
     "many": Shape("", "a", _many, _many_said),
-    "hot": Shape("engine: {name: sff, rounds: 0}\n", "a", _hot, _hot_said),
+    "hot": Shape("engine: {name: sff, options: {rounds: 0}}\n", "a", _hot, _hot_said),
     "burst": Shape(
         "limits:\n  connection_queue_bytes: 1_048_576   # memory is dear\n",
         *("a", lambda: {"a": [["exists number"]]}, _burst_said, PAYLOAD, True),

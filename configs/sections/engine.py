@@ -1,25 +1,67 @@
 """The model of `engine`: how a router evaluates its table.
 
-Law: an option stands beside its engine; beside another one it is refused, with the names of those that have it. Bounds
-and standards are the engines' own.
+Law: names, bounds and defaults of options are those of the registry of engines; none is written down here.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, WithJsonSchema
 from pydantic import field_validator as check_field
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from tamis.configs import choices
 from tamis.configs.choices import OneOf
-from tamis.configs.fields import Octets, named
+from tamis.configs.fields import SIZE_FORM, named, read_octets
+from tamis.configs.old_keys import with_options
 from tamis.configs.sections.section import ConfigSection
-from tamis.native import DEFAULT_ENGINE, ENGINES, engines_with
+from tamis.native import DEFAULT_ENGINE, ENGINES, EngineOption
 
-_ROUNDS = ENGINES["sff"].options["rounds"]
-_INTERVAL = ENGINES["interval"].options
-_PST = ENGINES["pst"].options
+
+def _form(option: EngineOption) -> dict[str, Any]:
+    """Return the JSON schema of an option."""
+    form: dict[str, Any] = {"type": "integer", "minimum": option.least, "maximum": option.most}
+    if option.values:
+        form = {"type": "string", "enum": list(option.values)}
+    elif _is_size(option):
+        form = {"anyOf": [form, {"type": "string", "pattern": SIZE_FORM}]}
+    default = option.spelled if option.values else option.standard
+    return form | {"default": default, "description": option.about}
+
+
+def _is_size(option: EngineOption) -> bool:
+    return option.name.endswith("_bytes")
+
+
+_FORMS = [
+    {
+        "type": "object",
+        "description": engine.about,
+        "properties": {option.name: _form(option) for option in engine.options.values()},
+        "additionalProperties": False,
+    }
+    for engine in ENGINES.values()
+    if engine.options
+]
+
+
+def _checked(engine: str, name: str, given: object) -> int | str:
+    """Return the value of an option as the engine takes it, or raise what is wrong with it."""
+    options = ENGINES[engine].options if engine in ENGINES else {}
+    option = options.get(name)
+    if option is None:
+        has = f"its options are {', '.join(options)}" if options else "it has none"
+        what = f"is no option of engine {engine}; {has}"
+        raise PydanticCustomError("choice", "{what}", {"what": what, "word": name, "known": list(options)})
+    try:
+        value = read_octets(given) if _is_size(option) else given
+        number = option.value(value if isinstance(value, int) else str(value))
+    except ValueError:
+        what = f"must be {option.allowed}"
+        about = {"error": what, "word": given if isinstance(given, str) else "", "known": option.values}
+        raise PydanticCustomError("value_error", "{error}", about) from None
+    return option.values[number - option.least] if option.values else number
 
 
 class EngineSettings(ConfigSection):
@@ -28,108 +70,34 @@ class EngineSettings(ConfigSection):
     name: Annotated[str, OneOf(choices.ENGINES)] = Field(
         default=DEFAULT_ENGINE, description="Which engine matches messages."
     )
-    rounds: int | None = Field(
-        default=None,
-        ge=_ROUNDS.least,
-        le=_ROUNDS.most,
-        description="Engine `sff` only: rows of the selectivity table tried before counting; "
-        f"without it, {_ROUNDS.standard}.",
+    options: Annotated[dict[str, int | str], WithJsonSchema({"anyOf": _FORMS})] = Field(
+        default={}, description="Settings of this engine; where one is not given, the default below holds."
     )
 
-    circuit: Annotated[str, OneOf(choices.ENGINE_OPTIONS["circuit"])] | None = Field(
-        default=None,
-        description="Engines `counting` and `sff` only: when a match asks whether an interface has matched already; "
-        "without it, `at-full`. For experiments, as the next two.",
-    )
-    counters: Annotated[str, OneOf(choices.ENGINE_OPTIONS["counters"])] | None = Field(
-        default=None,
-        description="Engines `counting` and `sff` only: where the counts of a message are kept; without it, `flat`.",
-    )
-    determinants: Annotated[str, OneOf(choices.ENGINE_OPTIONS["determinants"])] | None = Field(
-        default=None,
-        description="Engine `sff` only: what a row of the selectivity table is about; without it, `name`.",
-    )
-    form: Annotated[str, OneOf(choices.ENGINE_OPTIONS["form"])] | None = Field(
-        default=None,
-        description="Engine `interval` only, as the six that follow: the sets of all attributes are intersected, or "
-        "what that found is remembered as a tree, on demand (`tree`) or made ahead (`whole`); without it, `lists`.",
-    )
-    dense_from: int | None = Field(
-        default=None,
-        ge=_INTERVAL["dense_from"].least,
-        le=_INTERVAL["dense_from"].most,
-        description="Share of the filters from which on a set is a list of bits and not of pointers, in thousandths of "
-        "a per cent; 100001 is never. Without it, 3125: both take the same memory there.",
-    )
-    reorder: Annotated[str, OneOf(choices.ENGINE_OPTIONS["reorder"])] | None = Field(
-        default=None,
-        description="Whether the attribute that leaves the fewest filters is looked at first, by the filters or by "
-        "what messages brought; without it, `filters`.",
-    )
-    partition: Annotated[str, OneOf(choices.ENGINE_OPTIONS["partition"])] | None = Field(
-        default=None,
-        description="One structure for each string that the attribute `type` has to be, or `off`: one for all; "
-        "without it, `type`.",
-    )
-    grow_percent: int | None = Field(
-        default=None,
-        ge=_INTERVAL["grow_percent"].least,
-        le=_INTERVAL["grow_percent"].most,
-        description=f"Per cent by which an array grows; without it, {_INTERVAL['grow_percent'].standard}.",
-    )
-    spare_percent: int | None = Field(
-        default=None,
-        ge=_INTERVAL["spare_percent"].least,
-        le=_INTERVAL["spare_percent"].most,
-        description="Per cent of an array that may be empty before it is made smaller; without it, "
-        f"{_INTERVAL['spare_percent'].standard}.",
-    )
-    tree_bytes: Annotated[Octets, Field(ge=_INTERVAL["tree_bytes"].least, le=_INTERVAL["tree_bytes"].most)] | None = (
-        Field(
-            default=None,
-            description="Bytes that the tree of one structure may take before it begins anew; without it, "
-            f"{_INTERVAL['tree_bytes'].standard}.",
-        )
-    )
-
-    order: Annotated[str, OneOf(choices.ENGINE_OPTIONS["order"])] | None = Field(
-        default=None,
-        description="Engine `pst` only, as the next two: names that most filters speak of are tested first (`auto`), "
-        "or names by the alphabet (`names`); without it, `auto`.",
-    )
-    annotate: Annotated[str, OneOf(choices.ENGINE_OPTIONS["annotate"])] | None = Field(
-        default=None,
-        description="Whether each node knows the interfaces below it, so that a match passes over nodes of none in "
-        "question; without it, `on`.",
-    )
-    delay: int | None = Field(
-        default=None,
-        ge=_PST["delay"].least,
-        le=_PST["delay"].most,
-        description="Hubs that are followed together, so that a name is tested once for all of them, for tables that "
-        "seldom change; 0 is each by itself. Without it, 0.",
-    )
-
-    @check_field(
-        *("rounds", "circuit", "counters", "determinants", "order", "annotate", "delay"),
-        *("form", "dense_from", "reorder", "partition", "grow_percent", "spare_percent", "tree_bytes"),
-    )
+    @check_field("options", mode="before")
     @classmethod
-    def _is_an_option_of_the_engine(cls, value: int | str | None, info: ValidationInfo) -> int | str | None:
-        """`value`, unless the engine that is named has no such option."""
-        name, known = info.data.get("name"), engines_with(str(info.field_name))
-        if value is not None and name is not None and name not in known:
-            raise ValueError(f"is a setting of engine {' and '.join(known)}, not of {name}")
-        return value
+    def _are_of_the_engine(cls, given: object, info: ValidationInfo) -> object:
+        """Return the options as the engine takes them; all that are wrong are told at once."""
+        if not isinstance(given, dict):
+            return given
+        taken: dict[str, int | str] = {}
+        wrong: list[InitErrorDetails] = []
+        for name, value in given.items() if "name" in info.data else ():
+            try:
+                taken[name] = _checked(info.data["name"], name, value)
+            except PydanticCustomError as error:
+                at = (name, "[key]") if error.type == "choice" else (name,)
+                wrong.append(InitErrorDetails(type=error, loc=at, input=value))
+        if wrong:
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        return taken
 
-    @property
-    def options(self) -> dict[str, int | str]:
-        """What the engine is given, by the names of its options."""
-        given = ((option, getattr(self, option)) for option in type(self).model_fields if option != "name")
-        return {option: value for option, value in given if value is not None}
+
+def _section(given: object) -> object:
+    return with_options(named(given))
 
 
 EngineOrName = Annotated[
     EngineSettings,
-    BeforeValidator(named, json_schema_input_type=Annotated[str, OneOf(choices.ENGINES)] | EngineSettings),
+    BeforeValidator(_section, json_schema_input_type=Annotated[str, OneOf(choices.ENGINES)] | EngineSettings),
 ]

@@ -84,8 +84,11 @@ class Daemon:
 
     def __init__(self, options: DaemonOptions) -> None:
         self._options = options
-        self._settings = self._started_with = load_settings(options.file, options.router_id)
+        warnings: list[str] = []
+        self._settings = self._started_with = load_settings(options.file, options.router_id, warnings.append)
         self._configure_logs(self._settings)
+        for line in warnings:
+            _log.warning(line)
         self._held = credentials(self._settings, options.is_insecure)
         self._doors: list[Callable[[], object]] = []  # functions that close the listeners for clients
         self._link_doors: list[Callable[[], object]] = []  # those that end the making of new links

@@ -6,6 +6,7 @@ Law: what is here comes from the file or is a constant with its reason. A key ta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -51,9 +52,10 @@ class CannotStartNow(CannotStart):
     """Raised when the router could start later, without a change of its settings: a port that is taken may be free."""
 
 
-def load_settings(file: str | Path, router_id: str) -> RouterSettings:
-    """Return the settings of one router; ConfigError lists every mistake of the file."""
-    topology = load_topology(file)
+def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object] | None = None) -> RouterSettings:
+    """Return the settings of one router; ConfigError lists every mistake of the file, and `warn` takes a line about
+    each key of the version before."""
+    topology = load_topology(file, warn)
     if router_id not in topology.routers:
         known = ", ".join(list(topology.routers)[:20])
         raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")

@@ -86,9 +86,7 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
     topology = parse_topology("routers: {a: {clients: 127.0.0.1:7400}}")
     job = Job(tmp_path, advise=AdviceRequest(tmp_path / "net.yaml", "", topology))
     found = [
-        Advice(
-            "engine", "engine", "change", "sff", "it is slow", "tamis", "3 -> 2 us", edits={("engine", "name"): "tamis"}
-        ),
+        Advice("engine", "engine", "change", "sff", "it is slow", "tamis", "3 -> 2 us", edits={("engine",): "tamis"}),
         Advice("queues", "limits", "nothing to change", "8 MiB", "no queue was full"),
     ]
     _tell(job, found, as_json=False)
@@ -101,7 +99,7 @@ def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: 
     told = json.loads(capsys.readouterr().out)
     assert told["patch"] == str(tmp_path / "advice.patch")
     assert [(each["verdict"], each["edits"]) for each in told["advice"]] == [
-        ("change", {"engine.name": "tamis"}),
+        ("change", {"engine": "tamis"}),
         ("nothing to change", {}),
     ]
 

@@ -29,6 +29,18 @@ def test_a_sound_file_as_json(capsys) -> None:
     assert (summary["sound"], summary["file"], summary["routers"], summary["links"]) == (True, LINE3, 3, 2)
 
 
+def test_a_file_of_the_version_before_is_sound_and_told_about(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "network.yaml"
+    path.write_text("routers: {a: {}}\nengine: {name: sff, rounds: 3}\n")
+    assert main(["check", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{path}: 1 router, 0 links, strategy advertise, engine sff\n")
+    assert err.startswith(f"{path}:2:21: engine.rounds: ")
+    assert main(["check", "--json", str(path)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["sound"], told["warnings"]) == (True, err.splitlines())
+
+
 def test_the_strategy_of_a_file_with_its_reuse_and_its_roots(tmp_path: Path, capsys) -> None:
     path = tmp_path / "network.yaml"
     routers = 'routers: {a: {}, b: {neighbours: "unix:b"}}\nlinks: [[a, b]]\n'

@@ -64,13 +64,15 @@ def test_up_detached_then_down(file, capsys) -> None:
 
 
 @pytest.mark.slow
-def test_the_strategy_is_said_first_and_ctrl_c_stops_all(file) -> None:
-    Path(file).write_text(f"{Path(file).read_text()}strategy: match-first\n")
+def test_old_keys_and_the_strategy_are_said_first_and_ctrl_c_stops_all(file) -> None:
+    Path(file).write_text(f"{Path(file).read_text()}engine: {{name: sff, rounds: 3}}\nstrategy: match-first\n")
     command = [sys.executable, "-m", "tamis.cli.main", "up", file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout
         assert process.stderr
-        assert [process.stderr.readline() for _ in range(2)][1] == "strategy match-first\n"
+        _, old, strategy = [process.stderr.readline() for _ in range(3)]
+        assert old.startswith(f"{file}:6:21: engine.rounds: ")
+        assert strategy == "strategy match-first\n"
         ready: set[str] = set()
         while ready != {"a", "b"}:
             router_id, _, said = process.stdout.readline().partition(": ")

@@ -12,7 +12,7 @@ from tamis.configs.edit import edited
 
 TEXT = """\
 # Two routers.
-engine: {rounds: 0, name: sff}   # as in the paper
+engine: {options: {rounds: 0}, name: sff}   # as in the paper
 limits:
   # half of it for queues
   memory_bytes: 67_108_864
@@ -40,7 +40,7 @@ def test_lines_that_are_not_meant_stay_as_they_are() -> None:
         },
     )
     assert _changed(TEXT, after) == [
-        "-engine: {rounds: 0, name: sff}   # as in the paper",
+        "-engine: {options: {rounds: 0}, name: sff}   # as in the paper",
         "+engine: tamis   # as in the paper",
         "+  connection_queue_bytes: 4194304",
         '-  no:   {clients: 127.0.0.1:7400,  neighbours: "127.0.0.1:7500"}     # called no',
@@ -54,20 +54,20 @@ def test_lines_that_are_not_meant_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "expected"),
+    ("written", "expected"),
     [
-        ("engine: sff # why", "engine: tamis # why"),
-        ("engine: {rounds: 3, name: sff}", "engine: {name: tamis}"),
-        ("engine: {name: sff, rounds: 3}  # why", "engine: {name: tamis}  # why"),
-        ("engine:\n  name: sff  # why\n  rounds: 3   # and why three", "engine:\n  name: tamis  # why"),
-        ("engine:\n    rounds: 3\n\n    # why\n    name: sff", "engine:\n\n    # why\n    name: tamis"),
+        ("strategy: flood # why", "strategy: profile # why"),
+        ("strategy: {prune: no, name: flood}", "strategy: {name: profile}"),
+        ("strategy: {name: flood, prune: no}  # why", "strategy: {name: profile}  # why"),
+        ("strategy:\n  name: flood  # why\n  prune: no   # and why three", "strategy:\n  name: profile  # why"),
+        ("strategy:\n    prune: no\n\n    # why\n    name: flood", "strategy:\n\n    # why\n    name: profile"),
     ],
 )
-def test_a_key_goes_with_its_line_or_its_comma(engine: str, expected: str) -> None:
-    text = engine + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
-    after = edited(text, {("engine", "rounds"): None, ("engine", "name"): "tamis", ("engine", "none"): None})
+def test_a_key_goes_with_its_line_or_its_comma(written: str, expected: str) -> None:
+    text = written + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    after = edited(text, {("strategy", "prune"): None, ("strategy", "name"): "profile", ("strategy", "none"): None})
     assert after == expected + "\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
-    assert parse_topology(after).engine.name == "tamis"
+    assert parse_topology(after).strategy.name == "profile"
 
 
 def test_a_name_becomes_a_section_where_more_is_said() -> None:
@@ -75,6 +75,10 @@ def test_a_name_becomes_a_section_where_more_is_said() -> None:
     after = edited(text, {("strategy", "predicates"): "coarse"})
     assert after == text.replace("advertise", "{name: advertise, predicates: coarse}")
     assert parse_topology(after).strategy.predicates == "coarse"
+    text = "engine: sff   # of paper 004\nrouters: {a: {clients: 127.0.0.1:7400}}\n"
+    after = edited(text, {("engine", "options", "rounds"): 30})
+    assert after == text.replace("sff", "{name: sff, options: {rounds: 30}}")
+    assert parse_topology(after).engine.options == {"rounds": 30}
 
 
 def test_a_section_over_lines_is_replaced_and_what_follows_stays() -> None:
@@ -86,8 +90,8 @@ def test_a_section_over_lines_is_replaced_and_what_follows_stays() -> None:
 
 
 def test_the_last_line_may_lack_its_end() -> None:
-    text = "routers: {a: {clients: 127.0.0.1:7400}}\nengine:\n  name: sff\n  rounds: 3"
-    assert edited(text, {("engine", "rounds"): None}) == text.removesuffix("  rounds: 3")
+    text = "routers: {a: {clients: 127.0.0.1:7400}}\nstrategy:\n  name: flood\n  prune: no"
+    assert edited(text, {("strategy", "prune"): None}) == text.removesuffix("  prune: no")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -97,13 +101,13 @@ def test_the_examples_take_a_setting_of_each_kind(path: Path) -> None:
     after = edited(
         text,
         {
-            ("engine",): {"name": "sff", "rounds": 30},
+            ("engine",): {"name": "sff", "options": {"rounds": 30}},
             ("strategy",): {"name": "advertise", "predicates": "exact"},
             ("routers", router, "limits", "connection_queue_bytes"): 2**24,
         },
     )
     topology = parse_topology(after)
-    assert (topology.engine.name, topology.engine.rounds) == ("sff", 30)
+    assert (topology.engine.name, topology.engine.options) == ("sff", {"rounds": 30})
     assert topology.router(router).limits.connection_queue_bytes == 2**24
     own = text.partition("\nstrategy:\n")[2].partition("\n\n")[0].splitlines()
     assert len(_changed(text, after)) <= 6 + len(own)

@@ -98,7 +98,7 @@ def test_example_conforms_to_the_schema_it_points_to(file):
         {"routers": {"a b": {}}},
         {"routers": {"a": {"clients": "nowhere"}}},
         {"routers": {"a": {"engine": "quantum"}}},
-        {"routers": {"a": {"engine": {"rounds": -1}}}},
+        {"routers": {"a": {"engine": {"options": {"rounds": -1}}}}},
         {"routers": {"a": {}}, "version": 2},
         {"routers": {"a": {}}, "links": [["a"]]},
         {"routers": {"a": {}}, "links": [{"ends": ["a", "b"], "cost": 0}]},

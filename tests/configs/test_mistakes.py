@@ -187,7 +187,30 @@ VALUES = [
         "routers: {a: {engine: {name: sfff}}}",
         (f'1:30: routers.a.engine.name: must be {ENGINES}, got "sfff", did you mean sff?'),
     ),
-    (ONE + "engine: {rounds: 3}", '2:18: engine.rounds: is a setting of engine sff, not of tamis, got "3"'),
+    (
+        ONE + "engine: {name: pst, options: {oder: names}}",
+        (
+            "2:31: engine.options.oder: is no option of engine pst; its options are order, annotate, delay, "
+            "did you mean order?"
+        ),
+    ),
+    (
+        ONE + "engine: {options: {rounds: 3}}",
+        "2:20: engine.options.rounds: is no option of engine tamis; it has none",
+    ),
+    (
+        'routers: {a: {engine: {name: linear, options: {"\\x07": hash}}}}',
+        '1:48: routers.a.engine.options."\\u0007": is no option of engine linear; it has none',
+    ),
+    (
+        ONE + "engine: {name: sff, options: [rounds]}",
+        "2:30: engine.options: must be a mapping, `key: value`, got a list",
+    ),
+    (ONE + "engine: {name: sff, round: 3}", "2:21: engine.round: unknown key; the keys are name, options"),
+    (
+        ONE + "engine: {name: sfff, options: {rounds: [3]}}",
+        f'2:16: engine.name: must be {ENGINES}, got "sfff", did you mean sff?',
+    ),
     (
         ONE + "strategy: {prune: false}",
         '2:19: strategy.prune: is a setting of strategy flood, not of advertise, got "false"',
@@ -217,14 +240,17 @@ VALUES = [
         '2:19: strategy.reuse: "keys" is not supported yet; choose never or destinations',
     ),
     (ONE + "strategy: {name: flood, prune: seldom}", '2:32: strategy.prune: must be true or false, got "seldom"'),
-    (ONE + "engine: {name: sff, rounds: 257}", '2:29: engine.rounds: must be from 0 to 256, got "257"'),
     (
-        ONE + "engine: {name: linear, counters: hash}",
-        '2:34: engine.counters: is a setting of engine sff and counting, not of linear, got "hash"',
+        ONE + "engine: {name: sff, options: {rounds: 257}}",
+        '2:39: engine.options.rounds: must be from 0 to 256, got "257"',
     ),
     (
-        ONE + "engine: {name: sff, circuit: full}",
-        '2:30: engine.circuit: must be off, at-full or each, got "full", did you mean at-full?',
+        ONE + "engine: {name: interval, options: {tree_bytes: 1 KiB}}",
+        '2:48: engine.options.tree_bytes: must be from 65,536 to 4,294,967,296, got "1 KiB"',
+    ),
+    (
+        ONE + "engine: {name: sff, options: {circuit: full}}",
+        '2:40: engine.options.circuit: must be one of off, at-full, each, got "full", did you mean at-full?',
     ),
     (ONE + "engine: [sff]", "2:9: engine: must be a mapping, `key: value`, got a list"),
     (ONE + "logging: {level: [info]}", "2:18: logging.level: must be text, got a list"),

@@ -23,7 +23,7 @@ routers:
   a:
     clients: [127.0.0.1:7400, 'unix:a.sock']
     neighbours: ['0.0.0.0:9', 'h:1']
-    engine: {name: sff, rounds: 5}
+    engine: {name: sff, options: {rounds: 5}}
     limits: {connections: 5}
     logging: {level: debug}
     data: /var/a
@@ -52,8 +52,8 @@ def test_edges_and_neighbours_are_sorted():
 
 def test_own_settings_go_before_those_of_the_network():
     a, b = parse_topology(NET).router("a"), parse_topology(NET).router("b")
-    assert (a.id, a.data, a.engine.name, a.engine.rounds) == ("a", "/var/a", "sff", 5)
-    assert (b.id, b.data, b.engine.name, b.engine.rounds) == ("b", "run/b", "counting", None)
+    assert (a.id, a.data, a.engine.name, a.engine.options) == ("a", "/var/a", "sff", {"rounds": 5})
+    assert (b.id, b.data, b.engine.name, b.engine.options) == ("b", "run/b", "counting", {})
     assert (a.limits.connections, b.limits.connections) == (5, 50)
     assert a.limits.memory_bytes == b.limits.memory_bytes == 33_554_432
     assert (a.logging.level, a.logging.format, b.logging.level) == ("debug", "json", "warning")
@@ -175,7 +175,7 @@ def test_a_topology_built_in_python_keeps_the_same_law():
 
 def test_every_number_names_its_unit_or_counts_things():
     units = ("_bytes", "_frames", "_ms", "_steps", "_per_client", "_per_s", "_burst", "_percent", "_per_keep")
-    units += ("connections", "publishers", "cost", "rounds", "version", "digits", "keeps")
+    units += ("connections", "publishers", "cost", "version", "digits", "keeps")
     for model in sections().values():
         for name, field in model.model_fields.items():
             assert field.description, name
@@ -187,8 +187,6 @@ def test_every_number_names_its_unit_or_counts_things():
                     "bytes",
                     "seconds",
                     "keep",
-                    "dense_from",
-                    "delay",
                     "client_series",
                     "keep_series",
                     "destinations_max",

@@ -57,7 +57,7 @@ def test_every_engine_says_what_it_is(engine: str) -> None:
 
 
 def allowed(option: EngineOption) -> str:
-    return f"one of {', '.join(option.values)}" if option.values else f"from {option.least} to {option.most}"
+    return f"one of {', '.join(option.values)}" if option.values else f"from {option.least:,} to {option.most:,}"
 
 
 def test_options_are_taken_within_their_bounds(engine: str) -> None:

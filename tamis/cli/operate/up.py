@@ -59,7 +59,7 @@ def command(file: str | None, machine: str | None, detach: bool, insecure: bool,
     _refuse_if_up(file)
     refuse_unstartable(file, machine, insecure, listens=True)
     click.echo(f"logs: {StateFolder.of(file).logs}", err=True)
-    summary = load_topology(file).summary()
+    summary = load_topology(file, lambda line: click.echo(line, err=True)).summary()
     if summary["strategy"] != DEFAULT.name:
         click.echo(of_file(summary), err=True)
     if detach:

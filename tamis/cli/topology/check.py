@@ -36,6 +36,8 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
     they must be, and addresses open to others where nobody is asked who they are. Where FILE has several machines,
     --machine says which is this one; without it, only FILE itself is looked at.
 
+    Keys of the version before are reported there, too, but FILE is sound with them until the next version.
+
     Of a sound file it says what there is: routers, links, the strategy with the roots of its classes, and of routers
     that keep messages where, within which bounds, and what happens at each; of others, why they keep nothing.
     """
@@ -45,8 +47,9 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         if error.name not in ("pydantic", "yaml"):
             raise
         raise click.ClickException(f"topology files need {error.name}: pip install 'tamis[router]'") from error
+    warnings: list[str] = []
     try:
-        topology = load_topology(file)
+        topology = load_topology(file, warnings.append)
         mistakes = [] if text_only else unstartable(file, machine, insecure)
     except ConfigError as error:
         mistakes = list(error.mistakes)
@@ -57,10 +60,13 @@ def command(file: str, machine: str | None, insecure: bool, text_only: bool, as_
         if as_json:
             click.echo(json.dumps({"file": file, "sound": False, "mistakes": mistakes}))
         return 1
+    for line in warnings:
+        click.echo(line, err=True)
     summary, kept = topology.summary(), topology.kept_by_router()
     if as_json:
         forms = {router: settings.model_dump(mode="json") | _of_free(settings) for router, settings in kept.items()}
-        click.echo(json.dumps({"file": file, "sound": True} | summary | ({"kept": forms} if forms else {})))
+        sound = {"file": file, "sound": True, "warnings": warnings}
+        click.echo(json.dumps(sound | summary | ({"kept": forms} if forms else {})))
         return 0
     click.echo(f"{file}: {_in_words(summary)}")
     for line in kept_meaning(topology):

@@ -146,6 +146,12 @@ async def test_insecure_is_logged(process):
     assert [line["level"] for line in router.logged() if line["message"] == "insecure"] == ["warning"]
 
 
+async def test_keys_of_the_version_before_are_logged(process):
+    router = process(ONE % ", engine: {name: sff, rounds: 3}")
+    (logged,) = [line for line in router.logged() if "routers.a.engine.rounds" in line["message"]]
+    assert logged["level"] == "warning"
+
+
 async def test_a_socket_left_behind_is_taken_over_and_one_in_use_is_not(process, tmp_path):
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(tmp_path / "a.sock"))

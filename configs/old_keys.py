@@ -1,0 +1,49 @@
+"""Keys of the version before, which are read for this version and told: the options of an engine beside its `name`.
+
+Law: the file goes with the next version, and what it reads is refused then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from tamis.configs.mistakes import Path, Problem
+from tamis.native import engines_with
+
+_BESIDE: Final = "belongs in the `options` beside it; write it there alone"
+
+
+def with_options(engine: object) -> object:
+    """Return a section `engine` of a file with the options beside its `name` as its `options`. ValidationError where
+    there are `options` already that do not say the same."""
+    old = _old_options(engine)
+    if not old or not isinstance(engine, dict):
+        return engine
+    section = {key: value for key, value in engine.items() if key not in old}
+    options = section.setdefault("options", old)
+    wrong = [
+        InitErrorDetails(type=PydanticCustomError("choice", "{what}", {"what": _BESIDE}), loc=(key,), input=value)
+        for key, value in old.items()
+        if not isinstance(options, dict) or options.get(key) != value
+    ]
+    if wrong:
+        raise ValidationError.from_exception_data("engine", wrong)
+    return section
+
+
+def outdated(file: Any) -> Iterator[Problem]:  # noqa: ANN401 - of a sound file, so its parts are what they must be
+    """Yield a problem for each old key in the data of a sound file."""
+    owners: dict[Path, dict[str, object]] = {(): file}
+    owners |= {("routers", name): router for name, router in file["routers"].items()}
+    for path, owner in owners.items():
+        for key, value in _old_options(owner.get("engine")).items():
+            what = f"stands in `options: {{{key}: {value}}}` now; the next version refuses it beside `name`"
+            yield Problem((*path, "engine", key), what, at_key=True)
+
+
+def _old_options(engine: object) -> dict[str, object]:
+    return {key: engine[key] for key in engine if engines_with(key)} if isinstance(engine, dict) else {}
