@@ -1,6 +1,7 @@
-"""The arrows inside native/: which room may include which, read from the #include lines.
+"""The arrows inside native/: which room may include and call which, and how the files of one may call each other.
 
-A file is included by its path from native/, so that the line itself says which room it reaches into.
+A file is included by its path from native/, so that the line itself says which room it reaches into. Calls are read
+from object files (tests/native_calls.py), as a function of another room can be declared and called without an include.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from tests import trees
+from tests.native_calls import Function, between, calls, circles
 
 NATIVE = Path(__file__).parent.parent / "native"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
-# room -> the rooms that its files may include, itself left out; "." is native/ itself: tm.h and tm_*api.h
+# room -> the rooms that its files may include and call, itself left out; "." is native/ itself: tm.h and tm_*api.h.
+# A new room is a row here.
 ARROWS = {
     ".": set(),
     "base": {"."},
@@ -29,12 +32,58 @@ ARROWS = {
     "engines/interval": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines/pst": {".", "base", "model", "table", "engines", "engines/papers"},
     "engines": {".", "base", "model", "table"},
-    "covering": {".", "base", "model"},
+    "covering": {".", "base", "model", "table"},
     "network": {".", "base", "table"},
     "records": {".", "base", "model"},
-    "log": {".", "base", "model"},
-    "keeps": {".", "base", "model"},
-    "switch": {".", "base", "model", "table", "network", "records", "keeps"},
+    "log": {".", "base", "model", "table"},
+    "keeps": {".", "base", "model", "log"},
+    "switch": {".", "base", "model", "table", "network", "records", "log", "keeps"},
+}
+
+# A function of a room above that one below calls: the engines, by their number.
+PORTS = {("table", "engines", "tm_engine_class_of")}
+
+# Files of one room that call each other in a circle.
+FILE_CIRCLES = {
+    "engines/onepath": "alike boxes choose crowd descend entries guard_rows guards keys lines odds place",
+    "log": "log threads",
+    "records": "record_lines records",
+    "switch": """
+        beat by_root check connection control counters credit depart fit group_choice keep_answers keep_bodies
+        keep_bounds keep_damage keep_elsewhere keep_figures keep_fill keep_frames keep_give keep_hold keep_lack
+        keep_leave keep_life keep_members keep_owners keep_record keep_store keep_tail keep_tally keep_totals keep_turn
+        keeps local match_first net order plant publish queue read step subscriber switch trace trail transit write
+    """,
+}
+
+# Functions of several files that call each other in a circle, so that a file cannot be understood without the others.
+RECURSIONS = (
+    {
+        "boxes.c": "tamis_boxes_follow tamis_boxes_gather tamis_boxes_scatter",
+        "lines.c": "draw give_back tamis_lines_settle",
+        "place.c": "activate_chosen gather leave_pair tamis_activate tamis_deactivate tamis_move_anew",
+    },
+    {
+        "connection.c": "switch_shut",
+        "control.c": "switch_send_urgent",
+        "credit.c": "switch_grant switch_unblock",
+    },
+)
+
+# Headers that declare the functions of more than two C files. The doors to Python are cut by reader instead.
+WIDE_HEADERS = {
+    "engines/boxes/tree.h",
+    "engines/onepath/engine.h",
+    "engines/onepath/patterns.h",
+    "engines/onepath/ranges.h",
+    "engines/papers/counting.h",
+    "engines/papers/trie.h",
+    "log/store.h",
+    "model/filter.h",
+    "switch/forward.h",
+    "switch/keeps.h",
+    "switch/message.h",
+    "switch/switch.h",
 }
 
 
@@ -71,6 +120,72 @@ def test_no_two_rooms_include_each_other() -> None:
     while ready := {room for room, others in ARROWS.items() if room not in done and others <= done}:
         done |= ready
     assert done == set(ARROWS), f"in a circle: {set(ARROWS) - done}"
+
+
+def _room_of(function: Function) -> str:
+    return Path(function.file).parent.as_posix()
+
+
+def _port(caller: Function, called: Function) -> tuple[str, str, str]:
+    return _room_of(caller), _room_of(called), called.name
+
+
+def _inner_calls() -> dict[Function, set[Function]]:
+    """All calls but those through a port."""
+    found = calls().of.items()
+    return {
+        caller: {function for function in called if _port(caller, function) not in PORTS} for caller, called in found
+    }
+
+
+@pytest.mark.slow
+def test_every_port_is_called() -> None:
+    called = {_port(caller, function) for caller, functions in calls().of.items() for function in functions}
+    assert called >= PORTS
+
+
+@pytest.mark.slow
+def test_rooms_call_one_way() -> None:
+    for caller, called in _inner_calls().items():
+        for function in called:
+            is_allowed = _room_of(function) in ARROWS[_room_of(caller)] | {_room_of(caller)}
+            assert is_allowed, f"{caller.file}: {caller.name} calls {function.name} of {function.file}"
+
+
+@pytest.mark.slow
+def test_files_call_each_other_in_known_circles_only() -> None:
+    """As no two rooms call each other, a circle is inside one."""
+    known = {frozenset(f"{room}/{name}.c" for name in names.split()) for room, names in FILE_CIRCLES.items()}
+    assert circles(between(_inner_calls(), lambda function: function.file)) == known
+
+
+@pytest.mark.slow
+def test_functions_of_several_files_call_each_other_in_known_circles_only() -> None:
+    found = [circle for circle in circles(_inner_calls()) if len({function.file for function in circle}) > 1]
+    named = [sorted((Path(file).name, name) for file, name in circle) for circle in found]
+    known = [sorted((file, name) for file, names in each.items() for name in names.split()) for each in RECURSIONS]
+    assert sorted(named) == sorted(known)
+
+
+@pytest.mark.slow
+def test_a_header_declares_at_most_two_files() -> None:
+    defined = calls().defined
+    wide = set[str]()
+    for path in _sources():
+        name = path.relative_to(NATIVE).as_posix()
+        declared = {defined[word] for word in _declared(path.read_text()) if word in defined}
+        if path.suffix == ".h" and _room(path) != "." and len(declared) > 2:
+            wide.add(name)
+    assert wide == WIDE_HEADERS
+
+
+def _declared(text: str) -> list[str]:
+    """Words in front of a parenthesis, outside of comments, macros and bodies."""
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+    text = re.sub(r"^\s*#(.*\\\n)*.*$", "", text, flags=re.MULTILINE)
+    while (outer := re.sub(r"\{[^{}]*\}", ";", text)) != text:
+        text = outer
+    return re.findall(r"(\w+)\s*\(", text)
 
 
 def test_no_header_includes_itself() -> None:
