@@ -1,20 +1,18 @@
-/* connection.c - a connection from its opening to its end, as those above ask for it.
+/* connection.c - a connection is opened, paused and shut.
  *
  * Law: an id is in use from tm_switch_open until tm_switch_forget leaves nothing. What a connection owns (its socket,
- * the frame that is half there, what waits for it) is given back when it is shut.
+ * the frame that is half there, what waits for it) is given back where the call ends in which it was shut.
  */
 #define _GNU_SOURCE
 #include "switch/switch.h"
 
-#include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/grow.h"
 
 void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
-    if (connection->fd >= 0 && switch_is_alive(connection)) {
+    if (connection->fd >= 0) {
         close(connection->fd);
     }
     connection->fd = -1;
@@ -72,7 +70,7 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
         return result;
     }
     if (is_reused) {
-        sw->connection_free = switch_at(sw, id)->next_free;
+        sw->connection_free = switch_at(sw, id)->next;
     } else {
         sw->connection_count++;
     }
@@ -92,74 +90,6 @@ int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
     return TM_OK;
 }
 
-static bool is_admissible(const tm_switch *sw, uint32_t id, const tm_admission *admission) {
-    if (!switch_knows(sw, id) || admission == NULL || sw->connections[id].state != CONNECTION_GREETING) {
-        return false;
-    }
-    bool may_be_link = admission->policy == TM_SLOW_DROP_NEWEST && admission->credit_bytes == 0;
-    return admission->policy <= TM_SLOW_BLOCK && admission->number != 0 && (!admission->is_link || may_be_link);
-}
-
-static int admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
-    tm_connection *connection = switch_at(sw, id);
-    connection->admission = *admission;
-    connection->state = CONNECTION_OPEN;
-    switch_begin(sw);
-    switch_grant(sw, id);
-    switch_flush_dirty(sw);
-    return TM_OK;
-}
-
-int tm_switch_admit(tm_switch *sw, uint32_t id, const tm_admission *admission) {
-    if (!is_admissible(sw, id, admission)) {
-        return TM_MISUSED;
-    }
-    uint32_t subscriber = SUBSCRIBER_NONE;
-    int result = admission->is_link ? switch_join_neighbour(sw, id, admission->number)
-                                    : switch_new_subscriber(sw, admission, &subscriber);
-    if (result != TM_OK) {
-        return result;
-    }
-    if (subscriber != SUBSCRIBER_NONE) {
-        switch_subscriber(sw, subscriber)->connection = id;
-        switch_at(sw, id)->subscriber = subscriber;
-    }
-    return admit(sw, id, admission);
-}
-
-int tm_switch_attach(tm_switch *sw, uint32_t id, const tm_admission *admission, uint32_t subscriber) {
-    if (!is_admissible(sw, id, admission) || admission->is_link || !switch_knows_subscriber(sw, subscriber)) {
-        return TM_MISUSED;
-    }
-    int result = switch_attach_subscriber(sw, subscriber, id, admission);
-    return result == TM_OK ? admit(sw, id, admission) : result;
-}
-
-int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t size, int lane) {
-    if (!switch_knows(sw, id) || !switch_is_alive(switch_at(sw, id)) || size > UINT32_MAX / 4) {
-        return TM_MISUSED;
-    }
-    tm_connection *connection = switch_at(sw, id);
-    uint64_t data_max = connection->admission.queue_bytes_max;
-    if (connection->admission.policy == TM_SLOW_BLOCK && connection->traffic.queued_peak > data_max) {
-        data_max = connection->traffic.queued_peak; /* it had to hold what publishers had credit for */
-    }
-    uint64_t bytes_max = OUTBOX_URGENT_MAX + data_max + sw->options.frame_bytes_max;
-    if (lane == TM_LANE_ORDERED && tm_lane_size(&connection->outbox.ordered) + size > bytes_max) {
-        return TM_TOO_MANY;
-    }
-    uint8_t *at = lane == TM_LANE_URGENT ? tm_outbox_urge(&connection->outbox, &sw->memory, (uint32_t)size)
-                                         : tm_outbox_append(&connection->outbox, &sw->memory, (uint32_t)size);
-    if (at == NULL) {
-        return TM_TOO_MANY;
-    }
-    memcpy(at, frames, size);
-    switch_begin(sw);
-    switch_mark_dirty(sw, id);
-    switch_flush_dirty(sw);
-    return TM_OK;
-}
-
 int tm_switch_pause(tm_switch *sw, uint32_t id, bool paused) {
     if (!switch_knows(sw, id)) {
         return TM_MISUSED;
@@ -171,97 +101,17 @@ int tm_switch_pause(tm_switch *sw, uint32_t id, bool paused) {
 
 void switch_shut(tm_switch *sw, uint32_t id, int error) {
     tm_connection *connection = switch_at(sw, id);
-    if (!switch_is_alive(connection)) {
-        return;
-    }
-    if (connection->subscriber != SUBSCRIBER_NONE) {
-        switch_detach_subscriber(sw, connection->subscriber);
-    }
-    if (connection->attachments != 0) {
-        switch_leave_keeps(sw, id);
-    }
-    uint64_t bytes;
-    uint32_t messages = tm_outbox_messages(&connection->outbox, &bytes);
-    switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
-    connection->traffic.told.dropped[TM_DROP_CLOSED] += messages;
-    switch_clear_connection(sw, connection);
-    connection->state = CONNECTION_CLOSED;
-    connection->is_deaf = true;
-    switch_wait_no_more(sw, id);
-    switch_follow_no_more(sw, id);
-    switch_hold_no_more(sw, id);
-    if (switch_is_blocked(connection)) {
-        connection->credit.blocker_count = 0;
-        sw->blocked_count--;
-    }
-    if (switch_is_link(connection)) {
-        switch_leave_neighbour(sw, id);
-    }
-    switch_unblock(sw);
-    switch_tell(sw, (tm_event){.type = TM_EVENT_CLOSED, .connection = id, .code = (uint32_t)error});
-}
-
-/* Is the peer gone, while this end was not closing? */
-static void blame(tm_switch *sw, uint32_t id) {
-    if (switch_at(sw, id)->state == CONNECTION_OPEN && switch_at(sw, id)->attachments != 0) {
-        switch_blame_keeps(sw, id);
+    if (switch_is_alive(connection)) {
+        connection->state = CONNECTION_ENDED;
+        connection->is_deaf = true;
+        connection->error = (uint16_t)error;
+        connection->next = sw->ended;
+        sw->ended = id;
     }
 }
 
 void switch_lose(tm_switch *sw, uint32_t id, int error) {
-    blame(sw, id);
+    tm_connection *connection = switch_at(sw, id);
+    connection->is_lost |= connection->state == CONNECTION_OPEN;
     switch_shut(sw, id, error);
-}
-
-int tm_switch_lose(tm_switch *sw, uint32_t id) {
-    if (!switch_knows(sw, id)) {
-        return TM_MISUSED;
-    }
-    switch_begin(sw);
-    switch_lose(sw, id, 0);
-    switch_flush_dirty(sw);
-    return TM_OK;
-}
-
-int tm_switch_close(tm_switch *sw, uint32_t id, bool now) {
-    if (!switch_knows(sw, id)) {
-        return TM_MISUSED;
-    }
-    tm_connection *connection = switch_at(sw, id);
-    if (!switch_is_alive(connection)) {
-        return TM_OK;
-    }
-    switch_begin(sw);
-    if (connection->told.silent) {
-        blame(sw, id);
-    }
-    connection->is_deaf = true;
-    connection->state = CONNECTION_CLOSING;
-    if (connection->subscriber != SUBSCRIBER_NONE) {
-        switch_end_subscriber(sw, connection->subscriber);
-    }
-    if (now) {
-        switch_shut(sw, id, 0);
-    } else {
-        switch_watch(sw, id);
-        switch_mark_dirty(sw, id);
-    }
-    switch_flush_dirty(sw);
-    return TM_OK;
-}
-
-int tm_switch_forget(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left) {
-    if (!switch_knows(sw, id) || left == NULL || switch_at(sw, id)->state != CONNECTION_CLOSED) {
-        return TM_MISUSED;
-    }
-    tm_connection *connection = switch_at(sw, id);
-    bool serves = connection->subscriber != SUBSCRIBER_NONE;
-    *left = serves ? switch_forget_subscriber(sw, connection->subscriber, steps) : 0;
-    tm_memory_give_back(&sw->memory);
-    if (*left == 0) {
-        *connection = (tm_connection){.fd = -1, .subscriber = SUBSCRIBER_NONE, .next_free = sw->connection_free};
-        sw->connection_free = id;
-        sw->connection_live--;
-    }
-    return TM_OK;
 }

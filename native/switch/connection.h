@@ -1,7 +1,8 @@
 /* connection.h - what the switch knows of one connection: its socket, its greeting, what it may send.
  *
- * Law: an id is free, greeting, open, closing, closed, free again, in this order, steps left out but never back. Only
- * an open connection's data frames are looked at and only to an open one is any sent.
+ * Law: an id is free, greeting, open, closing, ended, closed, free again, in this order, steps left out but never back.
+ * Only an open connection's data frames are looked at and only to an open one is any sent. One that has ended is in a
+ * list, and is closed where a call ends (lifecycle.c): until then what it owns stays as it is.
  */
 #ifndef TM_CONNECTION_H
 #define TM_CONNECTION_H
@@ -14,7 +15,14 @@
 #define CONNECTION_NONE TM_CONNECTION_NONE
 #define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
 
-typedef enum { CONNECTION_FREE, CONNECTION_GREETING, CONNECTION_OPEN, CONNECTION_CLOSING, CONNECTION_CLOSED } tm_state;
+typedef enum {
+    CONNECTION_FREE,
+    CONNECTION_GREETING,
+    CONNECTION_OPEN,
+    CONNECTION_CLOSING,
+    CONNECTION_ENDED,
+    CONNECTION_CLOSED
+} tm_state;
 
 /* What has been told, until it is worth telling again. */
 typedef struct tm_told {
@@ -97,7 +105,9 @@ typedef struct tm_connection {
     uint32_t answers;     /* to its ACKs, that wait for the disk */
     uint32_t answer_bytes;
     uint64_t serial; /* no other connection has it, whatever its id */
-    uint32_t next_free;
+    uint32_t next;   /* of the list of free ids, or of those that have ended */
+    uint16_t error;  /* why it ended: of the socket, or 0 */
+    bool is_lost;    /* the peer went away while it was open */
 } tm_connection;
 
 static inline bool switch_is_link(const tm_connection *connection) {

@@ -168,7 +168,7 @@ static const char *fault_of(const tm_switch *sw, uint32_t id) {
     if (connection->partial.size > connection->partial.capacity) {
         return "more of a frame is kept than there is room for";
     }
-    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
+    if (connection->state == CONNECTION_CLOSED && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
         return "a connection that has ended keeps a socket or bytes";
     }
     bool serves = connection->subscriber != SUBSCRIBER_NONE;

@@ -50,7 +50,7 @@ static void judge_range(tm_switch *sw, uint32_t member, uint64_t first, uint64_t
     }
 }
 
-bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
+bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
     tm_said_ack said;
     if (!tm_said_read_ack(frame + WIRE_PREFIX_BYTES, size - WIRE_PREFIX_BYTES, &said)) {
         return false;
@@ -75,7 +75,7 @@ bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, u
     return true;
 }
 
-bool switch_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
+bool keep_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
     tm_said_credit said;
     if (!tm_said_read_credit(frame + WIRE_PREFIX_BYTES, size - WIRE_PREFIX_BYTES, &said)) {
         return false;

@@ -25,7 +25,7 @@ void keep_note_load(tm_switch *sw) {
     }
 }
 
-bool switch_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
+bool keep_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
     tm_connection *connection = switch_at(sw, id);
     if (!connection->is_keeping && (frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) != WIRE_KEPT_FLAGS) {
         return false;
@@ -37,13 +37,10 @@ bool switch_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
     return true;
 }
 
-void switch_hold_no_more(tm_switch *sw, uint32_t id) {
-    tm_connection *connection = switch_at(sw, id);
-    if (connection->waits_for_log) {
-        connection->waits_for_log = false;
-        sw->keeps->stats.held--;
-        switch_go_on_reading(sw, id);
-    }
+void keep_hold_no_more(tm_switch *sw, uint32_t id) {
+    switch_at(sw, id)->waits_for_log = false;
+    sw->keeps->stats.held--;
+    switch_go_on_reading(sw, id);
 }
 
 /* All of them have credit again; those that wait go on from where the last turn has stopped. */
@@ -56,7 +53,7 @@ static void let_go(tm_switch *sw) {
     }
 }
 
-void switch_keeps_let_go(tm_switch *sw) {
+void keep_let_go(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     if ((sw->holds & SWITCH_HOLD_LOG) && (sw->is_draining || !is_behind(keeps, 4))) {
         let_go(sw);
@@ -67,7 +64,7 @@ void switch_keeps_let_go(tm_switch *sw) {
         uint32_t id = keeps->hold_at < sw->connection_count ? keeps->hold_at : 0;
         keeps->hold_at = id + 1;
         if (switch_at(sw, id)->waits_for_log) {
-            switch_hold_no_more(sw, id);
+            keep_hold_no_more(sw, id);
             switch_take_kept(sw, id);
             if (tm_clock_ns() >= end_ns) {
                 keep_wake(sw);

@@ -17,8 +17,8 @@ static tm_message_name name_of(const uint8_t *frame) {
     return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
 }
 
-bool switch_is_incomplete(const tm_switch *sw, const parts *message) {
-    return sw->keeps != NULL && keep_find_incomplete(sw, message) != NULL;
+bool keep_is_incomplete(const tm_switch *sw, const parts *message) {
+    return keep_find_incomplete(sw, message) != NULL;
 }
 
 const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *message) {
@@ -72,38 +72,38 @@ void keep_take_lack(tm_switch *sw, const parts *message) {
     }
 }
 
-tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result) {
-    if (sw->keeps == NULL) {
-        return (tm_keep_refusal){WIRE_REFUSED_NO_LOG,
-                                 sw->keeps_nothing == TM_KEEPS_OFF
-                                     ? "this router keeps nothing: its topology file says `kept: false`"
-                                     : "this router keeps nothing: its topology file gives it no folder, `data`"};
-    }
+typedef struct refusal {
+    wire_refusal code;
+    const char *text;
+} refusal;
+
+/* What to say where a result of the log (TM_OK: a keep has no room) is why a message is refused. */
+static refusal refusal_of(int result) {
     switch (result) {
     case TM_LOG_BUSY:
-        return (tm_keep_refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
+        return (refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
     case TM_TOO_MANY:
-        return (tm_keep_refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
+        return (refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
     case TM_LOG_FAILED:
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
+        return (refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
     case TM_LOG_FULL:
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FULL, "the log has no room"};
+        return (refusal){WIRE_REFUSED_LOG_FULL, "the log has no room"};
     default:
-        return (tm_keep_refusal){WIRE_REFUSED_LOG_FULL, "a kept subscription that wants it has no room"};
+        return (refusal){WIRE_REFUSED_LOG_FULL, "a kept subscription that wants it has no room"};
     }
 }
 
-bool switch_refuse_lacking(tm_switch *sw, const parts *message) {
+bool keep_refuse_lacking(tm_switch *sw, const parts *message) {
     const tm_keeps *keeps = sw->keeps;
     if (keeps->lack.stored == keeps->wanted_count) {
         return false;
     }
-    tm_keep_refusal refusal = switch_keep_refusal(sw, keeps->lack.why);
+    refusal why = refusal_of(keeps->lack.why);
     char text[SENTENCE_BYTES];
     snprintf(text, sizeof text, "stored in %u of %u: %s", keeps->lack.had + keeps->lack.stored,
-             keeps->lack.had + keeps->wanted_count, refusal.text);
+             keeps->lack.had + keeps->wanted_count, why.text);
     sw->keeps->stats.refused++;
     switch_turn_away(sw, message, TM_DROP_NOT_KEPT);
-    switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), refusal.code, text, 0);
+    switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), why.code, text, 0);
     return true;
 }

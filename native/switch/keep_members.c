@@ -156,7 +156,7 @@ int tm_keep_attach(tm_switch *sw, uint32_t number, uint32_t connection, uint32_t
     }
     keep_make_due(sw, slot);
     keep_wake(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return is_told ? TM_OK : TM_NO_MEMORY;
 }
 
@@ -203,7 +203,7 @@ static uint32_t oldest_of(const tm_switch *sw, const tm_member *member) {
     return oldest;
 }
 
-void switch_blame_keeps(tm_switch *sw, uint32_t connection) {
+void keep_blame(tm_switch *sw, uint32_t connection) {
     static const uint8_t text[] = "its consumers went away while they had it";
     for (uint32_t at = switch_at(sw, connection)->attachments; at != 0;
          at = keep_member(sw, at - 1)->next_of_connection) {
@@ -216,13 +216,13 @@ void switch_blame_keeps(tm_switch *sw, uint32_t connection) {
     }
 }
 
-void switch_leave_keeps(tm_switch *sw, uint32_t connection) {
+void keep_leave_all(tm_switch *sw, uint32_t connection) {
     while (switch_at(sw, connection)->attachments != 0) {
         keep_detach(sw, switch_at(sw, connection)->attachments - 1);
     }
 }
 
-void switch_keeps_go_on(tm_switch *sw, uint32_t connection) {
+void keep_go_on(tm_switch *sw, uint32_t connection) {
     for (uint32_t at = switch_at(sw, connection)->attachments; at != 0;
          at = keep_member(sw, at - 1)->next_of_connection) {
         uint32_t slot = keep_member(sw, at - 1)->keep;

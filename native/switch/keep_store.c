@@ -156,7 +156,7 @@ static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *me
     return lack->had + sw->keeps->wanted_count;
 }
 
-uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count) {
+uint32_t keep_store(tm_switch *sw, const parts *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
         if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
             return keep_it(sw, message, count);
@@ -165,15 +165,15 @@ uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count) {
     return 0;
 }
 
-uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count) {
+uint32_t keep_store_again(tm_switch *sw, const parts *message, size_t count) {
     return keep_it(sw, message, count);
 }
 
 /* ---- confirmations ---- */
 
-void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
+void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
     tm_keeps *keeps = sw->keeps;
-    if (stored == STORED_NOT || keeps == NULL || keeps->last_n <= keeps->committed) {
+    if (stored == STORED_NOT || keeps->last_n <= keeps->committed) {
         switch_confirm_run(sw, connection, counter, counter, stored);
         return;
     }

@@ -130,7 +130,7 @@ static void tell_committed(tm_switch *sw) {
 
 /* ---- a turn ---- */
 
-void switch_keeps_begin(tm_switch *sw, uint64_t now_us) {
+void keep_begin_call(tm_switch *sw, uint64_t now_us) {
     sw->keeps->turn_us = now_us;
     sw->keeps->turn_ms = keep_wall_ms(sw);
     if (sw->keeps->log != NULL) {
@@ -138,7 +138,7 @@ void switch_keeps_begin(tm_switch *sw, uint64_t now_us) {
     }
 }
 
-void switch_note_log(tm_switch *sw) {
+void keep_note_log(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     eventfd_t raised;
     keeps->is_woken = false;
@@ -185,7 +185,7 @@ static void serve_due(tm_switch *sw) {
     }
 }
 
-void switch_keeps_turn(tm_switch *sw) {
+void keep_turn(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     uint64_t committed = tm_log_committed(keeps->log);
     if (committed != keeps->committed) {
@@ -206,7 +206,7 @@ void switch_keeps_turn(tm_switch *sw) {
     }
 }
 
-void switch_keeps_tick(tm_switch *sw) {
+void keep_tick(tm_switch *sw) {
     uint64_t now_ms = keep_wall_ms(sw);
     tm_times_note(&sw->keeps->times, now_ms, sw->keeps->last_n);
     for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {

@@ -203,7 +203,7 @@ void keep_wake(tm_switch *sw) {
 
 /* ---- life ---- */
 
-void switch_free_keeps(tm_switch *sw) {
+void keep_free_all(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
     if (keeps == NULL) {
         return;
@@ -238,6 +238,7 @@ void switch_free_keeps(tm_switch *sw) {
         close(keeps->wakes);
     }
     sw->keeps = NULL;
+    sw->durable = NULL;
     TM_DELETE(&sw->memory, TM_COLD, keeps, tm_keeps, 1);
 }
 
@@ -262,7 +263,7 @@ static int begin(tm_switch *sw, tm_log *log) {
     keeps->recovered_to = state.committed;
     keeps->last_n = state.committed;
     keeps->committed = tm_log_committed(log);
-    switch_keeps_begin(sw, tm_clock_ns() / 1000);
+    keep_begin_call(sw, tm_clock_ns() / 1000);
     int result = keep_read_tail(sw);
     return result == TM_OK ? keep_fill(sw, KEEP_BOOK) : result;
 }
@@ -281,16 +282,39 @@ static int end_keeps(tm_switch *sw) {
     }
     sw->holds &= (uint8_t)~SWITCH_HOLD_LOG;
     for (uint32_t id = 0; sw->keeps != NULL && id < sw->connection_count; id++) {
-        switch_hold_no_more(sw, id);
+        if (switch_at(sw, id)->waits_for_log) {
+            keep_hold_no_more(sw, id);
+        }
         switch_at(sw, id)->answers = switch_at(sw, id)->answer_bytes = 0;
     }
     if (sw->keeps != NULL) {
         keep_flush_done(sw);
         tm_log_flush(sw->keeps->log);
     }
-    switch_free_keeps(sw);
+    keep_free_all(sw);
     return TM_OK;
 }
+
+static const tm_durable durable = {
+    .begin = keep_begin_call,
+    .note_log = keep_note_log,
+    .tick = keep_tick,
+    .let_go = keep_let_go,
+    .turn = keep_turn,
+    .keep = keep_store,
+    .keep_again = keep_store_again,
+    .is_incomplete = keep_is_incomplete,
+    .refuse_lacking = keep_refuse_lacking,
+    .confirm = keep_confirm,
+    .take_ack = keep_take_ack,
+    .take_credit = keep_take_credit,
+    .hold = keep_hold_for_log,
+    .hold_no_more = keep_hold_no_more,
+    .go_on = keep_go_on,
+    .blame = keep_blame,
+    .leave = keep_leave_all,
+    .free = keep_free_all,
+};
 
 int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options) {
     if (sw == NULL || (log != NULL && (options == NULL || sw->keeps != NULL))) {
@@ -303,6 +327,7 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     if (sw->keeps == NULL) {
         return TM_NO_MEMORY;
     }
+    sw->durable = &durable;
     tm_keeps *keeps = sw->keeps;
     keeps->memory = (tm_memory){.bytes_max = options->memory_bytes_max, .key = sw->memory.key};
     keeps->options = *options;
@@ -316,7 +341,7 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
         (tm_waits){.memory = &keeps->memory, .rows_max = options->waits_max > 0 ? options->waits_max : WAITS_MAX};
     int result = begin(sw, log);
     if (result != TM_OK) {
-        switch_free_keeps(sw);
+        keep_free_all(sw);
     }
     return result;
 }

@@ -39,7 +39,7 @@
 #include "keeps/times.h"
 #include "keeps/tries.h"
 #include "keeps/waits.h"
-#include "switch/message.h"
+#include "switch/durable.h"
 #include "tm_keeps.h"
 
 #define KEEP_NONE UINT32_MAX
@@ -297,6 +297,27 @@ static inline bool keep_is_replaying(const tm_member *member) {
 static inline bool keep_keeps_past(const tm_keep *keep) {
     return keep->terms->for_ms > 0 || keep->terms->latest_by_size > 0;
 }
+
+/* ---- what the switch asks for (durable.h) ---- */
+
+void keep_begin_call(tm_switch *sw, uint64_t now_us);
+void keep_note_log(tm_switch *sw);
+void keep_tick(tm_switch *sw);
+void keep_let_go(tm_switch *sw);
+void keep_turn(tm_switch *sw);
+uint32_t keep_store(tm_switch *sw, const parts *message, size_t count);
+uint32_t keep_store_again(tm_switch *sw, const parts *message, size_t count);
+bool keep_is_incomplete(const tm_switch *sw, const parts *message);
+bool keep_refuse_lacking(tm_switch *sw, const parts *message);
+void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
+bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+bool keep_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+bool keep_hold_for_log(tm_switch *sw, uint32_t connection, const uint8_t *frame);
+void keep_hold_no_more(tm_switch *sw, uint32_t connection);
+void keep_go_on(tm_switch *sw, uint32_t connection);
+void keep_blame(tm_switch *sw, uint32_t connection);
+void keep_leave_all(tm_switch *sw, uint32_t connection);
+void keep_free_all(tm_switch *sw);
 
 /* ---- keeps.c ---- */
 

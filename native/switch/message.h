@@ -184,29 +184,6 @@ static inline uint32_t switch_deliver(tm_switch *sw, const parts *message, size_
     return count == 0 && message->choice_count == 0 ? 0 : switch_deliver_some(sw, message, count);
 }
 
-/* ---- keep_store.c, keep_lack.c; where there are keeps ---- */
-
-typedef struct tm_keep_refusal {
-    wire_refusal code;
-    const char *text;
-} tm_keep_refusal;
-
-/* `count` rows of local filters match: store the message, unless it is a dry run, for those of them that are keeps
- * and do not have it, where there is room; returns how many they are, with room or without. */
-uint32_t switch_keep(tm_switch *sw, const parts *message, size_t count);
-/* ... for a message that came before and that a keep may lack: also where no rows match. */
-uint32_t switch_keep_again(tm_switch *sw, const parts *message, size_t count);
-/* Is a keep known to lack the message? */
-bool switch_is_incomplete(const tm_switch *sw, const parts *message);
-/* Refuse a message that asks for the disk, and that switch_keep has dealt with, if a keep lacks it; false: none does.
- */
-bool switch_refuse_lacking(tm_switch *sw, const parts *message);
-/* Confirm a message once it is on disk, and say whether it is stored; one that no keep wanted, at once. */
-void switch_confirm_kept(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
-/* What to say where a result of the log (TM_OK: a keep has no room), or that there are no keeps, is why a message is
- * refused. */
-tm_keep_refusal switch_keep_refusal(const tm_switch *sw, int result);
-
 /* ---- counters.c ---- */
 
 /* The counter of a message that its publisher sends here: noted, unless it is refused. */

@@ -79,20 +79,3 @@ void switch_follow_no_more(tm_switch *sw, uint32_t id) {
         switch_go_on_reading(sw, id);
     }
 }
-
-/* What one link brings may be what another waits for. */
-void switch_catch_up(tm_switch *sw) {
-    bool has_moved = sw->ordered_count > 0;
-    while (has_moved) {
-        has_moved = false;
-        for (uint32_t id = 0; id < sw->connection_count && sw->ordered_count > 0; id++) {
-            const tm_connection *connection = switch_at(sw, id);
-            if (connection->waits_for_way &&
-                !switch_must_follow(sw, id, connection->partial.bytes, tm_load32(connection->partial.bytes))) {
-                switch_follow_no_more(sw, id);
-                switch_take_kept(sw, id);
-                has_moved = true;
-            }
-        }
-    }
-}

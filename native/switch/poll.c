@@ -4,7 +4,7 @@
  * are served by the next, so that none is starved and nobody above waits long.
  */
 #define _GNU_SOURCE
-#include "switch/message.h"
+#include "switch/durable.h"
 
 #include <sys/epoll.h>
 
@@ -16,7 +16,7 @@
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
     if (id == KEEPS_EPOLL_ID) {
-        switch_note_log(sw);
+        sw->durable->note_log(sw);
         return;
     }
     tm_connection *connection = switch_at(sw, id);
@@ -43,9 +43,10 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
 
 /* What was received has its effects on keeps before anything is sent. */
 static void settle_keeps(tm_switch *sw) {
-    if (sw->keeps != NULL) {
-        switch_keeps_let_go(sw);
-        switch_keeps_turn(sw);
+    if (sw->durable != NULL) {
+        sw->durable->let_go(sw);
+        switch_finish_ended(sw);
+        sw->durable->turn(sw);
     }
 }
 
@@ -59,13 +60,14 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
     int left = epoll_wait(sw->epoll, ready, READY_MAX, 0);
     for (int i = 0; i < left && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
         serve(sw, &ready[i]);
+        switch_finish_ended(sw);
         if (i + 1 < left && tm_clock_ns() / 1000 >= end_us) {
             break;
         }
     }
     switch_catch_up(sw);
     settle_keeps(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }
 
@@ -77,10 +79,11 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     switch_begin(sw);
     if (switch_is_alive(switch_at(sw, id))) {
         switch_take(sw, id, bytes, size);
+        switch_finish_ended(sw);
     }
     switch_catch_up(sw);
     settle_keeps(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }
 
@@ -158,11 +161,11 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
         }
     }
     switch_catch_up(sw);
-    if (sw->keeps != NULL) {
-        switch_keeps_tick(sw);
+    if (sw->durable != NULL) {
+        sw->durable->tick(sw);
     }
     settle_keeps(sw);
     switch_unblock(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }

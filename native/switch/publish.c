@@ -3,6 +3,7 @@
  * Law: what its publisher may not send now, or has sent before, is refused with a reason before any table is asked; who
  * wants a message is known of both tables before anybody has it.
  */
+#include "switch/durable.h"
 #include "switch/forward.h"
 #include "tm_keeps.h"
 
@@ -41,9 +42,9 @@ static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *mes
  */
 static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (sw->keeps != NULL && result == TM_OK && *count > 0 &&
-        (!message->was_here || switch_is_incomplete(sw, message))) {
-        message->wanted_by = switch_keep(sw, message, *count);
+    if (sw->durable != NULL && result == TM_OK && *count > 0 &&
+        (!message->was_here || sw->durable->is_incomplete(sw, message))) {
+        message->wanted_by = sw->durable->keep(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
@@ -67,17 +68,26 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, i
     }
 }
 
+/* Without keeps there is nothing to wait for. */
+static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stored stored) {
+    if (sw->durable != NULL) {
+        sw->durable->confirm(sw, id, counter, stored);
+    } else {
+        switch_confirm_run(sw, id, counter, counter, stored);
+    }
+}
+
 /* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
 static void confirm_durable(tm_switch *sw, const parts *message, uint64_t counter) {
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     if (message->wanted_by > 0) {
         tm_publishers_note_stored(&sw->publishers, origin, counter);
-        switch_confirm_kept(sw, message->from, counter, STORED);
+        confirm_stored(sw, message->from, counter, STORED);
     } else if (message->was_here) {
         tm_publishers_note_moved(&sw->publishers, origin, counter);
-        switch_confirm_kept(sw, message->from, counter, STORED_UNKNOWN);
+        confirm_stored(sw, message->from, counter, STORED_UNKNOWN);
     } else {
-        switch_confirm_kept(sw, message->from, counter, STORED_NOT);
+        confirm_stored(sw, message->from, counter, STORED_NOT);
     }
 }
 
@@ -85,7 +95,7 @@ static void confirm(tm_switch *sw, const parts *message) {
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) == 0) {
         switch_confirm(sw, message->from, counter);
-    } else if (message->wanted_by == 0 || !switch_refuse_lacking(sw, message)) {
+    } else if (message->wanted_by == 0 || !sw->durable->refuse_lacking(sw, message)) {
         confirm_durable(sw, message, counter);
     }
 }
@@ -140,7 +150,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
         give_up(sw, message, result);
         return;
     }
-    message->wanted_by = switch_keep_again(sw, message, count);
+    message->wanted_by = sw->durable->keep_again(sw, message, count);
     switch_trim_shape(message);
     switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     confirm(sw, message);
@@ -158,12 +168,12 @@ static bool take_counter(tm_switch *sw, parts *message) {
     bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (asks_for_disk && switch_is_incomplete(sw, message)) {
+    } else if (asks_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
         offer_again(sw, message);
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         tm_stored stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
-        switch_confirm_kept(sw, message->from, counter, stored); /* its first try is among what was appended */
+        confirm_stored(sw, message->from, counter, stored); /* its first try is among what was appended */
     } else {
         switch_refuse_counter(sw, message, found);
     }
@@ -182,6 +192,12 @@ static bool fits(tm_switch *sw, parts *message) {
     return false;
 }
 
+static const char *why_nothing_is_kept(const tm_switch *sw) {
+    return sw->keeps_nothing == TM_KEEPS_OFF
+               ? "this router keeps nothing: its topology file says `kept: false`"
+               : "this router keeps nothing: its topology file gives it no folder, `data`";
+}
+
 static void admit(tm_switch *sw, parts *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
@@ -192,10 +208,9 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->keeps == NULL &&
+    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->durable == NULL &&
                sw->keeps_nothing != TM_KEEPS_NONE_YET && !message->is_dry) {
-        tm_keep_refusal refusal = switch_keep_refusal(sw, TM_OK);
-        drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+        drop(sw, message, TM_DROP_NOT_KEPT, WIRE_REFUSED_NO_LOG, why_nothing_is_kept(sw));
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");

@@ -180,21 +180,3 @@ int tm_switch_keep(tm_switch *sw, uint32_t id) {
     }
     return keep(sw, switch_subscriber(sw, id));
 }
-
-int tm_switch_subscriber_free(tm_switch *sw, uint32_t id, uint32_t steps, uint32_t *left) {
-    if (!switch_knows_subscriber(sw, id) || left == NULL || switch_subscriber(sw, id)->connection != CONNECTION_NONE) {
-        return TM_MISUSED;
-    }
-    tm_subscriber *subscriber = switch_subscriber(sw, id);
-    subscriber->state = SUBSCRIBER_ENDED;
-    uint64_t bytes;
-    uint32_t messages = tm_outbox_messages(subscriber->waiting, &bytes);
-    switch_count_drop(sw, TM_DROP_CLOSED, messages, bytes);
-    tm_outbox_clear(subscriber->waiting, &sw->memory);
-    *left = switch_forget_subscriber(sw, id, steps);
-    tm_memory_give_back(&sw->memory);
-    switch_begin(sw);
-    switch_unblock(sw);
-    switch_flush_dirty(sw);
-    return TM_OK;
-}

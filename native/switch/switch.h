@@ -28,7 +28,9 @@
 #define SWITCH_RANGES_MAX 64U             /* confirmations in one ACK */
 #define SWITCH_TIMED_EVERY 256U
 #define SWITCH_SLICE_NS UINT64_C(4000000) /* of work on filters, in one call */
-#define SWITCH_FORMS 8U                   /* kinds of messages that may take turns */
+#define SWITCH_HOLD_STEP 1U
+#define SWITCH_HOLD_LOG 2U
+#define SWITCH_FORMS 8U /* kinds of messages that may take turns */
 
 /* Runs of counters, by tm_stored: in place of those of which nothing is said stand all that are confirmed. */
 #define CONFIRMED STORED_UNKNOWN
@@ -87,13 +89,14 @@ typedef struct tm_plant {
     uint64_t deliveries;
 } tm_plant;
 
+typedef struct tm_durable tm_durable; /* durable.h */
 typedef struct tm_keeps tm_keeps;
 
 struct tm_switch {
     tm_memory memory;
     tm_table *table; /* borrowed */
     tm_net *net;     /* owned; NULL: alone */
-    tm_keeps *keeps; /* owned; NULL: it keeps nothing */
+    tm_keeps *keeps; /* owned by native/durable/, as is all in it; there while `durable` is */
     tm_switch_options options;
     int epoll; /* owned */
     bool is_draining;
@@ -151,6 +154,8 @@ struct tm_switch {
     uint32_t ticks;
     tm_plant plant;
     tm_switch_stats stats;
+    const tm_durable *durable; /* borrowed: what is done for kept messages; NULL: it keeps nothing */
+    uint32_t ended;            /* list of connections that have ended in this call, or CONNECTION_NONE */
 };
 
 static inline tm_connection *switch_at(tm_switch *sw, uint32_t connection) {
@@ -207,7 +212,8 @@ void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uin
 
 /* ---- connection.c ---- */
 
-/* End a connection: its socket has failed with `error`, or is to be closed (0). */
+/* End a connection: its socket has failed with `error`, or is to be closed (0). From here on nothing is read from it
+ * and nothing sent to it; the rest is done by switch_finish_ended. */
 void switch_shut(tm_switch *sw, uint32_t connection, int error);
 /* As switch_shut, where it was the peer that went away. */
 void switch_lose(tm_switch *sw, uint32_t connection, int error);
@@ -224,6 +230,18 @@ void switch_take_kept(tm_switch *sw, uint32_t connection);
 /* A message that went up comes back and waits, behind others that did and in front of what came later. false: no
  * memory. */
 bool switch_put_back(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+/* ---- lifecycle.c ---- */
+
+/* Close the connections that have ended: what they owned, waited for or served is given back, and Python is told. */
+void switch_finish_ended(tm_switch *sw);
+/* End a call: send what is queued, and close what has ended, until neither is left. */
+void switch_finish(tm_switch *sw);
+
+/* ---- resume.c ---- */
+
+/* Take the frames that need not wait for an older way any more. */
+void switch_catch_up(tm_switch *sw);
 
 /* ---- step.c ---- */
 
@@ -242,8 +260,6 @@ bool switch_must_follow(tm_switch *sw, uint32_t connection, const uint8_t *frame
 void switch_follow(tm_switch *sw, uint32_t connection);
 /* End the wait for the old way, whatever is still missing. */
 void switch_follow_no_more(tm_switch *sw, uint32_t connection);
-/* Take the frames that need not wait any more. */
-void switch_catch_up(tm_switch *sw);
 
 /* ---- beat.c ---- */
 
@@ -307,37 +323,10 @@ void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
 /* Do what a shorter queue allows, after a part of it was sent: tell losses, unblock publishers. */
 void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
 
-/* ---- keep_turn.c, keep_members.c, keep_frames.c; where there are keeps ---- */
-
-#define SWITCH_HOLD_STEP 1U
-#define SWITCH_HOLD_LOG 2U
-#define KEEPS_EPOLL_ID UINT32_MAX /* in place of a connection, in the epoll set */
-
-/* The log has committed, or something asked for a turn. */
-void switch_note_log(tm_switch *sw);
-/* What has changed has its effects: call it before what is queued is sent. */
-void switch_keeps_turn(tm_switch *sw);
-/* A call has begun, at a time of the steady clock. */
-void switch_keeps_begin(tm_switch *sw, uint64_t now_us);
-void switch_keeps_tick(tm_switch *sw);
-/* A connection that is attached to keeps ends; or has sent a part of what waits for it. */
-void switch_leave_keeps(tm_switch *sw, uint32_t connection);
-/* Its peer has gone, and has not said so: what it had first may be why. */
-void switch_blame_keeps(tm_switch *sw, uint32_t connection);
-void switch_keeps_go_on(tm_switch *sw, uint32_t connection);
-/* Take a frame of a connection that is attached; false: it goes up. */
-bool switch_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-bool switch_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-void switch_free_keeps(tm_switch *sw);
-/* A publish that a client sends while the disk is behind waits, if it is to be kept; returns whether it does. */
-bool switch_hold_for_log(tm_switch *sw, uint32_t connection, const uint8_t *frame);
-/* End the wait for the disk. */
-void switch_hold_no_more(tm_switch *sw, uint32_t connection);
-/* Take what waited for the disk, if that is behind no more. */
-void switch_keeps_let_go(tm_switch *sw);
-
 /* ---- write.c ---- */
 
+/* `sent` bytes of what waits for a connection have gone. */
+void switch_note_sent(tm_switch *sw, uint32_t connection, uint64_t sent);
 void switch_flush(tm_switch *sw, uint32_t connection);
 void switch_flush_dirty(tm_switch *sw);
 /* Set what the socket is watched for. */

@@ -4,6 +4,7 @@
  * that it names (ROUTE, mode TREE), once, with a hop left, in this order (R5, R11). Its identity from end to end is
  * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
  */
+#include "switch/durable.h"
 #include "switch/forward.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason) {
@@ -90,8 +91,8 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
         return 1 + (message->choice_count > 0 ? deliver_shares(sw, message, is_known ? count : 0) : 0);
     }
     uint32_t wanted_by = 0;
-    if (sw->keeps != NULL && count > 0) {
-        wanted_by = switch_keep(sw, message, count);
+    if (sw->durable != NULL && count > 0) {
+        wanted_by = sw->durable->keep(sw, message, count);
     }
     return wanted_by + switch_deliver(sw, message, count);
 }
@@ -201,7 +202,7 @@ int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t si
     } else {
         switch_transit(sw, id, copy, (uint32_t)size, true);
     }
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
     return result;
 }

@@ -1,16 +1,14 @@
-/* write.c - what leaves: the sockets that queues are written to, and what is sent without one.
+/* write.c - what leaves: the sockets that queues are written to.
  *
  * Law: what is queued is tried to be sent before the call that queued it returns; what the socket does not take waits
  * until it can be written to.
  */
 #define _GNU_SOURCE
-#include "switch/switch.h"
+#include "switch/durable.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-
-/* ---- sockets ---- */
 
 void switch_watch(tm_switch *sw, uint32_t id) {
     tm_connection *connection = switch_at(sw, id);
@@ -31,15 +29,14 @@ static void wait_to_write(tm_switch *sw, uint32_t id, bool waits) {
     }
 }
 
-/* `sent` bytes have gone. */
-static void note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
+void switch_note_sent(tm_switch *sw, uint32_t id, uint64_t sent) {
     tm_connection *connection = switch_at(sw, id);
     tm_outbox_sent(&connection->outbox, sent);
     connection->clocks.sent_ms = sw->now_ms;
     connection->traffic.bytes_out += sent;
     sw->stats.bytes_out += sent;
     if (connection->attachments != 0) {
-        switch_keeps_go_on(sw, id);
+        sw->durable->go_on(sw, id);
     }
     if (connection->subscriber != SUBSCRIBER_NONE) {
         switch_note_shorter(sw, connection->subscriber);
@@ -81,7 +78,7 @@ static void send_pieces(tm_switch *sw, uint32_t id) {
             }
             return;
         }
-        note_sent(sw, id, (uint64_t)sent);
+        switch_note_sent(sw, id, (uint64_t)sent);
     }
     note_empty(sw, id);
 }
@@ -108,38 +105,4 @@ void switch_flush_dirty(tm_switch *sw) {
         switch_at(sw, id)->is_dirty = false;
         switch_flush(sw, id);
     }
-}
-
-/* ---- connections without a socket ---- */
-
-int tm_switch_output(tm_switch *sw, uint32_t id, const uint8_t **bytes, size_t *size) {
-    if (!switch_knows(sw, id) || bytes == NULL || size == NULL || !switch_at(sw, id)->is_fed) {
-        return TM_MISUSED;
-    }
-    struct iovec pieces[OUTBOX_PIECES];
-    bool any = tm_outbox_pieces(&switch_at(sw, id)->outbox, pieces) > 0;
-    *bytes = any ? pieces[0].iov_base : NULL;
-    *size = any ? pieces[0].iov_len : 0;
-    return TM_OK;
-}
-
-int tm_switch_sent(tm_switch *sw, uint32_t id, size_t size) {
-    if (!switch_knows(sw, id) || !switch_at(sw, id)->is_fed) {
-        return TM_MISUSED;
-    }
-    tm_connection *connection = switch_at(sw, id);
-    if (size > tm_outbox_size(&connection->outbox)) {
-        return TM_MISUSED;
-    }
-    switch_begin(sw);
-    note_sent(sw, id, size);
-    if (tm_outbox_size(&connection->outbox) == 0) {
-        connection->told.output = false;
-        switch_flush(sw, id);
-    }
-    if (sw->keeps != NULL) {
-        switch_keeps_turn(sw);
-    }
-    switch_flush_dirty(sw);
-    return TM_OK;
 }

@@ -1,0 +1,45 @@
+/* resume.c - connections that waited go on: for routers to be in step (step.c), or for messages by an older way
+ * (order.c).
+ */
+#include "switch/message.h"
+
+/* What one link brings may be what another waits for. */
+void switch_catch_up(tm_switch *sw) {
+    bool has_moved = sw->ordered_count > 0;
+    while (has_moved) {
+        has_moved = false;
+        for (uint32_t id = 0; id < sw->connection_count && sw->ordered_count > 0; id++) {
+            const tm_connection *connection = switch_at(sw, id);
+            if (connection->waits_for_way &&
+                !switch_must_follow(sw, id, connection->partial.bytes, tm_load32(connection->partial.bytes))) {
+                switch_follow_no_more(sw, id);
+                switch_take_kept(sw, id);
+                switch_finish_ended(sw);
+                has_moved = true;
+            }
+        }
+    }
+}
+
+int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm_event **events, size_t *count) {
+    if (sw == NULL || left == NULL || events == NULL || count == NULL) {
+        return TM_MISUSED;
+    }
+    switch_begin(sw);
+    uint64_t end_ns = tm_clock_ns() + UINT64_C(1000) * budget_us;
+    bool is_over = sw->step != TM_STEP_WAIT || sw->is_draining;
+    for (uint32_t id = 0; is_over && id < sw->connection_count && sw->waiting_count > 0; id++) {
+        if (!switch_at(sw, id)->waits_for_step) {
+            continue;
+        }
+        switch_wait_no_more(sw, id);
+        switch_take_kept(sw, id);
+        switch_finish_ended(sw);
+        if (tm_clock_ns() >= end_ns) {
+            break;
+        }
+    }
+    switch_finish(sw);
+    *left = is_over ? sw->waiting_count : 0;
+    return switch_end(sw, events, count);
+}
