@@ -24,11 +24,6 @@ int tm_switch_classify(tm_switch *sw, tm_table *classes, uint32_t count) {
     return TM_OK;
 }
 
-uint64_t switch_unknown_to_classes(const tm_switch *sw) {
-    bool is_any = sw->net != NULL && sw->net->classes.table != NULL;
-    return is_any ? tm_table_unknown(sw->net->classes.table) : SHAPE_NO_TABLE;
-}
-
 int tm_switch_roots(tm_switch *sw, const uint64_t *roots, size_t count) {
     if (sw == NULL || sw->net == NULL || (count > 0 && (roots == NULL || count != sw->net->classes.count + 1))) {
         return TM_MISUSED;

@@ -166,6 +166,11 @@ static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attr
     return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
 }
 
+uint64_t switch_unknown_to_classes(const tm_switch *sw) {
+    bool is_any = sw->net != NULL && sw->net->classes.table != NULL;
+    return is_any ? tm_table_unknown(sw->net->classes.table) : SHAPE_NO_TABLE;
+}
+
 static verdict check_attributes(tm_switch *sw, parts *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);

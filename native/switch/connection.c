@@ -1,4 +1,4 @@
-/* connection.c - a connection is opened, paused and shut.
+/* connection.c - a connection is watched, paused and shut.
  *
  * Law: an id is in use from tm_switch_open until tm_switch_forget leaves nothing. What a connection owns (its socket,
  * the frame that is half there, what waits for it) is given back where the call ends in which it was shut.
@@ -21,73 +21,15 @@ void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
     tm_outbox_clear(&connection->outbox, &sw->memory);
 }
 
-/* Every list that may hold all connections grows with them, so that none can fail later. */
-static bool reserve_connection(tm_switch *sw) {
-    if (sw->connection_free != CONNECTION_NONE || sw->connection_count < sw->connection_capacity) {
-        return true;
+void switch_watch(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->fd < 0 || !switch_is_alive(connection)) {
+        return;
     }
-    uint32_t old = sw->connection_capacity;
-    uint32_t capacity = tm_next_capacity(old, sizeof *sw->connections);
-    capacity = capacity < sw->options.connections_max ? capacity : sw->options.connections_max;
-    if (!tm_grow(&sw->memory, TM_COLD, &sw->events, sizeof *sw->events, &sw->event_capacity,
-                 capacity + SWITCH_EVENTS_MIN)) {
-        return false;
-    }
-    uint32_t *dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, old, capacity);
-    if (dirty == NULL) {
-        return false;
-    }
-    sw->dirty = dirty;
-    tm_connection *connections = TM_RESIZE(&sw->memory, TM_COLD, sw->connections, tm_connection, old, capacity);
-    if (connections == NULL) { /* the list is as it was, to the system at least as long */
-        sw->dirty = TM_RESIZE(&sw->memory, TM_COLD, sw->dirty, uint32_t, capacity, old);
-        return false;
-    }
-    sw->connections = connections;
-    sw->connection_capacity = capacity;
-    return true;
-}
-
-static int watch_new(tm_switch *sw, uint32_t id, int fd) {
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = id};
-    return fd < 0 || epoll_ctl(sw->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? TM_OK : TM_MISUSED;
-}
-
-int tm_switch_open(tm_switch *sw, int fd, uint32_t *out) {
-    if (sw == NULL || out == NULL) {
-        return TM_MISUSED;
-    }
-    if (sw->connection_live == sw->options.connections_max) {
-        return TM_TOO_MANY;
-    }
-    if (!reserve_connection(sw)) {
-        return TM_NO_MEMORY;
-    }
-    bool is_reused = sw->connection_free != CONNECTION_NONE;
-    uint32_t id = is_reused ? sw->connection_free : sw->connection_count;
-    int result = watch_new(sw, id, fd);
-    if (result != TM_OK) {
-        return result;
-    }
-    if (is_reused) {
-        sw->connection_free = switch_at(sw, id)->next;
-    } else {
-        sw->connection_count++;
-    }
-    switch_begin(sw);
-    *switch_at(sw, id) =
-        (tm_connection){.fd = fd,
-                        .is_fed = fd < 0,
-                        .state = CONNECTION_GREETING,
-                        .greeting_left = sw->options.greeting_bytes_max,
-                        .publisher_row = PUBLISHER_NONE,
-                        .neighbour = NEIGHBOUR_NONE,
-                        .subscriber = SUBSCRIBER_NONE,
-                        .serial = ++sw->connection_serial,
-                        .clocks = {.received_ms = sw->now_ms, .sent_ms = sw->now_ms, .round_trip_us = UINT64_MAX}};
-    sw->connection_live++;
-    *out = id;
-    return TM_OK;
+    bool reads = !connection->is_deaf && !connection->is_paused && !switch_waits(connection);
+    struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
+                                .data.u32 = id};
+    epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);
 }
 
 int tm_switch_pause(tm_switch *sw, uint32_t id, bool paused) {

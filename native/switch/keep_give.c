@@ -10,47 +10,15 @@
 
 /* ---- tries ---- */
 
-static tm_try *try_at(const tm_switch *sw, uint32_t id) {
-    return &sw->keeps->tries.rows[id];
-}
-
-void keep_unhold(tm_switch *sw, uint32_t id) {
-    tm_try *tried = try_at(sw, id);
-    if (tried->holder == MEMBER_NONE) {
-        return;
-    }
-    if (tried->previous != TRY_NONE) {
-        try_at(sw, tried->previous)->next = tried->next;
-    } else {
-        keep_member(sw, tried->holder)->tries = tried->next;
-    }
-    if (tried->next != TRY_NONE) {
-        try_at(sw, tried->next)->previous = tried->previous;
-    }
-    tried->holder = MEMBER_NONE;
-    tried->next = tried->previous = TRY_NONE;
-}
-
 static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
-    tm_try *tried = try_at(sw, id);
+    tm_try *tried = keep_try(sw, id);
     tried->holder = member;
     tried->previous = TRY_NONE;
     tried->next = keep_member(sw, member)->tries;
     if (tried->next != TRY_NONE) {
-        try_at(sw, tried->next)->previous = id;
+        keep_try(sw, tried->next)->previous = id;
     }
     keep_member(sw, member)->tries = id;
-}
-
-void keep_make_ready(tm_switch *sw, uint32_t slot, uint32_t id) {
-    tm_keep *keep = keep_at(sw, slot);
-    tm_try *tried = try_at(sw, id);
-    tm_heap_take(&sw->keeps->tries, &sw->keeps->tries.due, id);
-    keep->out -= tried->state == TRY_OUT;
-    keep->paused -= tried->state == TRY_PAUSED;
-    tried->state = TRY_READY;
-    tm_heap_put(&sw->keeps->tries, &keep->ready, id, tried->n);
-    keep_make_due(sw, slot);
 }
 
 /* With order_by: what is out behind a row, of the same value, comes back with it. */
@@ -60,7 +28,7 @@ static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && at < index->fresh; at++) {
         const tm_kept *behind = &index->rows[at];
         if (tm_index_keys(index, behind)->order_key == key && behind->tried != KEPT_NO_TRY &&
-            behind->state == KEPT_OPEN && try_at(sw, behind->tried)->state == TRY_OUT) {
+            behind->state == KEPT_OPEN && keep_try(sw, behind->tried)->state == TRY_OUT) {
             keep_make_ready(sw, slot, behind->tried);
         }
     }
@@ -73,7 +41,7 @@ static uint32_t backoff_of(const tm_keep_terms *terms, uint32_t failures) {
 
 bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size) {
     uint32_t most = keep_at(sw, slot)->terms->deliveries_max;
-    uint32_t failures = ++try_at(sw, row->tried)->failures;
+    uint32_t failures = ++keep_try(sw, row->tried)->failures;
     if (most == 0 || failures < most) {
         return false;
     }
@@ -84,7 +52,7 @@ bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason
 void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
                     uint32_t reason_size) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_try *tried = try_at(sw, row->tried);
+    tm_try *tried = keep_try(sw, row->tried);
     if (tried->state != TRY_OUT) {
         return;
     }
@@ -199,9 +167,9 @@ static uint32_t begin_try(tm_switch *sw, uint32_t slot, tm_kept *row) {
     tm_keep *keep = keep_at(sw, slot);
     uint32_t id = tm_tries_begin(&sw->keeps->tries, &keep->ready, keep->try_count);
     if (id != TRY_NONE) {
-        try_at(sw, id)->n = row->n;
-        try_at(sw, id)->keep = slot;
-        try_at(sw, id)->state = TRY_READY;
+        keep_try(sw, id)->n = row->n;
+        keep_try(sw, id)->keep = slot;
+        keep_try(sw, id)->state = TRY_READY;
         tm_heap_put(&sw->keeps->tries, &keep->ready, id, row->n);
         row->tried = id;
         keep->try_count++;
@@ -231,7 +199,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     if (is_hopeless(sw, slot, row, found, member)) {
         return true;
     }
-    tm_try *tried = try_at(sw, row->tried);
+    tm_try *tried = keep_try(sw, row->tried);
     if (found == BODY_MISSING || !send(sw, member, &body, row, tried->deliveries + 1)) {
         return false;
     }
@@ -251,7 +219,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
 static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
     uint32_t id = tm_heap_least(&keep->ready);
     if (id != TRY_NONE) {
-        return tm_index_find(&keep->index, try_at(sw, id)->n);
+        return tm_index_find(&keep->index, keep_try(sw, id)->n);
     }
     tm_index *index = &keep->index;
     while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN &&
@@ -291,7 +259,7 @@ static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row)
         return false;
     }
     return row->tried == KEPT_NO_TRY ? keep->try_count < keep->terms->unacked_max
-                                     : try_at(sw, row->tried)->state == TRY_READY;
+                                     : keep_try(sw, row->tried)->state == TRY_READY;
 }
 
 /* Who may get a row of a value; `in_front`: another one of the value stands before it, which `lane` is about. */
@@ -324,15 +292,15 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
         uint64_t key = tm_index_keys(&keep->index, row)->order_key;
         tm_keep_lane *lane = key != 0 ? lane_of(sw->keeps, key) : NULL;
         bool in_front = lane != NULL && lane->stamp == sw->keeps->stamp;
-        bool is_out = row->tried != KEPT_NO_TRY && try_at(sw, row->tried)->state == TRY_OUT;
-        uint32_t holder = is_out ? try_at(sw, row->tried)->holder : MEMBER_NONE;
+        bool is_out = row->tried != KEPT_NO_TRY && keep_try(sw, row->tried)->state == TRY_OUT;
+        uint32_t holder = is_out ? keep_try(sw, row->tried)->holder : MEMBER_NONE;
         if (!is_out && may_go(sw, keep, row)) {
             uint32_t member = member_for(sw, keep, row, lane, in_front);
             if (member != MEMBER_NONE && !give(sw, slot, row, member)) {
                 break;
             }
             bool is_given = member != MEMBER_NONE && row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
-                            try_at(sw, row->tried)->state == TRY_OUT;
+                            keep_try(sw, row->tried)->state == TRY_OUT;
             holder = is_given ? member : MEMBER_NONE;
             given += member != MEMBER_NONE;
         }

@@ -10,21 +10,6 @@
 
 #define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that go on */
 
-/* Does more than an n-th of what may wait for the disk do so, and will it be less? Or may a log that is nearly full get
- * room? */
-static bool is_behind(const tm_keeps *keeps, uint32_t n) {
-    uint64_t room = keeps->options.ring_bytes - keeps->options.ring_bytes / n;
-    bool has_many_waits = tm_waits_count(&keeps->waits) > keeps->waits.rows_max / n;
-    return tm_log_is_behind(keeps->log, has_many_waits ? keeps->options.ring_bytes : room) != 0;
-}
-
-void keep_note_load(tm_switch *sw) {
-    if ((sw->holds & SWITCH_HOLD_LOG) == 0 && is_behind(sw->keeps, 2)) {
-        sw->holds |= SWITCH_HOLD_LOG;
-        sw->keeps->stats.holds++;
-    }
-}
-
 bool keep_hold_for_log(tm_switch *sw, uint32_t id, const uint8_t *frame) {
     tm_connection *connection = switch_at(sw, id);
     if (!connection->is_keeping && (frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) != WIRE_KEPT_FLAGS) {
@@ -55,7 +40,7 @@ static void let_go(tm_switch *sw) {
 
 void keep_let_go(tm_switch *sw) {
     tm_keeps *keeps = sw->keeps;
-    if ((sw->holds & SWITCH_HOLD_LOG) && (sw->is_draining || !is_behind(keeps, 4))) {
+    if ((sw->holds & SWITCH_HOLD_LOG) && (sw->is_draining || !keep_is_behind(keeps, 4))) {
         let_go(sw);
     }
     uint64_t end_ns = keeps->stats.held > 0 ? tm_clock_ns() + PIECE_NS : 0;

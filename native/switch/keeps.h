@@ -290,6 +290,9 @@ static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
 static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
     return &sw->keeps->members[member];
 }
+static inline tm_try *keep_try(const tm_switch *sw, uint32_t id) {
+    return &sw->keeps->tries.rows[id];
+}
 /* It gets what is past before anything else. */
 static inline bool keep_is_replaying(const tm_member *member) {
     return member->replayed_to != UINT64_MAX;
@@ -390,7 +393,23 @@ void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *n
 /* The message at hand was stored where there was room: remember who lacks it, or that nobody does. */
 void keep_take_lack(tm_switch *sw, const parts *message);
 
+/* The newest row of a value; and the room that it needs. */
+uint64_t keep_find_latest(const tm_keep *keep, uint64_t key);
+bool keep_reserve_latest(tm_switch *sw, tm_keep *keep);
+/* Take a row out of the index and count it; `*first` as tm_index_leave has it. */
+void keep_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, uint64_t *first);
+/* A row is done with, and kept on. Returns where a range begins that ends with it: behind what is not done with. */
+uint64_t keep_go_past(tm_switch *sw, uint32_t slot, tm_kept *row, tm_leaving how);
+/* When a row is over, by Unix time. */
+uint64_t keep_end_of(const tm_keep *keep, const tm_kept *row);
+/* Return whether a keep has more than its terms allow. */
+bool keep_is_past_terms(const tm_keep *keep);
+
 /* ---- keep_hold.c ---- */
+
+/* Return whether more than an n-th of what may wait for the disk does, and will be less; or a log that is nearly full
+ * may get room. */
+bool keep_is_behind(const tm_keeps *keeps, uint32_t n);
 
 /* Something was appended: is the disk behind? */
 void keep_note_load(tm_switch *sw);

@@ -122,6 +122,16 @@ static inline void switch_turn_away(tm_switch *sw, const parts *message, unsigne
     switch_at(sw, message->from)->traffic.told.refused[reason]++;
 }
 
+/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
+static inline void switch_stamp_entry(tm_switch *sw, parts *message) {
+    message->source = sw->options.number;
+    message->epoch = sw->options.epoch;
+    message->counter = ++sw->transit;
+    message->hops = sw->options.hop_limit;
+    message->hops_onward = message->hops;
+    message->key = sw->net != NULL ? tm_key_of_source(sw->net->me) : 0;
+}
+
 /* After the last match of a message. One that may name a space is checked whole. */
 static inline void switch_trim_shape(const parts *message) {
     tm_form *form = message->form;
@@ -131,27 +141,19 @@ static inline void switch_trim_shape(const parts *message) {
     }
 }
 
-/* ---- publish.c ---- */
-
-/* Stamp a message that enters the network here: its source, epoch, counter and hops. */
-void switch_stamp_entry(tm_switch *sw, parts *message);
-
 /* ---- check.c ---- */
 
 /* The header, but for what depends on the rest. false: a fault was told. */
 bool switch_check_header(tm_switch *sw, const parts *message);
 /* Attributes, which are decoded, and extensions. false: a fault was told. */
 bool switch_check_body(tm_switch *sw, parts *message, extensions *found);
+/* What the table of classes, whose filters never change, remembers of a name that none of them speaks of. */
+uint64_t switch_unknown_to_classes(const tm_switch *sw);
 /* Decode the attributes of a message that was checked once more, this time all of them. */
 void switch_decode_all(tm_switch *sw, parts *message);
 static inline bool switch_is_expired(const extensions *found) {
     return found->has_expiry && found->expiry_ns <= tm_clock_unix_ns();
 }
-
-/* ---- by_root.c ---- */
-
-/* What the table of classes, whose filters never change, remembers of a name that none of them speaks of. */
-uint64_t switch_unknown_to_classes(const tm_switch *sw);
 
 /* ---- fit.c ---- */
 
@@ -177,6 +179,9 @@ static inline int switch_ask(tm_switch *sw, tm_table *table, const parts *messag
     sw->work.steps += hits->steps;
     return result;
 }
+
+/* ---- deliver.c ---- */
+
 /* Where there are rows, or choices. */
 uint32_t switch_deliver_some(tm_switch *sw, const parts *message, size_t count);
 /* One frame to each subscriber among the rows; returns how many there are. */

@@ -22,15 +22,6 @@ static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsi
     }
 }
 
-void switch_stamp_entry(tm_switch *sw, parts *message) {
-    message->source = sw->options.number;
-    message->epoch = sw->options.epoch;
-    message->counter = ++sw->transit;
-    message->hops = sw->options.hop_limit;
-    message->hops_onward = message->hops;
-    message->key = sw->net != NULL ? tm_key_of_source(sw->net->me) : 0;
-}
-
 /* Apart, so that messages cost nothing for it where there are no groups. */
 static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
     parts onward;

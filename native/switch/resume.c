@@ -43,3 +43,29 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
     *left = is_over ? sw->waiting_count : 0;
     return switch_end(sw, events, count);
 }
+
+int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
+    if (!switch_knows(sw, id) || frame == NULL || size < WIRE_HEADER_BYTES || size > TM_FRAME_BYTES_MAX ||
+        switch_at(sw, id)->state != CONNECTION_OPEN || !switch_is_link(switch_at(sw, id))) {
+        return TM_MISUSED;
+    }
+    uint32_t room = (uint32_t)size + TM_SHAPE_SLACK;
+    uint8_t *copy = TM_NEW(&sw->memory, TM_COLD, uint8_t, room);
+    if (copy == NULL) {
+        return TM_NO_MEMORY;
+    }
+    memcpy(copy, frame, size);
+    switch_begin(sw);
+    int result = TM_OK;
+    if (switch_at(sw, id)->waits_for_way || switch_must_follow(sw, id, copy, size)) {
+        result = switch_put_back(sw, id, copy, (uint32_t)size) ? TM_OK : TM_NO_MEMORY;
+        if (result == TM_OK) {
+            switch_follow(sw, id);
+        }
+    } else {
+        switch_transit(sw, id, copy, (uint32_t)size, true);
+    }
+    switch_finish(sw);
+    TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
+    return result;
+}

@@ -10,17 +10,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-void switch_watch(tm_switch *sw, uint32_t id) {
-    tm_connection *connection = switch_at(sw, id);
-    if (connection->fd < 0 || !switch_is_alive(connection)) {
-        return;
-    }
-    bool reads = !connection->is_deaf && !connection->is_paused && !switch_waits(connection);
-    struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
-                                .data.u32 = id};
-    epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);
-}
-
 static void wait_to_write(tm_switch *sw, uint32_t id, bool waits) {
     tm_connection *connection = switch_at(sw, id);
     if (connection->waits_to_write != waits) {
