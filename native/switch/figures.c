@@ -1,5 +1,5 @@
 /* figures.c - counters for people, and every invariant of the switch. */
-#include "switch/switch.h"
+#include "switch/state.h"
 
 void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     *out = sw->stats;

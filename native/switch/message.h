@@ -17,7 +17,7 @@
 #define TM_SWITCH_MESSAGE_H
 
 #include "base/clock.h"
-#include "switch/switch.h"
+#include "switch/state.h"
 
 typedef struct parts {
     const uint8_t *frame; /* borrowed */

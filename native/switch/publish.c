@@ -4,7 +4,7 @@
  * wants a message is known of both tables before anybody has it.
  */
 #include "switch/durable.h"
-#include "switch/forward.h"
+#include "switch/forwarding/forward.h"
 #include "tm_keeps.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,

@@ -5,7 +5,7 @@
  * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
  */
 #include "switch/durable.h"
-#include "switch/forward.h"
+#include "switch/forwarding/forward.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason) {
     switch_turn_away(sw, message, reason);

@@ -7,7 +7,7 @@
 #include "keeps_judge.h"
 #include "keeps_lives.h"
 #include "log/log.h"
-#include "switch/switch.h"
+#include "switch/state.h"
 
 #define SEGMENT_BYTES 16384U
 #define ENOUGH 100000U

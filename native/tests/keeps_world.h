@@ -10,7 +10,7 @@
 
 #include "faulty_disk.h"
 #include "frames.h"
-#include "switch/keeps.h"
+#include "durable/keeps.h"
 
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U

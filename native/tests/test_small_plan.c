@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "switch/small_plan.h"
+#include "switch/matching/small_plan.h"
 
 #define SUBSCRIPTIONS 45 /* of one filter each */
 
