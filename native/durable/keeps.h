@@ -308,10 +308,10 @@ void keep_note_log(tm_switch *sw);
 void keep_tick(tm_switch *sw);
 void keep_let_go(tm_switch *sw);
 void keep_turn(tm_switch *sw);
-uint32_t keep_store(tm_switch *sw, const parts *message, size_t count);
-uint32_t keep_store_again(tm_switch *sw, const parts *message, size_t count);
-bool keep_is_incomplete(const tm_switch *sw, const parts *message);
-bool keep_refuse_lacking(tm_switch *sw, const parts *message);
+uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count);
+uint32_t keep_store_again(tm_switch *sw, const tm_message *message, size_t count);
+bool keep_is_incomplete(const tm_switch *sw, const tm_message *message);
+bool keep_refuse_lacking(tm_switch *sw, const tm_message *message);
 void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
 bool keep_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
@@ -387,11 +387,11 @@ int keep_read_tail(tm_switch *sw);
 /* ---- lack.c ---- */
 
 /* NULL: no keep is known to lack it. Borrowed until the next one is noted. */
-const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *message);
+const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message);
 /* A keep lacks a message, and these have it, beside those that were noted before. */
 void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count);
 /* The message at hand was stored where there was room: remember who lacks it, or that nobody does. */
-void keep_take_lack(tm_switch *sw, const parts *message);
+void keep_take_lack(tm_switch *sw, const tm_message *message);
 
 /* The newest row of a value; and the room that it needs. */
 uint64_t keep_find_latest(const tm_keep *keep, uint64_t key);

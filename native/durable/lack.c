@@ -17,11 +17,11 @@ static tm_message_name name_of(const uint8_t *frame) {
     return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
 }
 
-bool keep_is_incomplete(const tm_switch *sw, const parts *message) {
+bool keep_is_incomplete(const tm_switch *sw, const tm_message *message) {
     return keep_find_incomplete(sw, message) != NULL;
 }
 
-const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const parts *message) {
+const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message) {
     return tm_incompletes_find(&sw->keeps->incomplete, name_of(message->frame));
 }
 
@@ -37,7 +37,7 @@ void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *n
 }
 
 /* The first `stored` of those that want it have it, and others do not. */
-static void note(tm_switch *sw, const parts *message) {
+static void note(tm_switch *sw, const tm_message *message) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t i = 0; i < keeps->lack.stored; i++) {
         keeps->wanted[i] = keeps->rows[keeps->wanted_slots[i]]->number;
@@ -47,11 +47,11 @@ static void note(tm_switch *sw, const parts *message) {
 
 /* ---- the message at hand ---- */
 
-static bool asks_for_disk(const parts *message) {
+static bool asks_for_disk(const tm_message *message) {
     return (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
 }
 
-void keep_take_lack(tm_switch *sw, const parts *message) {
+void keep_take_lack(tm_switch *sw, const tm_message *message) {
     tm_keeps *keeps = sw->keeps;
     if (keeps->lack.stored == keeps->wanted_count) {
         tm_incompletes_forget(&keeps->incomplete, name_of(message->frame));
@@ -93,7 +93,7 @@ static refusal refusal_of(int result) {
     }
 }
 
-bool keep_refuse_lacking(tm_switch *sw, const parts *message) {
+bool keep_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_keeps *keeps = sw->keeps;
     if (keeps->lack.stored == keeps->wanted_count) {
         return false;

@@ -32,7 +32,7 @@ static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {
 }
 
 /* The frame as it is kept: stamped, without ROUTE. NULL: no memory. */
-static const uint8_t *compose(tm_switch *sw, const parts *message, uint32_t *size) {
+static const uint8_t *compose(tm_switch *sw, const tm_message *message, uint32_t *size) {
     tm_keeps *keeps = sw->keeps;
     *size = message->size - message->route_bytes;
     if (*size > keeps->frame_capacity &&
@@ -52,7 +52,7 @@ static const uint8_t *compose(tm_switch *sw, const parts *message, uint32_t *siz
     return out;
 }
 
-static bool is_deliverable(const parts *message) {
+static bool is_deliverable(const tm_message *message) {
     uint32_t extensions = message->extension_size - message->route_bytes + KEEP_DELIVER_BYTES;
     return extensions <= WIRE_EXTENSIONS_MAX && message->size + KEEP_DELIVER_BYTES <= TM_FRAME_BYTES_MAX;
 }
@@ -111,7 +111,7 @@ static void put_rows(tm_switch *sw, const uint8_t *frame, uint32_t size, uint32_
 }
 
 /* Store it for those that have room, and note in `lack` who lacks it, and why. */
-static void store(tm_switch *sw, const parts *message) {
+static void store(tm_switch *sw, const tm_message *message) {
     tm_keeps *keeps = sw->keeps;
     uint32_t size = message->size;
     uint32_t stored = 0;
@@ -140,7 +140,7 @@ static void note_keeps(tm_switch *sw) {
 }
 
 /* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
-static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *message, size_t count) {
+static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const tm_message *message, size_t count) {
     tm_keep_lack *lack = &sw->keeps->lack;
     find_wanted(sw, count, keep_find_incomplete(sw, message));
     lack->stored = message->is_dry ? sw->keeps->wanted_count : 0;
@@ -156,7 +156,7 @@ static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const parts *me
     return lack->had + sw->keeps->wanted_count;
 }
 
-uint32_t keep_store(tm_switch *sw, const parts *message, size_t count) {
+uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count) {
     for (size_t row = 0; row < count; row++) {
         if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
             return keep_it(sw, message, count);
@@ -165,7 +165,7 @@ uint32_t keep_store(tm_switch *sw, const parts *message, size_t count) {
     return 0;
 }
 
-uint32_t keep_store_again(tm_switch *sw, const parts *message, size_t count) {
+uint32_t keep_store_again(tm_switch *sw, const tm_message *message, size_t count) {
     return keep_it(sw, message, count);
 }
 

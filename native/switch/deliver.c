@@ -7,7 +7,7 @@
 
 /* Write the frame for a subscriber, with `count` satisfied subscriptions, whose rows are a list that begins at `row`.
  */
-static bool deliver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, uint32_t count) {
+static bool deliver(tm_switch *sw, const tm_message *message, uint32_t id, uint32_t row, uint32_t count) {
     uint32_t kept = message->extension_size - message->route_bytes; /* ROUTE is of no concern to clients */
     uint32_t size = message->size - message->route_bytes;
     uint32_t fits = (WIRE_EXTENSIONS_MAX - kept - 4) / 4; /* the rest goes unnamed */
@@ -91,7 +91,7 @@ static uint64_t waiting_for(const tm_switch *sw, tm_subscriber *member, uint32_t
 
 /* Turn rows (interface, handle) into a list of subscriptions for each receiver: from here on `groups` of a row is its
  * subscription. Returns how many receivers there are, in `touched`. */
-static uint32_t collect(tm_switch *sw, const parts *message, size_t count) {
+static uint32_t collect(tm_switch *sw, const tm_message *message, size_t count) {
     uint32_t receivers = 0;
     uint32_t shared = SUBSCRIPTION_NONE; /* first of the rows of groups */
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
@@ -129,7 +129,7 @@ static void note_satisfied(tm_switch *sw, const tm_subscriber *receiver, uint32_
     }
 }
 
-static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint32_t row, bool sent) {
+static void note_receiver(tm_switch *sw, const tm_message *message, uint32_t id, uint32_t row, bool sent) {
     const tm_subscriber *receiver = switch_subscriber(sw, id);
     if (message->trail->is_traced) {
         note_satisfied(sw, receiver, row);
@@ -140,7 +140,7 @@ static void note_receiver(tm_switch *sw, const parts *message, uint32_t id, uint
 }
 
 /* Deliver to one subscriber, unless the message is a dry run, and note in its trail what became of it. */
-static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint32_t first_row) {
+static void deliver_noted(tm_switch *sw, const tm_message *message, uint32_t id, uint32_t first_row) {
     uint32_t satisfied = 0;
     for (uint32_t row = first_row; row != SUBSCRIPTION_NONE; row = sw->rows.next[row]) {
         satisfied++;
@@ -151,7 +151,7 @@ static void deliver_noted(tm_switch *sw, const parts *message, uint32_t id, uint
     }
 }
 
-uint32_t switch_deliver_some(tm_switch *sw, const parts *message, size_t count) {
+uint32_t switch_deliver_some(tm_switch *sw, const tm_message *message, size_t count) {
     if (message->choice_count > 0) {
         switch_begin_sharing(sw, message);
     }

@@ -26,13 +26,13 @@ struct tm_durable {
 
     /* `count` rows of local filters match: store the message, unless it is a dry run, for those of them that are keeps
      * and do not have it, where there is room; returns how many they are, with room or without. */
-    uint32_t (*keep)(tm_switch *sw, const parts *message, size_t count);
+    uint32_t (*keep)(tm_switch *sw, const tm_message *message, size_t count);
     /* The same for a message that came before and that a keep may lack: also where no rows match. */
-    uint32_t (*keep_again)(tm_switch *sw, const parts *message, size_t count);
+    uint32_t (*keep_again)(tm_switch *sw, const tm_message *message, size_t count);
     /* Return whether a keep is known to lack the message. */
-    bool (*is_incomplete)(const tm_switch *sw, const parts *message);
+    bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
     /* Refuse a message that asks for the disk, and that `keep` has dealt with, if a keep lacks it; false: none does. */
-    bool (*refuse_lacking)(tm_switch *sw, const parts *message);
+    bool (*refuse_lacking)(tm_switch *sw, const tm_message *message);
     /* Confirm a message once it is on disk, and say whether it is stored; one that no keep wanted, at once. */
     void (*confirm)(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 

@@ -7,7 +7,7 @@
 #include "switch/forwarding/forward.h"
 #include "tm_keeps.h"
 
-static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,
+static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason, wire_refusal code,
                                        const char *text) {
     switch_turn_away(sw, message, reason);
     if (message->trail != NULL) {
@@ -23,15 +23,16 @@ static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsi
 }
 
 /* Apart, so that messages cost nothing for it where there are no groups. */
-static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
-    parts onward;
+static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message *message, size_t count,
+                                                       uint32_t *behind) {
+    tm_message onward;
     int result = switch_choose(sw, message, count, &onward);
     return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, onward.key, NEIGHBOUR_NONE, behind) : result;
 }
 
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
-static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
+static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
         (!message->was_here || sw->durable->is_incomplete(sw, message))) {
@@ -47,7 +48,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
 }
 
 /* It goes no further, and leaves no trace where no keep wants it, so that it may come again. */
-static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, int result) {
+static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *message, int result) {
     if (message->wanted_by == 0 && !message->was_here && !message->is_dry) {
         tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
                                tm_load64(message->frame + WIRE_COUNTER));
@@ -69,7 +70,7 @@ static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stor
 }
 
 /* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
-static void confirm_durable(tm_switch *sw, const parts *message, uint64_t counter) {
+static void confirm_durable(tm_switch *sw, const tm_message *message, uint64_t counter) {
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     if (message->wanted_by > 0) {
         tm_publishers_note_stored(&sw->publishers, origin, counter);
@@ -82,7 +83,7 @@ static void confirm_durable(tm_switch *sw, const parts *message, uint64_t counte
     }
 }
 
-static void confirm(tm_switch *sw, const parts *message) {
+static void confirm(tm_switch *sw, const tm_message *message) {
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) == 0) {
         switch_confirm(sw, message->from, counter);
@@ -93,7 +94,7 @@ static void confirm(tm_switch *sw, const parts *message) {
 
 /* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not
  * have heard yet of who wants it. */
-static bool refuse_unwanted(tm_switch *sw, const parts *message, const extensions *found) {
+static bool refuse_unwanted(tm_switch *sw, const tm_message *message, const extensions *found) {
     if (!found->tells_unwanted || sw->step != TM_STEP_IN || message->was_here || message->is_dry) {
         return false;
     }
@@ -103,7 +104,7 @@ static bool refuse_unwanted(tm_switch *sw, const parts *message, const extension
 }
 
 /* Send a message that is well-formed and new on its ways, and confirm it. */
-static void forward(tm_switch *sw, parts *message, const extensions *found) {
+static void forward(tm_switch *sw, tm_message *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
     bool is_refused = false;
@@ -131,7 +132,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
 }
 
 /* A message that came before, and that a keep lacked, goes to keeps alone. */
-static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
+static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message) {
     size_t count;
     switch_stamp_entry(sw, message);
     message->was_here = true;
@@ -148,7 +149,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
 }
 
 /* Note the counter of a message; false: the publisher may not send it now, or it has come before, and it is refused. */
-static bool take_counter(tm_switch *sw, parts *message) {
+static bool take_counter(tm_switch *sw, tm_message *message) {
     tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     tm_counter found = switch_note_counter(sw, publisher, counter);
@@ -172,7 +173,7 @@ static bool take_counter(tm_switch *sw, parts *message) {
 }
 
 /* false: it does not fit the space that it names, and is refused. */
-static bool fits(tm_switch *sw, parts *message) {
+static bool fits(tm_switch *sw, tm_message *message) {
     tm_misfit misfit;
     if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
         return true;
@@ -189,7 +190,7 @@ static const char *why_nothing_is_kept(const tm_switch *sw) {
                : "this router keeps nothing: its topology file gives it no folder, `data`";
 }
 
-static void admit(tm_switch *sw, parts *message, const extensions *found) {
+static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
     } else if (found->is_strange) {
@@ -211,7 +212,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
 }
 
 void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    parts message = switch_parts(frame, size, id);
+    tm_message message = switch_message(frame, size, id);
     extensions found = {0};
     if (!switch_check_header(sw, &message) || !switch_check_body(sw, &message, &found)) {
         return;

@@ -37,7 +37,7 @@ int tm_switch_roots(tm_switch *sw, const uint64_t *roots, size_t count) {
 }
 
 /* Find the class of a message; as many as there are: it is in none. TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. */
-static int find_class(tm_switch *sw, const parts *message, uint32_t *class) {
+static int find_class(tm_switch *sw, const tm_message *message, uint32_t *class) {
     tm_classes *classes = &sw->net->classes;
     tm_shape *shape = &message->form->shape;
     uint64_t bits = 0;
@@ -52,7 +52,7 @@ static int find_class(tm_switch *sw, const parts *message, uint32_t *class) {
 }
 
 /* Write the root into the message; false: it has no route, or there is no room. */
-static bool name_root(tm_switch *sw, const parts *message, uint64_t root, parts *routed) {
+static bool name_root(tm_switch *sw, const tm_message *message, uint64_t root, tm_message *routed) {
     tm_net *net = sw->net;
     uint32_t router = tm_routers_find(&net->routers, root);
     if (router == ROUTER_NONE || net->routes.in_force == 0 ||
@@ -66,7 +66,7 @@ static bool name_root(tm_switch *sw, const parts *message, uint64_t root, parts 
     return routed->route_bytes > 0;
 }
 
-int switch_go_by_root(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+int switch_go_by_root(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     const tm_classes *classes = &sw->net->classes;
     bool is_entry = came_from == NEIGHBOUR_NONE && !message->members_only && classes->is_known;
     if (classes->table == NULL || (!is_entry && message->form->shape.is_trimmed)) {
@@ -77,7 +77,7 @@ int switch_go_by_root(tm_switch *sw, const parts *message, uint32_t key, uint32_
     if (result == TM_TOO_COSTLY) {
         return result;
     }
-    parts routed;
+    tm_message routed;
     if (is_entry && result == TM_OK && name_root(sw, message, classes->roots[class], &routed)) {
         return switch_depart(sw, &routed, routed.key, came_from, behind);
     }

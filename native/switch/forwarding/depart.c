@@ -9,7 +9,7 @@
 #include "base/bits.h"
 
 /* Write the transit id into a copy, and how many hops are left. */
-static void stamp(const parts *message, uint8_t *copy) {
+static void stamp(const tm_message *message, uint8_t *copy) {
     copy[WIRE_HOPS] = message->hops_onward;
     wire_store64(copy + WIRE_TRANSIT, message->source);
     wire_store64(copy + WIRE_TRANSIT + 8, message->epoch);
@@ -18,7 +18,7 @@ static void stamp(const parts *message, uint8_t *copy) {
 
 /* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
  * neighbour matches. */
-static bool cuts_route(const parts *message, const tm_admission *terms) {
+static bool cuts_route(const tm_message *message, const tm_admission *terms) {
     if (message->route_bytes == 0) {
         return false;
     }
@@ -29,7 +29,7 @@ static bool cuts_route(const parts *message, const tm_admission *terms) {
     return !is_known || message->size > terms->frame_bytes_max;
 }
 
-static void write_unrouted(const parts *message, uint8_t *out) {
+static void write_unrouted(const tm_message *message, uint8_t *out) {
     uint32_t size = message->size - message->route_bytes;
     memcpy(out, message->frame, WIRE_HEADER_BYTES);
     memcpy(out + WIRE_HEADER_BYTES, message->frame + WIRE_HEADER_BYTES + message->route_bytes,
@@ -38,7 +38,7 @@ static void write_unrouted(const parts *message, uint8_t *out) {
     wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size - message->route_bytes));
 }
 
-static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
+static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
     tm_neighbour *neighbour = &sw->net->neighbours[place];
     if (neighbour->connection == CONNECTION_NONE) {
         switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
@@ -66,7 +66,7 @@ static bool send_copy(tm_switch *sw, const parts *message, uint32_t place) {
 }
 
 /* Inline in the way that most messages go by. */
-static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
     bool sent = send_copy(sw, message, place);
     if (message->trail != NULL) {
         const tm_neighbour *neighbour = &sw->net->neighbours[place];
@@ -75,11 +75,11 @@ static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, cons
     }
 }
 
-void switch_queue_copy(tm_switch *sw, const parts *message, uint32_t place) {
+void switch_queue_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
     queue_copy(sw, message, place);
 }
 
-static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, const parts *message, tm_query *query,
+static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, const tm_message *message, tm_query *query,
                                                              tm_hits *hits) {
     uint64_t start = switch_trail_clock(message);
     query->memo = message->form->shape.memo[SHAPE_NETWORK];
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, cons
     return result;
 }
 
-int switch_ask_network(tm_switch *sw, const parts *message, tm_query *query, tm_hits *hits) {
+int switch_ask_network(tm_switch *sw, const tm_message *message, tm_query *query, tm_hits *hits) {
     return ask_network(sw, message, query, hits);
 }
 
@@ -106,7 +106,7 @@ int switch_unanswered(int result, uint32_t *behind) {
     return result;
 }
 
-void switch_teach_shape(tm_switch *sw, const parts *message) {
+void switch_teach_shape(tm_switch *sw, const tm_message *message) {
     if (!message->form->shape.is_trimmed) {
         tm_query query = {.group_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
         tm_hits hits = {.groups = sw->net->found, .capacity = sw->net->found_capacity};
@@ -116,9 +116,9 @@ void switch_teach_shape(tm_switch *sw, const parts *message) {
 
 /* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
  * of `candidates` have matched. Inline: most messages go by it. */
-static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const parts *message, const tm_ways *ways,
-                                                           const uint64_t *candidates, uint32_t came_from,
-                                                           uint32_t *behind) {
+static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const tm_message *message,
+                                                           const tm_ways *ways, const uint64_t *candidates,
+                                                           uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = candidates,
                       .view = ways->view,
@@ -200,7 +200,7 @@ static bool mark_group(tm_net *net, const tm_way_group *group, uint32_t came_fro
     return is_linked || down != WAY_NONE;
 }
 
-static void note_matched(tm_switch *sw, const parts *message, uint32_t router, uint32_t handle) {
+static void note_matched(tm_switch *sw, const tm_message *message, uint32_t router, uint32_t handle) {
     const tm_net *net = sw->net;
     const tm_remote_filter *filter = &net->network.filters[handle];
     if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
@@ -208,7 +208,7 @@ static void note_matched(tm_switch *sw, const parts *message, uint32_t router, u
     }
 }
 
-void switch_queue_marked(tm_switch *sw, const parts *message) {
+void switch_queue_marked(tm_switch *sw, const tm_message *message) {
     tm_net *net = sw->net;
     for (uint32_t word = 0; word < net->departure_words; word++) {
         for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
@@ -219,7 +219,7 @@ void switch_queue_marked(tm_switch *sw, const parts *message) {
 }
 
 /* Depart by the plan of a table with few filters, which are asked one after the other. */
-static int depart_by_plan(tm_switch *sw, const parts *message, const tm_small_plan *plan, uint32_t key,
+static int depart_by_plan(tm_switch *sw, const tm_message *message, const tm_small_plan *plan, uint32_t key,
                           uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = switch_trail_clock(message);
@@ -246,7 +246,7 @@ static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
 }
 
 /* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
-static int depart_by_combined(tm_switch *sw, const parts *message, const tm_combined *combined, uint32_t came_from,
+static int depart_by_combined(tm_switch *sw, const tm_message *message, const tm_combined *combined, uint32_t came_from,
                               uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.view = combined->view, .group_count = combined->group_count, .mode = TM_MATCH_INTERFACES};
@@ -266,7 +266,7 @@ static int depart_by_combined(tm_switch *sw, const parts *message, const tm_comb
     return TM_OK;
 }
 
-void switch_mark_chosen(tm_net *net, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+void switch_mark_chosen(tm_net *net, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     for (uint32_t i = 0; i < message->choice_count; i++) {
         uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
         uint32_t router = tm_routers_find(&net->routers, number);
@@ -276,7 +276,7 @@ void switch_mark_chosen(tm_net *net, const parts *message, uint32_t key, uint32_
     }
 }
 
-int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *count,
+int switch_mark_wanting(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *count,
                         uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
@@ -297,7 +297,7 @@ int switch_mark_wanting(tm_switch *sw, const parts *message, uint32_t key, uint3
 }
 
 /* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
-static int depart_by_all(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static int depart_by_all(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     uint32_t count;
     int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
     if (result == TM_OK) {
@@ -308,7 +308,7 @@ static int depart_by_all(tm_switch *sw, const parts *message, uint32_t key, uint
 }
 
 /* Depart to the routers that the message names, and to those that were chosen. */
-static int depart_routed(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static int depart_routed(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
@@ -333,7 +333,7 @@ static int depart_routed(tm_switch *sw, const parts *message, uint32_t key, uint
 }
 
 /* A message with choices goes to the routers that were chosen, and to those that want it. */
-static int depart_chosen(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static int depart_chosen(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
@@ -358,7 +358,7 @@ static const uint64_t *unmarked(const tm_net *net, const tm_ways *ways, uint64_t
 
 /* Depart to who wants it, by what the network table says, and by links that are marked. Inline: a call more is felt by
  * every message, and `has_marks` is known. */
-static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, const parts *message, uint32_t key,
+static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, const tm_message *message, uint32_t key,
                                                                uint32_t came_from, bool has_marks, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->network.count == 0 || net->routes.in_force == 0) {
@@ -386,7 +386,7 @@ static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, co
 }
 
 /* Depart along the tree of a root: towards it, and to who wants it or was chosen. */
-static int depart_along(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static int depart_along(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (net->routes.in_force == 0) {
         return TM_OK;
@@ -407,7 +407,7 @@ static int depart_along(tm_switch *sw, const parts *message, uint32_t key, uint3
     return result;
 }
 
-int switch_depart(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+int switch_depart(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     *behind = 0;
     if (tm_key_is_tree(key)) {
         return depart_along(sw, message, key, came_from, behind);

@@ -7,8 +7,8 @@
  */
 #include "switch/forwarding/forward.h"
 
-static void flood_by(tm_switch *sw, const parts *message, const uint64_t *links, uint32_t words, uint32_t came_from,
-                     uint32_t *behind) {
+static void flood_by(tm_switch *sw, const tm_message *message, const uint64_t *links, uint32_t words,
+                     uint32_t came_from, uint32_t *behind) {
     for (uint32_t word = 0; word < words; word++) {
         for (uint64_t bits = links[word]; bits != 0; bits &= bits - 1) {
             uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -20,7 +20,7 @@ static void flood_by(tm_switch *sw, const parts *message, const uint64_t *links,
     }
 }
 
-static void flood_by_all(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static void flood_by_all(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     for (uint32_t router = 0; router < net->routers.count; router++) {
         if (tm_network_is_asking(&net->network, router)) {
@@ -30,7 +30,7 @@ static void flood_by_all(tm_switch *sw, const parts *message, uint32_t key, uint
     switch_queue_marked(sw, message);
 }
 
-int switch_flood(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+int switch_flood(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (!tm_network_wants_all(&net->network) || net->routes.in_force == 0 || switch_is_traced(message) ||
         message->route_bytes > 0 || message->choice_count > 0 || !message->form->shape.is_trimmed) {

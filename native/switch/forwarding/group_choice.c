@@ -33,7 +33,7 @@ static bool reserve_rows(tm_switch *sw, size_t rows) {
 }
 
 /* Ask for the filters of groups that match; TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. */
-static int ask(tm_switch *sw, const parts *message, size_t *rows) {
+static int ask(tm_switch *sw, const tm_message *message, size_t *rows) {
     tm_net *net = sw->net;
     tm_shape *shape = &message->form->shape;
     int result = TM_TOO_MANY;
@@ -52,7 +52,7 @@ static int ask(tm_switch *sw, const parts *message, size_t *rows) {
     return result;
 }
 
-static int find_others(tm_switch *sw, const parts *message, uint32_t *count) {
+static int find_others(tm_switch *sw, const tm_message *message, uint32_t *count) {
     tm_net *net = sw->net;
     size_t rows = 0;
     int result = net->shared.network.count > 0 ? ask(sw, message, &rows) : TM_OK;
@@ -64,13 +64,13 @@ static int find_others(tm_switch *sw, const parts *message, uint32_t *count) {
     return result;
 }
 
-void switch_learn_names(tm_switch *sw, const parts *message) {
+void switch_learn_names(tm_switch *sw, const tm_message *message) {
     size_t rows;
     ask(sw, message, &rows);
 }
 
 /* Members of this router, among the `rows` local filters that match; each filter counts. */
-static int find_own(tm_switch *sw, const parts *message, size_t rows, uint32_t *count) {
+static int find_own(tm_switch *sw, const tm_message *message, size_t rows, uint32_t *count) {
     const tm_subscriptions *subscriptions = &sw->subscriptions;
     uint32_t publisher = switch_at(sw, message->from)->subscriber;
     for (size_t i = 0; i < rows; i++) {
@@ -119,7 +119,7 @@ static uint32_t pick_by(const tm_net *net, uint32_t generation, const tm_candida
 }
 
 /* By the newest trees, and where they lead to no member by those before them (R5b). */
-static uint32_t pick(tm_switch *sw, const parts *message, const tm_candidate *candidates, uint32_t count) {
+static uint32_t pick(tm_switch *sw, const tm_message *message, const tm_candidate *candidates, uint32_t count) {
     const tm_net *net = sw->net;
     uint64_t turn = tm_hash_words(message->counter, message->epoch, candidates->group, &sw->memory.key);
     uint32_t router = net->routes.in_force == 0 ? net->me : ROUTER_NONE;
@@ -130,7 +130,7 @@ static uint32_t pick(tm_switch *sw, const parts *message, const tm_candidate *ca
 }
 
 /* Write the choice of each group behind each other; returns how many there are, at most WIRE_CHOICES_MAX. */
-static uint32_t write_choices(tm_switch *sw, const parts *message, uint32_t count, uint8_t *out) {
+static uint32_t write_choices(tm_switch *sw, const tm_message *message, uint32_t count, uint8_t *out) {
     const tm_candidate *candidates = sw->net->choosing.candidates;
     uint32_t written = 0;
     for (uint32_t first = 0, behind; first < count && written < WIRE_CHOICES_MAX; first = behind) {
@@ -149,7 +149,7 @@ static uint32_t write_choices(tm_switch *sw, const parts *message, uint32_t coun
 /* ---- the frame that leaves ---- */
 
 /* Put the choices in front of the message's other extensions. `onward` is as the message until there are any. */
-static bool lengthen(tm_switch *sw, parts *message, uint32_t count, parts *onward) {
+static bool lengthen(tm_switch *sw, tm_message *message, uint32_t count, tm_message *onward) {
     tm_choosing *choosing = &sw->net->choosing;
     uint32_t most = 4 + WIRE_CHOICES_MAX * WIRE_CHOICE_BYTES;
     if (!tm_grow(&sw->memory, TM_COLD, &choosing->frame, 1, &choosing->frame_capacity, message->size + most)) {
@@ -179,7 +179,7 @@ static bool lengthen(tm_switch *sw, parts *message, uint32_t count, parts *onwar
     return true;
 }
 
-int switch_choose(tm_switch *sw, parts *message, size_t rows, parts *onward) {
+int switch_choose(tm_switch *sw, tm_message *message, size_t rows, tm_message *onward) {
     *onward = *message;
     if (message->was_here) { /* an earlier try has its choices */
         return TM_OK;
@@ -206,12 +206,12 @@ static bool is_mine(const tm_switch *sw, const uint8_t *choice) {
     return tm_load64(choice + 4) == sw->options.number;
 }
 
-void switch_begin_sharing(tm_switch *sw, const parts *message) {
+void switch_begin_sharing(tm_switch *sw, const tm_message *message) {
     memset(sw->net->choosing.shares, 0, message->choice_count * sizeof *sw->net->choosing.shares); /* SHARE_OPEN */
 }
 
 /* A member was found: note the message, as its publisher numbers it, for the group. */
-static tm_share take_share(tm_switch *sw, const parts *message, uint32_t group) {
+static tm_share take_share(tm_switch *sw, const tm_message *message, uint32_t group) {
     bool is_fresh = true;
     uint64_t of_group = tm_hash_words(tm_load64(message->frame + WIRE_ORIGIN), group, 0, &sw->memory.key);
     bool is_known = message->is_dry || tm_publishers_deliver(&sw->net->choosing.had, of_group,
@@ -219,7 +219,7 @@ static tm_share take_share(tm_switch *sw, const parts *message, uint32_t group) 
     return !is_known ? SHARE_LOST : is_fresh ? SHARE_TAKEN : SHARE_SEEN;
 }
 
-bool switch_shares(tm_switch *sw, const parts *message, uint32_t group) {
+bool switch_shares(tm_switch *sw, const tm_message *message, uint32_t group) {
     if (sw->net == NULL) {
         return true;
     }
@@ -249,7 +249,7 @@ static const tm_candidate *members_of(const tm_net *net, uint32_t count, uint32_
 
 /* Write the message as it goes to another router's members alone: one choice, in the place of those that it had.
  * Returns its bytes; 0: it does not fit. */
-static uint32_t write_onward(tm_switch *sw, const parts *message, uint32_t group, uint64_t router) {
+static uint32_t write_onward(tm_switch *sw, const tm_message *message, uint32_t group, uint64_t router) {
     tm_choosing *choosing = &sw->net->choosing;
     uint32_t added = 4 + WIRE_CHOICE_BYTES + 4;
     if (!tm_grow(&sw->memory, TM_COLD, &choosing->frame, 1, &choosing->frame_capacity, message->size + added)) {
@@ -286,7 +286,7 @@ static uint32_t write_onward(tm_switch *sw, const parts *message, uint32_t group
 
 /* Send the message on to members at another router: it enters the network here, for them alone. false: nobody gets it.
  */
-static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const tm_candidate *candidates,
+static bool pass_on(tm_switch *sw, const tm_message *message, uint32_t group, const tm_candidate *candidates,
                     uint32_t count) {
     tm_net *net = sw->net;
     uint32_t router = count > 0 ? pick(sw, message, candidates, count) : ROUTER_NONE;
@@ -294,7 +294,7 @@ static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const t
     if (size == 0) {
         return false;
     }
-    parts copy = *message;
+    tm_message copy = *message;
     copy.frame = net->choosing.frame;
     copy.size = size;
     copy.extension_size = tm_load16(copy.frame + WIRE_EXTENSION_SIZE);
@@ -308,7 +308,7 @@ static bool pass_on(tm_switch *sw, const parts *message, uint32_t group, const t
     return net->forwarding->targets(sw, &copy, copy.key, NEIGHBOUR_NONE, &behind) == TM_OK && behind > 0;
 }
 
-uint32_t switch_end_sharing(tm_switch *sw, const parts *message) {
+uint32_t switch_end_sharing(tm_switch *sw, const tm_message *message) {
     static const unsigned REASONS[] = {
         [SHARE_OPEN] = TM_DROP_NO_MEMBER, [SHARE_SEEN] = TM_DROP_DUPLICATE, [SHARE_LOST] = TM_DROP_MEMORY};
     uint32_t count = 0;

@@ -17,7 +17,7 @@ static int by_number(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-parts switch_with_route(tm_switch *sw, const parts *message, const uint8_t *route, uint32_t size) {
+tm_message switch_with_route(tm_switch *sw, const tm_message *message, const uint8_t *route, uint32_t size) {
     tm_net *net = sw->net;
     uint32_t added = 4 + size;
     if (message->extension_size + added > WIRE_EXTENSIONS_MAX || message->size + added > DELIVERABLE_BYTES_MAX ||
@@ -32,7 +32,7 @@ parts switch_with_route(tm_switch *sw, const parts *message, const uint8_t *rout
     wire_store16(area + 2, (uint16_t)size);
     memcpy(area + 4, route, size);
     memcpy(area + added, message->frame + WIRE_HEADER_BYTES, message->size - WIRE_HEADER_BYTES);
-    parts routed = *message;
+    tm_message routed = *message;
     routed.frame = net->routed_frame;
     routed.size = message->size + added;
     routed.extension_size = message->extension_size + added;
@@ -41,7 +41,7 @@ parts switch_with_route(tm_switch *sw, const parts *message, const uint8_t *rout
 }
 
 /* The message with a list of these routers; as it is where they are too many. */
-static parts with_list(tm_switch *sw, const parts *message, const uint32_t *routers, uint32_t count) {
+static tm_message with_list(tm_switch *sw, const tm_message *message, const uint32_t *routers, uint32_t count) {
     tm_net *net = sw->net;
     uint64_t numbers[TM_ROUTE_ROUTERS_MAX];
     uint8_t route[1 + 8 * TM_ROUTE_ROUTERS_MAX];
@@ -59,7 +59,7 @@ static parts with_list(tm_switch *sw, const parts *message, const uint32_t *rout
     return switch_with_route(sw, message, route, 1 + 8 * count);
 }
 
-int switch_match_first(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+int switch_match_first(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     if (came_from != NEIGHBOUR_NONE || message->members_only || net->network.count == 0 || net->routes.in_force == 0) {
         return switch_depart(sw, message, key, came_from, behind);
@@ -68,7 +68,7 @@ int switch_match_first(tm_switch *sw, const parts *message, uint32_t key, uint32
     *behind = 0;
     int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
     if (result == TM_OK) {
-        parts routed = with_list(sw, message, net->found, count);
+        tm_message routed = with_list(sw, message, net->found, count);
         switch_mark_chosen(net, message, key, came_from, behind);
         switch_queue_marked(sw, &routed);
     }

@@ -58,7 +58,7 @@ bool switch_must_follow(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t
            is_ahead(sw, id, frame, size);
 }
 
-void switch_note_reached(tm_switch *sw, const parts *message) {
+void switch_note_reached(tm_switch *sw, const tm_message *message) {
     uint64_t root = switch_root_of(message->frame, message->size);
     tm_reached_row row = {message->source, root, message->epoch, message->counter};
     tm_reached_note(&sw->net->reached, &row);

@@ -43,7 +43,7 @@ static uint32_t set_bytes(const tm_reuse *reuse) {
 }
 
 /* Was the set of a message made of tables that equal this router's? Then it stands in `reuse->members`. */
-static bool is_believed(tm_reuse *reuse, const parts *message) {
+static bool is_believed(tm_reuse *reuse, const tm_message *message) {
     const uint8_t *route = message->frame + WIRE_HEADER_BYTES + 5;
     uint32_t bytes = set_bytes(reuse);
     if (message->route_bytes != 5 + WIRE_DIGEST_BYTES + bytes || memcmp(route, reuse->digest, WIRE_DIGEST_BYTES) != 0) {
@@ -78,7 +78,8 @@ static bool meet(const uint64_t *one, const uint64_t *other, uint32_t words) {
 }
 
 /* Queue a copy for each link behind which there is a member of the set. */
-static void depart_by_set(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from,
+                          uint32_t *behind) {
     tm_net *net = sw->net;
     uint32_t block;
     const uint64_t *reach = NULL;
@@ -124,7 +125,7 @@ static bool write_members(tm_net *net, size_t count) {
 }
 
 /* The message with its set; as it is where there is no room. */
-static parts with_set(tm_switch *sw, const parts *message) {
+static tm_message with_set(tm_switch *sw, const tm_message *message) {
     tm_reuse *reuse = &sw->net->reuse;
     uint32_t bytes = set_bytes(reuse);
     reuse->route[0] = WIRE_ROUTE_SET;
@@ -134,7 +135,7 @@ static parts with_set(tm_switch *sw, const parts *message) {
 }
 
 /* Match a message that enters here for all routers at once. */
-static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, bool is_timed, uint32_t *behind) {
+static int depart_with_set(tm_switch *sw, const tm_message *message, uint32_t key, bool is_timed, uint32_t *behind) {
     tm_net *net = sw->net;
     uint64_t start = is_timed ? tm_clock_ns() : 0;
     tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_INTERFACES};
@@ -145,7 +146,7 @@ static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, bo
     }
     uint64_t matched = is_timed ? tm_clock_ns() : 0;
     bool is_any = write_members(net, hits.count);
-    parts stated = is_any ? with_set(sw, message) : *message;
+    tm_message stated = is_any ? with_set(sw, message) : *message;
     sw->stats.sets_written += stated.route_bytes > 0;
     if (is_any) {
         depart_by_set(sw, &stated, key, NEIGHBOUR_NONE, behind);
@@ -161,7 +162,7 @@ static int depart_with_set(tm_switch *sw, const parts *message, uint32_t key, bo
 }
 
 /* A message enters here that may get a set: it does where that is worth its cost, or is to be measured. */
-static int enter(tm_switch *sw, const parts *message, uint32_t key, uint32_t *behind) {
+static int enter(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t *behind) {
     tm_worth *worth = &sw->net->reuse.worth;
     tm_trial trial = tm_worth_next(worth);
     if (trial.is_by_set) {
@@ -185,14 +186,14 @@ static bool may_have_a_set(tm_net *net, uint32_t key) {
 
 /* Has a message of this shape gone on by its set before? Then more will come, and the table is asked which names of it
  * it knows; where each message has names of its own, that would cost what the set spares. */
-static bool is_seen_again(const parts *message) {
+static bool is_seen_again(const tm_message *message) {
     tm_form *form = message->form;
     bool is_again = form->by_set == form->shape.version;
     form->by_set = form->shape.version;
     return is_again;
 }
 
-int switch_reuse(tm_switch *sw, const parts *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+int switch_reuse(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
     tm_reuse *reuse = &sw->net->reuse;
     bool is_stated = message->route_bytes > 0 && switch_route_mode(message) == WIRE_ROUTE_SET;
     bool is_entry = came_from == NEIGHBOUR_NONE && message->route_bytes == 0;

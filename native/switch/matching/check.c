@@ -142,8 +142,8 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
     if (size < WIRE_HEADER_BYTES) {
         return (verdict){WIRE_TOO_SHORT, "a data frame has at least 64 bytes"};
     }
-    uint64_t parts = (uint64_t)tm_load16(frame + WIRE_EXTENSION_SIZE) + tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
-    if (parts > size - WIRE_HEADER_BYTES) {
+    uint64_t rest = (uint64_t)tm_load16(frame + WIRE_EXTENSION_SIZE) + tm_load32(frame + WIRE_ATTRIBUTE_SIZE);
+    if (rest > size - WIRE_HEADER_BYTES) {
         return (verdict){WIRE_MALFORMED, "extensions and attributes reach past the frame"};
     }
     if (tm_load16(frame + WIRE_RESERVED_16) != 0 || (frame[WIRE_FLAGS] & ~WIRE_FLAGS_KNOWN) != 0) {
@@ -160,7 +160,7 @@ static verdict check_header(const uint8_t *frame, uint32_t size, const tm_connec
 
 /* Messages of one publisher with as many attributes as each other mostly have the same ones: their form is found by
  * that, the first byte of the attributes. */
-static tm_form *form_of(tm_switch *sw, const parts *message, const uint8_t *attributes) {
+static tm_form *form_of(tm_switch *sw, const tm_message *message, const uint8_t *attributes) {
     bool is_from_link = switch_is_link(switch_at(sw, message->from));
     uint32_t publisher = is_from_link ? tm_load32(message->frame + WIRE_ORIGIN) : message->from;
     return &sw->forms[(publisher + attributes[0]) % SWITCH_FORMS];
@@ -171,7 +171,7 @@ uint64_t switch_unknown_to_classes(const tm_switch *sw) {
     return is_any ? tm_table_unknown(sw->net->classes.table) : SHAPE_NO_TABLE;
 }
 
-static verdict check_attributes(tm_switch *sw, parts *message) {
+static verdict check_attributes(tm_switch *sw, tm_message *message) {
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     size_t size = tm_load32(message->frame + WIRE_ATTRIBUTE_SIZE);
     const tm_net *net = sw->net;
@@ -202,7 +202,7 @@ static verdict check_attributes(tm_switch *sw, parts *message) {
     return (verdict){0, NULL};
 }
 
-void switch_decode_all(tm_switch *sw, parts *message) {
+void switch_decode_all(tm_switch *sw, tm_message *message) {
     tm_shape *shape = &message->form->shape;
     const uint8_t *bytes = message->frame + WIRE_HEADER_BYTES + message->extension_size;
     tm_shape_want_all(shape, shape->unknown);
@@ -211,7 +211,7 @@ void switch_decode_all(tm_switch *sw, parts *message) {
 }
 
 /* Read the extension area, which is there, and take over what routers alone may write. */
-static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, parts *message, extensions *found) {
+static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, tm_message *message, extensions *found) {
     if (!read_extensions(message->frame + WIRE_HEADER_BYTES, message->extension_size, found)) {
         return (verdict){WIRE_BAD_EXTENSION, "the extension area or an extension is wrong"};
     }
@@ -232,7 +232,7 @@ static __attribute__((noinline)) verdict take_extensions(const tm_switch *sw, pa
     return (verdict){0, NULL};
 }
 
-static verdict check_extensions(const tm_switch *sw, parts *message, extensions *found) {
+static verdict check_extensions(const tm_switch *sw, tm_message *message, extensions *found) {
     if (message->extension_size > 0) {
         verdict taken = take_extensions(sw, message, found);
         if (taken.code != 0) {
@@ -250,18 +250,18 @@ static verdict check_extensions(const tm_switch *sw, parts *message, extensions 
 }
 
 /* Tell a fault, if there is one. */
-static bool passes(tm_switch *sw, const parts *message, verdict verdict) {
+static bool passes(tm_switch *sw, const tm_message *message, verdict verdict) {
     if (verdict.code != 0) {
         switch_fault(sw, message->from, verdict.code, message->frame, verdict.text);
     }
     return verdict.code == 0;
 }
 
-bool switch_check_header(tm_switch *sw, const parts *message) {
+bool switch_check_header(tm_switch *sw, const tm_message *message) {
     return passes(sw, message, check_header(message->frame, message->size, switch_at(sw, message->from)));
 }
 
-bool switch_check_body(tm_switch *sw, parts *message, extensions *found) {
+bool switch_check_body(tm_switch *sw, tm_message *message, extensions *found) {
     message->extension_size = tm_load16(message->frame + WIRE_EXTENSION_SIZE);
     return passes(sw, message, check_attributes(sw, message)) &&
            passes(sw, message, check_extensions(sw, message, found));

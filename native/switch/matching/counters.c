@@ -40,7 +40,7 @@ static const struct {
                                "the counter is more than a day ahead of the router's clock in nanoseconds"},
 };
 
-void switch_refuse_counter(tm_switch *sw, const parts *message, tm_counter why) {
+void switch_refuse_counter(tm_switch *sw, const tm_message *message, tm_counter why) {
     const tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     uint8_t flags = message->frame[WIRE_FLAGS];

@@ -7,7 +7,7 @@
 
 /* ---- once for messages of one shape ---- */
 
-static uint32_t find_attribute(const tm_switch *sw, const parts *message, const tm_text *name) {
+static uint32_t find_attribute(const tm_switch *sw, const tm_message *message, const tm_text *name) {
     for (uint32_t i = 0; i < message->attribute_count; i++) {
         const tm_attribute *attribute = &sw->attributes[i];
         if (attribute->name_length == name->length && memcmp(attribute->name, name->bytes, name->length) == 0) {
@@ -18,7 +18,7 @@ static uint32_t find_attribute(const tm_switch *sw, const parts *message, const 
 }
 
 /* A shape that leaves something out has done so before anybody asked for a space of its messages. */
-static void note_shape(tm_switch *sw, parts *message) {
+static void note_shape(tm_switch *sw, tm_message *message) {
     tm_form *form = message->form;
     const tm_text *naming = &sw->spaces->naming;
     if (form->shape.is_trimmed && tm_shape_spells(&form->shape, naming->bytes, naming->length)) {
@@ -30,7 +30,7 @@ static void note_shape(tm_switch *sw, parts *message) {
                          .missing = FIT_NONE};
 }
 
-static void note_space(const tm_switch *sw, const parts *message, uint32_t number) {
+static void note_space(const tm_switch *sw, const tm_message *message, uint32_t number) {
     tm_fit *fit = &message->form->fit;
     const tm_space *space = &sw->spaces->spaces[number];
     uint64_t seen = 0;
@@ -52,7 +52,7 @@ static void note_space(const tm_switch *sw, const parts *message, uint32_t numbe
 /* ---- for each message ---- */
 
 /* The space that the message names, or SPACE_NONE. */
-static uint32_t find_space(tm_switch *sw, parts *message) {
+static uint32_t find_space(tm_switch *sw, tm_message *message) {
     tm_fit *fit = &message->form->fit;
     if (fit->version != message->form->shape.version) {
         note_shape(sw, message);
@@ -74,7 +74,7 @@ static uint32_t find_space(tm_switch *sw, parts *message) {
     return number;
 }
 
-static bool fits_space(const tm_switch *sw, const parts *message, tm_misfit *out) {
+static bool fits_space(const tm_switch *sw, const tm_message *message, tm_misfit *out) {
     const tm_fit *fit = &message->form->fit;
     const tm_space *space = &sw->spaces->spaces[fit->space];
     for (uint32_t i = 0; i < message->attribute_count; i++) {
@@ -107,7 +107,7 @@ static bool fits_space(const tm_switch *sw, const parts *message, tm_misfit *out
     return true;
 }
 
-bool switch_fits(tm_switch *sw, parts *message, tm_misfit *out) {
+bool switch_fits(tm_switch *sw, tm_message *message, tm_misfit *out) {
     uint32_t number = find_space(sw, message);
     if (number == SPACE_NONE) {
         const tm_text *naming = &sw->spaces->naming;

@@ -25,7 +25,7 @@ static bool reserve_rows(tm_switch *sw, size_t count) {
     return true;
 }
 
-static int ask_table(tm_switch *sw, const parts *message, size_t *count) {
+static int ask_table(tm_switch *sw, const tm_message *message, size_t *count) {
     tm_form *form = message->form;
     if (tm_small_plan_is_ready(&form->plan, &sw->subscriptions, &form->shape)) {
         *count = tm_small_plan_match(&form->plan, sw->attributes, sw->rows.groups, sw->rows.handles, &sw->work);
@@ -51,7 +51,7 @@ static void note_match_time(tm_switch *sw, uint64_t ns) {
     sw->stats.matches_timed++;
 }
 
-int switch_match_some(tm_switch *sw, const parts *message, size_t *count) {
+int switch_match_some(tm_switch *sw, const tm_message *message, size_t *count) {
     bool is_timed = sw->stats.messages_in % SWITCH_TIMED_EVERY == 0;
     uint64_t start = is_timed || message->trail != NULL ? tm_clock_ns() : 0;
     if (!reserve_rows(sw, SMALL_PLAN_FILTERS_MAX)) {

@@ -6,7 +6,7 @@
 #include "switch/message.h"
 
 /* A subscriber after `id` that the message is not for; SUBSCRIBER_NONE: there is none. */
-static uint32_t stranger_after(tm_switch *sw, const parts *message, uint32_t id) {
+static uint32_t stranger_after(tm_switch *sw, const tm_message *message, uint32_t id) {
     for (uint32_t step = 1; step < sw->subscriber_count; step++) {
         uint32_t other = (id + step) % sw->subscriber_count;
         const tm_subscriber *subscriber = switch_subscriber(sw, other);
@@ -18,7 +18,7 @@ static uint32_t stranger_after(tm_switch *sw, const parts *message, uint32_t id)
     return SUBSCRIBER_NONE;
 }
 
-uint32_t switch_plant(tm_switch *sw, const parts *message, uint32_t *id) {
+uint32_t switch_plant(tm_switch *sw, const tm_message *message, uint32_t *id) {
     static const uint32_t COPIES[] = {[TM_PLANT_DROP] = 0, [TM_PLANT_TWICE] = 2, [TM_PLANT_ASTRAY] = 1};
     tm_plant *plant = &sw->plant;
     if (message->is_dry || ++plant->deliveries % plant->every != 0) {

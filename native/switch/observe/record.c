@@ -8,7 +8,7 @@
 #define NS_PER_US 1000U
 
 /* Without the predicate's answer, for want of memory, it is not recorded. */
-static bool is_wanted(tm_switch *sw, const parts *message) {
+static bool is_wanted(tm_switch *sw, const tm_message *message) {
     if (message->form == NULL) {
         return false;
     }
@@ -22,7 +22,7 @@ static bool is_wanted(tm_switch *sw, const parts *message) {
     return result == TM_OK && bits != 0;
 }
 
-bool switch_is_recorded(tm_switch *sw, const parts *message) {
+bool switch_is_recorded(tm_switch *sw, const tm_message *message) {
     if (message->is_dry) {
         return false;
     }
@@ -34,7 +34,7 @@ bool switch_is_recorded(tm_switch *sw, const parts *message) {
 }
 
 /* What is in the frame, and what was noted of it. */
-static tm_record record_of(tm_switch *sw, const parts *message, bool entered) {
+static tm_record record_of(tm_switch *sw, const tm_message *message, bool entered) {
     const tm_connection *from = switch_at(sw, message->from);
     const tm_trail *trail = message->trail;
     unsigned refused = trail->head.reason != TM_TRACE_NOT_DROPPED ? trail->head.reason : trail->here;
@@ -66,7 +66,7 @@ static void copy_ids(uint32_t *to, const tm_trail_list *list) {
     }
 }
 
-void switch_record(tm_switch *sw, const parts *message) {
+void switch_record(tm_switch *sw, const tm_message *message) {
     const tm_trail *trail = message->trail;
     bool entered = !switch_is_link(switch_at(sw, message->from));
     if (!trail->is_whole) {

@@ -32,7 +32,7 @@ static tm_shed *row_of(tm_net *net, tm_shed wanted) {
     return row;
 }
 
-void switch_note_shed(tm_switch *sw, const parts *message, uint32_t place, wire_loss reason) {
+void switch_note_shed(tm_switch *sw, const tm_message *message, uint32_t place, wire_loss reason) {
     tm_net *net = sw->net;
     tm_shed wanted = {.source = message->source, .reason = reason};
     if (message->is_dry) {

@@ -7,7 +7,7 @@
 
 #define TRACE_BYTES 12U /* of the extension: type, length and trace id */
 
-void switch_trace(tm_switch *sw, const parts *message) {
+void switch_trace(tm_switch *sw, const tm_message *message) {
     tm_trail *trail = message->trail;
     trail->head.queued_ns = tm_clock_unix_ns();
     uint32_t size = sizeof trail->head;
@@ -59,7 +59,7 @@ static uint32_t trace_at(const uint8_t *frame) {
 }
 
 /* Once in a tick: telling costs as much as a trace. */
-static void tell_untraced(tm_switch *sw, const parts *message, uint64_t trace) {
+static void tell_untraced(tm_switch *sw, const tm_message *message, uint64_t trace) {
     tm_connection *client = switch_at(sw, message->from);
     if (client->told.untraced) {
         return;
@@ -84,7 +84,7 @@ static void tell_untraced(tm_switch *sw, const parts *message, uint64_t trace) {
 
 /* Take the TRACE extension and its flag out of the frame: what stands before it moves up behind it. The frame lies in a
  * buffer of the switch's own, and nobody looks at it again. */
-static void cut_trace(parts *message) {
+static void cut_trace(tm_message *message) {
     uint8_t *frame = (uint8_t *)(uintptr_t)message->frame;
     memmove(frame + TRACE_BYTES, frame, trace_at(frame));
     frame += TRACE_BYTES;
@@ -96,7 +96,7 @@ static void cut_trace(parts *message) {
     frame[WIRE_FLAGS] = (uint8_t)(frame[WIRE_FLAGS] & ~WIRE_FLAG_TRACED);
 }
 
-bool switch_afford_trace(tm_switch *sw, parts *message, extensions *found) {
+bool switch_afford_trace(tm_switch *sw, tm_message *message, extensions *found) {
     if (take_trace(sw, switch_at(sw, message->from))) {
         return true;
     }

@@ -23,7 +23,7 @@ static tm_trail *restart(tm_switch *sw) {
     return sw->trail;
 }
 
-tm_trail *switch_trail_new(tm_switch *sw, const parts *message, const extensions *found) {
+tm_trail *switch_trail_new(tm_switch *sw, const tm_message *message, const extensions *found) {
     bool is_recorded = sw->records != NULL && switch_is_recorded(sw, message);
     tm_trail *trail = found->trace != 0 || is_recorded ? restart(sw) : NULL;
     if (trail == NULL) {
@@ -53,7 +53,7 @@ void switch_trail_add(tm_switch *sw, unsigned list, uint64_t number, uint64_t id
     }
 }
 
-void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason) {
+void switch_trail_end(tm_switch *sw, const tm_message *message, unsigned reason) {
     tm_trail *trail = message->trail;
     trail->head.reason = (uint8_t)reason;
     if (trail->is_traced) {
@@ -64,12 +64,12 @@ void switch_trail_end(tm_switch *sw, const parts *message, unsigned reason) {
     }
 }
 
-void switch_record_refusal(tm_switch *sw, const parts *message, unsigned reason) {
+void switch_record_refusal(tm_switch *sw, const tm_message *message, unsigned reason) {
     static const extensions NONE = {0};
     if (sw->records == NULL) {
         return;
     }
-    parts refused = *message;
+    tm_message refused = *message;
     if (refused.source == 0) { /* it was not let in */
         refused.source = sw->options.number;
         refused.epoch = sw->options.epoch;

@@ -32,7 +32,7 @@ static unmatched_entry *append(unmatched_ring *ring, uint32_t size) {
     return entry;
 }
 
-void switch_note_unmatched(tm_switch *sw, const parts *message) {
+void switch_note_unmatched(tm_switch *sw, const tm_message *message) {
     unmatched_ring *ring = &sw->unmatched;
     uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
     uint64_t number = tm_load64(message->frame + WIRE_COUNTER);
