@@ -84,10 +84,6 @@ WIDE_HEADERS = {
     "engines/papers/trie.h",
     "log/store.h",
     "model/filter.h",
-    "durable/keeps.h",
-    "switch/forwarding/forward.h",
-    "switch/message.h",
-    "switch/state.h",
 }
 
 

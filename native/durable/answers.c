@@ -1,12 +1,20 @@
-/* answers.c - answers to the ACKs of members that ask for one.
+/* answers.c - see answers.h.
  *
  * Law: an answer is given when all that the ACK says is on disk, at once where that is so already. Of one connection
  * at most `answers_max` of them wait, and ANSWER_BYTES_MAX bytes: past either the connection ends with OVER_LIMIT. An
  * answer is for the connection that has asked, and for no later one, whatever its id and its client.
  */
-#include "durable/keeps.h"
+#include "durable/answers.h"
 
 #include <errno.h>
+
+#include "durable/done.h"
+#include "durable/losses.h"
+#include "durable/tables/waits.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
 
 #define ANSWERS_MAX 1000U
 #define ANSWER_BYTES_MAX OUTBOX_URGENT_MAX /* what one commit answers has room where it goes */

@@ -1,5 +1,7 @@
-/* append.c - a record is appended to the log, and how far the disk is behind. */
-#include "durable/keeps.h"
+/* append.c - see append.h. */
+#include "durable/append.h"
+
+#include "durable/tables/waits.h"
 
 bool keep_is_behind(const tm_keeps *keeps, uint32_t n) {
     uint64_t room = keeps->options.ring_bytes - keeps->options.ring_bytes / n;

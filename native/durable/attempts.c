@@ -1,5 +1,8 @@
-/* attempts.c - a message that was given out is taken from its holder, or made ready to be given out again. */
-#include "durable/keeps.h"
+/* attempts.c - see attempts.h. */
+#include "durable/attempts.h"
+
+#include "durable/table.h"
+#include "durable/tables/tries.h"
 
 void keep_unhold(tm_switch *sw, uint32_t id) {
     tm_try *tried = keep_try(sw, id);

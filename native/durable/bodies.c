@@ -1,9 +1,12 @@
-/* bodies.c - the frame of a message that is kept: from the memory of the log, or from its files.
+/* bodies.c - see bodies.h.
  *
  * Law: nothing here waits for a disk; what has left the memory of the log is asked of a thread, a piece for a keep at a
  * time, and the keep goes on when that is there. A position that is in a piece's reach and not in it cannot be read.
  */
-#include "durable/keeps.h"
+#include "durable/bodies.h"
+
+#include "durable/table.h"
+#include "durable/tables/cold.h"
 
 #define COLD_AGAIN_MS 1000U
 

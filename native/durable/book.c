@@ -1,5 +1,8 @@
-/* book.c - a record is appended to the book, which holds what is known of all keeps. */
-#include "durable/keeps.h"
+/* book.c - see book.h. */
+#include "durable/book.h"
+
+#include "durable/append.h"
+#include "durable/tables/index.h"
 
 int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t size, uint64_t *n) {
     tm_keeps *keeps = sw->keeps;

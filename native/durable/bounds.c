@@ -1,10 +1,14 @@
-/* bounds.c - how much a keep may hold, and how long.
+/* bounds.c - see bounds.h.
  *
  * Law: the answer depends on what the keep and its owner have and on Unix time alone. To look for what is over takes a
  * bounded share of the time, however much a keep has, so that it may leave late by a millisecond for each
  * EXPIRY_ROWS_PER_MS messages of the keep.
  */
-#include "durable/keeps.h"
+#include "durable/bounds.h"
+
+#include "durable/owners.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
 
 #define EXPIRY_ROWS_PER_MS 1024U
 

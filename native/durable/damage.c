@@ -1,11 +1,15 @@
-/* damage.c - what the damage of a log may have taken from a keep.
+/* damage.c - see damage.h.
  *
  * Law: a message that the log knows to be for a keep and cannot read is a row of that keep, which is lost when its turn
  * comes: so many are counted. Of records that are missing nobody knows for whom they were: each stretch of them that a
  * keep has not done with is a doubt, told with its positions and without a count. The record that counts a doubt says
  * that the keep has done with the stretch, so it is counted once.
  */
-#include "durable/keeps.h"
+#include "durable/damage.h"
+
+#include "durable/losses.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
 
 #define STRETCHES_MAX 64U /* of a keep at a start; the last one reaches over more */
 #define PIECES_MAX 256U   /* records about them; what is left is told again at the next start */

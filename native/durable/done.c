@@ -1,6 +1,8 @@
-/* done.c - what keeps are done with becomes ranges, one record for many of all keeps. */
+/* done.c - see done.h. */
+#include "durable/done.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/append.h"
 
 #define DONE_PER_RECORD 256U
 #define DONE_KEPT_MAX 65536U /* that wait while the log takes nothing; past it they are forgotten, and come again */

@@ -1,4 +1,4 @@
-/* elsewhere.c - R18: what a keep may have missed of the messages that entered at other routers.
+/* elsewhere.c - see elsewhere.h.
  *
  * Law: a doubt is a row of the keep, behind all that the keep had when it was noted, and a record of the log, which may
  * be that of many keeps. It says that messages may be missing whose places were between two positions. When its turn
@@ -6,7 +6,15 @@
  * consumer that ends between the two is followed by one that knows. Between two messages a keep has at most one, and no
  * more than DOUBTS_MAX in all: then the newest one reaches over what it stands for and over what is new.
  */
-#include "durable/keeps.h"
+#include "durable/elsewhere.h"
+
+#include "durable/append.h"
+#include "durable/done.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/times.h"
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
 
 #define DOUBTS_MAX 64U
 #define LEFT_ROWS_MAX 64U /* that are passed on the way back to a doubt */

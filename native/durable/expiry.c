@@ -1,10 +1,17 @@
-/* expiry.c - what has to leave a keep by its terms leaves.
+/* expiry.c - see expiry.h.
  *
  * Law: the oldest go first, and before them what was acknowledged and is kept on. Where its owner is past its share
  * (owners.c), what the keep has past leaves, and its oldest where it drops. What a member has does not expire: it
  * is looked at again when it comes back. Nothing is given out or replayed past its end.
  */
-#include "durable/keeps.h"
+#include "durable/expiry.h"
+
+#include "durable/bounds.h"
+#include "durable/elsewhere.h"
+#include "durable/losses.h"
+#include "durable/owners.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
 
 #define AGAIN_MS 1000U     /* what is over, and cannot leave now, is looked at again */
 #define EXPIRY_ROWS 4096U  /* that are looked at in a turn */

@@ -2,7 +2,14 @@
  *
  * Law: of each keep, appended = open + past + what has left; what members have is what tries say that they have.
  */
-#include "durable/keeps.h"
+#include "durable/members.h"
+#include "durable/owners.h"
+#include "durable/state.h"
+#include "durable/table.h"
+#include "durable/tables/incomplete.h"
+#include "durable/tables/index.h"
+#include "durable/tables/tries.h"
+#include "durable/tables/waits.h"
 
 int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
     uint32_t slot = sw != NULL && sw->keeps != NULL && out != NULL ? keep_slot(sw, number) : KEEP_NONE;

@@ -1,10 +1,21 @@
-/* fill.c - a keep is filled from the log after a start.
+/* fill.c - see fill.h.
  *
  * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
  * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves: the indexes
  * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
  */
-#include "durable/keeps.h"
+#include "durable/fill.h"
+
+#include "durable/append.h"
+#include "durable/bodies.h"
+#include "durable/damage.h"
+#include "durable/done.h"
+#include "durable/elsewhere.h"
+#include "durable/record.h"
+#include "durable/rows.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tally.h"
 
 #ifdef TM_LOG_TESTED
 #define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */

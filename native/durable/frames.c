@@ -1,9 +1,19 @@
-/* frames.c - ACK and CREDIT frames of members.
+/* frames.c - see frames.h.
  *
  * Law: a frame is looked at whole before anything is done. One that is not as the wire page has it, or names no
  * attachment of its connection, goes up, where it is refused or is a fault.
  */
-#include "durable/keeps.h"
+#include "durable/frames.h"
+
+#include "durable/answers.h"
+#include "durable/give.h"
+#include "durable/leave.h"
+#include "durable/letters.h"
+#include "durable/members.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/said.h"
+#include "durable/tables/tries.h"
 
 /* ---- what it says ---- */
 

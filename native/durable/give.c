@@ -1,4 +1,4 @@
-/* give.c - who gets which message of a keep.
+/* give.c - see give.h.
  *
  * Law: a message is out at one member at a time, and goes to the member with the most free credit, after its record is
  * on disk, lowest position first. Of messages that were never given out so many follow as unacked_max leaves room for;
@@ -6,7 +6,19 @@
  * in order, and one that comes back takes along those that were given out behind it; so far as KEEP_ORDER_ROWS reach
  * behind the first that is open. Nothing is given into a queue past its bound: it is given later.
  */
-#include "durable/keeps.h"
+#include "durable/give.h"
+
+#include "durable/attempts.h"
+#include "durable/bodies.h"
+#include "durable/bounds.h"
+#include "durable/elsewhere.h"
+#include "durable/letters.h"
+#include "durable/losses.h"
+#include "durable/record.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/tries.h"
+#include "switch/connections/outbox.h"
 
 /* ---- tries ---- */
 

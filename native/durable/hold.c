@@ -1,4 +1,4 @@
-/* hold.c - publishers of what is kept wait while the disk is behind, or what was acknowledged is let go.
+/* hold.c - see hold.h.
  *
  * Law: a publish waits, and is not refused, where the disk will have room for it by and by; a full or failed log
  * refuses it. Held are those connections that have published something that a keep wanted, and publishes that ask for
@@ -6,7 +6,13 @@
  * more, and what they had credit for is not read. Others are not concerned. What waits is one read for each connection
  * (step.c has the same), and goes on in order, a piece a turn.
  */
-#include "durable/keeps.h"
+#include "durable/hold.h"
+
+#include "durable/append.h"
+#include "durable/table.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/step.h"
+#include "switch/read.h"
 
 #define PIECE_NS UINT64_C(5000000) /* of a turn, for connections that go on */
 

@@ -1,13 +1,18 @@
-/* lack.c - what becomes of a message that a keep wants and has no room for.
+/* lack.c - see lack.h.
  *
  * Law: one that asks for the disk is refused by its publisher's ACK, and remembered (incomplete.h): a second try goes
  * to those keeps that lack it alone, and is confirmed once none does. Of any other the keep counts a loss, as nobody
  * comes again with it. What cannot be remembered is taken for new when it comes again. How many of these losses there
  * are is written once a tick at most, so that a full log is not filled by them; a crash takes back those that were not.
  */
+#include "durable/lack.h"
+
 #include <stdio.h>
 
-#include "durable/keeps.h"
+#include "durable/losses.h"
+#include "durable/tables/incomplete.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
 
 #define SENTENCE_BYTES 160U
 

@@ -1,5 +1,7 @@
-/* latest.c - with latest_by: the newest message of each value. */
-#include "durable/keeps.h"
+/* latest.c - see latest.h. */
+#include "durable/latest.h"
+
+#include "durable/tables/index.h"
 
 static uint64_t latest_hash(const void *owner, uint64_t n) {
     const tm_keep *keep = owner;

@@ -1,8 +1,18 @@
-/* leave.c - a message leaves a keep, or is done with and kept on.
+/* leave.c - see leave.h.
  *
  * Law: what is open on disk until it is written that a keep has done with it comes again after a crash.
  */
-#include "durable/keeps.h"
+#include "durable/leave.h"
+
+#include "durable/attempts.h"
+#include "durable/done.h"
+#include "durable/elsewhere.h"
+#include "durable/latest.h"
+#include "durable/owners.h"
+#include "durable/record.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/tries.h"
 
 static void end_try(tm_switch *sw, tm_keep *keep, tm_kept *row) {
     tm_tries *tries = &sw->keeps->tries;

@@ -1,10 +1,22 @@
-/* letters.c - a message that a keep gives up goes to the keep for its dead letters.
+/* letters.c - see letters.h.
  *
  * Law: a dead letter is one record, by which one keep has done with a message and another one has it; the tally that
  * counts it is the next, and acknowledgements wait for that: until then the letter is there, and a start counts it.
  */
+#include "durable/letters.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/answers.h"
+#include "durable/append.h"
+#include "durable/attempts.h"
+#include "durable/bodies.h"
+#include "durable/bounds.h"
+#include "durable/leave.h"
+#include "durable/losses.h"
+#include "durable/record.h"
+#include "durable/rows.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
 
 /* The message at hand and what is said of it, as a body; NULL: no memory. */
 static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tried, const tm_body *body,

@@ -1,6 +1,21 @@
-/* life.c - a keep is opened, gets its filters, is forgotten. */
+/* life.c - see life.h. */
+#include "durable/life.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/answers.h"
+#include "durable/append.h"
+#include "durable/bodies.h"
+#include "durable/done.h"
+#include "durable/leave.h"
+#include "durable/members.h"
+#include "durable/owners.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/terms.h"
+#include "durable/tables/tries.h"
+#include "switch/connections/events.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
 
 void keep_clear(tm_switch *sw, tm_keep *keep) {
     tm_memory *memory = &sw->keeps->memory;

@@ -1,12 +1,33 @@
-/* lifecycle.c - a switch gets its log; the book; keeps by their numbers. See keeps.h. */
+/* lifecycle.c - see lifecycle.h. */
 #define _GNU_SOURCE
-#include "durable/keeps.h"
+#include "durable/lifecycle.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "durable/bodies.h"
+#include "durable/book.h"
+#include "durable/done.h"
+#include "durable/fill.h"
+#include "durable/frames.h"
+#include "durable/hold.h"
+#include "durable/lack.h"
+#include "durable/leave.h"
+#include "durable/life.h"
+#include "durable/members.h"
+#include "durable/owners.h"
+#include "durable/store.h"
+#include "durable/table.h"
+#include "durable/tables/cold.h"
+#include "durable/tables/incomplete.h"
+#include "durable/tables/index.h"
+#include "durable/tables/tries.h"
+#include "durable/tables/waits.h"
+#include "durable/tail.h"
+#include "durable/turn.h"
+#include "switch/subscribers/subscriber.h"
 
 #define WAITS_MAX 1048576U
 

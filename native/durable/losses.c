@@ -1,10 +1,15 @@
-/* losses.c - a message that a keep loses is counted, and the count written.
+/* losses.c - see losses.h.
  *
  * Law: a loss and the count of all losses are one record, so that the count is right after any crash, and it is told
  * when that is on disk. What cannot be written now is written later, in order.
  */
+#include "durable/losses.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/book.h"
+#include "durable/leave.h"
+#include "durable/table.h"
+#include "durable/tables/waits.h"
 
 bool keep_reserve_loss(tm_switch *sw, tm_keep *keep) {
     return keep_open_account(sw, keep) &&

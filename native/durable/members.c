@@ -1,11 +1,23 @@
-/* members.c - attachments: a connection and an id of its own, at one keep.
+/* members.c - see members.h.
  *
  * Law: an attachment ends with its connection at the latest. What it had is ready for others at once, and that is no
  * attempt that failed; only where the peer goes away, or is silent, the message that the attachment had first and did
  * not acknowledge has failed once, as it may be what the consumer died of.
  */
+#include "durable/members.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/attempts.h"
+#include "durable/elsewhere.h"
+#include "durable/give.h"
+#include "durable/losses.h"
+#include "durable/record.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
+#include "switch/lifecycle.h"
 
 uint32_t keep_member_of(const tm_switch *sw, uint32_t connection, uint32_t id) {
     uint32_t member = sw->connections[connection].attachments;

@@ -1,4 +1,4 @@
-/* owners.c - what the keeps of each owner hold of the log, and whether that is past the owner's share.
+/* owners.c - see owners.h.
  *
  * Law: an owner is charged for each message of each of its keeps, from the row on until it has left, KEEP_ROW_CHARGE
  * and the bytes of its frame: one that three of its keeps have is charged three times. A share binds only while the log
@@ -6,8 +6,10 @@
  * do so, the larger before the smaller. They have of the share what those that refuse leave, so that whenever an owner
  * is past its share and has keeps that drop, one of them has more than its part and gives way.
  */
+#include "durable/owners.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/table.h"
 
 static bool drops(const tm_keep *keep) {
     return keep->terms != NULL && keep->terms->overflow == TM_KEEP_DROP_OLDEST;

@@ -1,10 +1,12 @@
-/* record.c - what becomes of kept messages, into the records.
+/* record.c - see record.h.
  *
  * Law: a message is sampled as message records have it, by its id or by the predicate, so that all that becomes of it
  * is noted or nothing; its row knows which. What a member is told of losses is noted always. A router without records
  * pays a look at that bit.
  */
-#include "durable/keeps.h"
+#include "durable/record.h"
+
+#include "durable/table.h"
 
 #define NS_PER_US 1000U
 

@@ -1,9 +1,17 @@
-/* rows.c - a message gets its row in a keep.
+/* rows.c - see rows.h.
  *
  * Law: a keep has in memory a row for each message that it has on disk, so what it needs in memory is asked for before
  * the record is appended.
  */
-#include "durable/keeps.h"
+#include "durable/rows.h"
+
+#include "durable/bounds.h"
+#include "durable/latest.h"
+#include "durable/leave.h"
+#include "durable/owners.h"
+#include "durable/record.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
 
 /* A value as a number that is equal for equal values; others meet once in 2^64. 0: there is none. */
 static uint64_t key_of(const tm_keeps *keeps, const tm_attribute *attribute) {

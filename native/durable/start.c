@@ -4,7 +4,15 @@
  * has them; what comes meanwhile is taken over last, before the keep gets its filters, so that nothing comes twice and
  * nothing stands in front of what is older. A call does a bounded piece.
  */
-#include "durable/keeps.h"
+#include "durable/append.h"
+#include "durable/bodies.h"
+#include "durable/bounds.h"
+#include "durable/lack.h"
+#include "durable/record.h"
+#include "durable/rows.h"
+#include "durable/state.h"
+#include "durable/table.h"
+#include "durable/tables/incomplete.h"
 
 #define SLICE_BYTES (256U << 10) /* of records in one call */
 

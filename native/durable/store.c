@@ -1,4 +1,4 @@
-/* store.c - a message becomes one record of the log, for all keeps that want it and have room.
+/* store.c - see store.h.
  *
  * Law: a keep that has no room, or a log that takes nothing, stops no message: it goes to all others that want it, and
  * once to each, however often it comes; who lacks it is known before anybody else has a copy (lack.c). What it
@@ -6,8 +6,18 @@
  * everything that was appended up to this message is on it. Who has a message kept waits for the disk from then on
  * (hold.c). A dry run is stored nowhere: its trail says which keeps want it.
  */
+#include "durable/store.h"
+
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/append.h"
+#include "durable/bounds.h"
+#include "durable/lack.h"
+#include "durable/record.h"
+#include "durable/rows.h"
+#include "durable/tables/incomplete.h"
+#include "durable/tables/waits.h"
+#include "switch/connections/control.h"
+#include "switch/observe/trail.h"
 
 /* Among rows of a match: the keeps that want the message, each once, but for those that have it (`had`, or NULL). */
 static void find_wanted(tm_switch *sw, size_t count, const tm_incomplete *had) {

@@ -1,5 +1,5 @@
-/* table.c - keeps by their numbers, their accounts, and which of them have something to do. */
-#include "durable/keeps.h"
+/* table.c - see table.h. */
+#include "durable/table.h"
 
 #include <sys/eventfd.h>
 

@@ -1,11 +1,16 @@
-/* tail.c - which messages came lately, from the end of the log, so that a second try of one is known after a
- * start; and when they came.
+/* tail.c - see tail.h.
  *
  * Law: known are the last KEEP_TAIL_RECORDS records, or as many as lie in KEEP_TAIL_BYTES, whatever became of them: a
  * message that was acknowledged or lost is kept no second time. Older ones are kept again, and say that they may be
  * duplicates. What cannot be read is not known.
  */
-#include "durable/keeps.h"
+#include "durable/tail.h"
+
+#include "durable/bodies.h"
+#include "durable/lack.h"
+#include "durable/tables/incomplete.h"
+#include "durable/tables/times.h"
+#include "switch/matching/counters.h"
 
 #define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
 #define KEEP_TAIL_BYTES (UINT64_C(512) << 20)

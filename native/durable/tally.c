@@ -1,12 +1,16 @@
-/* tally.c - at a start: what has left each keep, by its tallies in the book and by dead letters.
+/* tally.c - see tally.h.
  *
  * Law: the newest tally of a keep counts. A dead letter that came after it is counted by the record itself, which is in
  * the log for as long as no tally has it: the keep that got it acknowledges nothing before that is written.
  */
+#include "durable/tally.h"
+
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "durable/keeps.h"
+#include "durable/leave.h"
+#include "durable/losses.h"
+#include "durable/table.h"
 
 #define WAYS_BEFORE LEFT_SKIPPED /* ways of tallies that were written before messages could be skipped */
 

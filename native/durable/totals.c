@@ -1,9 +1,9 @@
-/* totals.c - figures of all keeps together, for people.
+/* totals.c - see totals.h.
  *
  * Law: a figure is a sum over the keeps that there are, so that it falls when a keep is forgotten; how long commits
  * took is counted where a publish is confirmed.
  */
-#include "durable/keeps.h"
+#include "durable/totals.h"
 
 void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count) {
     uint32_t bucket = us < (1U << TM_COMMIT_BUCKET_LEAST) ? 0U : 64U - (uint32_t)__builtin_clzll(us);

@@ -1,13 +1,32 @@
-/* turn.c - what is on disk now and what that lets happen; what time brings; and once a turn, what has changed.
+/* turn.c - see turn.h.
  *
  * Law: a turn ends every call that may have changed a keep, and does what is to be done once for many messages: takes
  * back what members had too long, holds keeps to their terms, hands out, and appends what is done with. The log is told
  * to commit once.
  */
 #define _GNU_SOURCE
-#include "durable/keeps.h"
+#include "durable/turn.h"
 
 #include <sys/eventfd.h>
+
+#include "durable/answers.h"
+#include "durable/append.h"
+#include "durable/attempts.h"
+#include "durable/bodies.h"
+#include "durable/done.h"
+#include "durable/expiry.h"
+#include "durable/give.h"
+#include "durable/losses.h"
+#include "durable/members.h"
+#include "durable/owners.h"
+#include "durable/table.h"
+#include "durable/tables/index.h"
+#include "durable/tables/times.h"
+#include "durable/tables/tries.h"
+#include "durable/tables/waits.h"
+#include "durable/totals.h"
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
 
 /* ---- what was committed ---- */
 

@@ -1,9 +1,16 @@
-/* deliver.c - a message goes to this router's own clients: one copy for each whose filters it satisfies.
+/* deliver.c - see deliver.h.
  *
  * Law: a receiver gets one frame with all of its subscriptions that the message satisfies, its own messages only
  * through those that ask for them.
  */
-#include "switch/message.h"
+#include "switch/deliver.h"
+
+#include "switch/connections/outbox.h"
+#include "switch/connections/queue.h"
+#include "switch/forwarding/group_choice.h"
+#include "switch/observe/plant.h"
+#include "switch/observe/trail.h"
+#include "switch/subscribers/worker_groups.h"
 
 /* Write the frame for a subscriber, with `count` satisfied subscriptions, whose rows are a list that begins at `row`.
  */

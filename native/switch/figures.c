@@ -1,5 +1,11 @@
 /* figures.c - counters for people, and every invariant of the switch. */
+#include "switch/connections/connection.h"
+#include "switch/connections/outbox.h"
+#include "switch/forwarding/net.h"
+#include "switch/observe/unmatched.h"
 #include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
 
 void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     *out = sw->stats;

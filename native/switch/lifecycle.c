@@ -1,17 +1,29 @@
-/* lifecycle.c - a switch and its connections, from their beginning to their end.
+/* lifecycle.c - see lifecycle.h.
  *
  * Law: a connection that is shut in the course of a call has only ended; what it owned, waited for, held back or served
  * is given back here, where the call ends or the next socket is served. So no function that is at work on a connection
  * finds it gone, and none that sends calls one that ends.
  */
 #define _GNU_SOURCE
-#include "switch/durable.h"
+#include "switch/lifecycle.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/connections/step.h"
+#include "switch/connections/write.h"
+#include "switch/durable.h"
+#include "switch/forwarding/net.h"
+#include "switch/forwarding/order.h"
+#include "switch/observe/trail.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
 
 /* ---- a switch ---- */
 

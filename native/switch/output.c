@@ -1,5 +1,11 @@
 /* output.c - what those above send, and what they take out for connections without a socket. */
+#include "switch/connections/connection.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/connections/write.h"
 #include "switch/durable.h"
+#include "switch/lifecycle.h"
+#include "switch/state.h"
 
 int tm_switch_send(tm_switch *sw, uint32_t id, const uint8_t *frames, size_t size, int lane) {
     if (!switch_knows(sw, id) || !switch_is_alive(switch_at(sw, id)) || size > UINT32_MAX / 4) {

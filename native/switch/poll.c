@@ -4,9 +4,22 @@
  * are served by the next, so that none is starved and nobody above waits long.
  */
 #define _GNU_SOURCE
-#include "switch/durable.h"
-
 #include <sys/epoll.h>
+
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/connections/write.h"
+#include "switch/durable.h"
+#include "switch/forwarding/net.h"
+#include "switch/lifecycle.h"
+#include "switch/matching/counters.h"
+#include "switch/read.h"
+#include "switch/resume.h"
+#include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
 
 #define READY_MAX 64
 #define TICKS_BETWEEN_TRIMS 10U

@@ -1,10 +1,24 @@
-/* publish.c - a message from a client: checked, counted, stamped, matched, and sent on its ways.
+/* publish.c - see publish.h.
  *
  * Law: what its publisher may not send now, or has sent before, is refused with a reason before any table is asked; who
  * wants a message is known of both tables before anybody has it.
  */
+#include "switch/publish.h"
+
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
+#include "switch/deliver.h"
 #include "switch/durable.h"
 #include "switch/forwarding/forward.h"
+#include "switch/forwarding/group_choice.h"
+#include "switch/matching/check.h"
+#include "switch/matching/counters.h"
+#include "switch/matching/fit.h"
+#include "switch/matching/local.h"
+#include "switch/message.h"
+#include "switch/observe/trace.h"
+#include "switch/observe/trail.h"
+#include "switch/observe/unmatched.h"
 #include "tm_keeps.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason, wire_refusal code,

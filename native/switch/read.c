@@ -1,4 +1,4 @@
-/* read.c - bytes of a connection into whole frames.
+/* read.c - see read.h.
  *
  * Law: a frame is taken when its last byte is there, the same whatever the pieces were. A length or a kind that is not
  * allowed is refused as soon as it is there, before anything more is buffered. What is left of a chunk is kept in a
@@ -6,11 +6,23 @@
  * bytes are read directly.
  */
 #define _GNU_SOURCE
-#include "switch/durable.h"
+#include "switch/read.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "switch/connections/beat.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/step.h"
+#include "switch/connections/write.h"
+#include "switch/durable.h"
+#include "switch/forwarding/order.h"
+#include "switch/publish.h"
+#include "switch/transit.h"
 
 #define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
 #define PARTIAL_BYTES_MIN 256U

@@ -1,7 +1,14 @@
-/* resume.c - connections that waited go on: for routers to be in step (step.c), or for messages by an older way
- * (order.c).
- */
+/* resume.c - see resume.h. */
+#include "switch/resume.h"
+
+#include "switch/connections/connection.h"
+#include "switch/connections/events.h"
+#include "switch/connections/step.h"
+#include "switch/forwarding/order.h"
+#include "switch/lifecycle.h"
 #include "switch/message.h"
+#include "switch/read.h"
+#include "switch/transit.h"
 
 /* What one link brings may be what another waits for. */
 void switch_catch_up(tm_switch *sw) {

@@ -1,13 +1,10 @@
-/* state.h - what the parts of the switch share.
- *
- * What each file of the switch is for stands at its top; docs/design/files.md lists them all. The steps of a message
- * are in message.h.
+/* state.h - a switch: all that its rooms share, in one struct.
  *
  * Law: whatever a peer sends costs that peer alone. Frames that do not fit are dropped whole, counted by reason and
  * told to the receiver.
  */
-#ifndef TM_SWITCH_H
-#define TM_SWITCH_H
+#ifndef TM_SWITCH_STATE_H
+#define TM_SWITCH_STATE_H
 
 #include "model/shape.h"
 #include "model/wire.h"
@@ -195,141 +192,5 @@ static inline void switch_count_drop(tm_switch *sw, unsigned reason, uint64_t fr
     sw->stats.dropped[reason] += frames;
     sw->stats.drop_bytes[reason] += bytes;
 }
-
-/* ---- switch.c ---- */
-
-/* Start a call: the clock is read and events of the last call are forgotten. */
-void switch_begin(tm_switch *sw);
-int switch_end(tm_switch *sw, const tm_event **events, size_t *count);
-/* Append an event to what the caller gets. false: no memory; there is always room for a connection's end. */
-bool switch_tell(tm_switch *sw, tm_event event);
-/* Append an event with room for `size` bytes, which the caller fills at once; NULL: no memory. */
-uint8_t *switch_tell_bytes(tm_switch *sw, tm_event event, uint32_t size);
-/* Append an event of `type` with a copy of a frame; false: no memory. */
-bool switch_tell_frame(tm_switch *sw, uint32_t connection, unsigned type, const uint8_t *frame, uint32_t size);
-/* The peer broke a rule. Nothing more is read from it, unless the code is not fatal. */
-void switch_fault(tm_switch *sw, uint32_t connection, wire_error code, const uint8_t *frame, const char *text);
-
-/* ---- connection.c ---- */
-
-/* End a connection: its socket has failed with `error`, or is to be closed (0). From here on nothing is read from it
- * and nothing sent to it; the rest is done by switch_finish_ended. */
-void switch_shut(tm_switch *sw, uint32_t connection, int error);
-/* As switch_shut, where it was the peer that went away. */
-void switch_lose(tm_switch *sw, uint32_t connection, int error);
-/* Give back what it owns. */
-void switch_clear_connection(tm_switch *sw, tm_connection *connection);
-
-/* ---- read.c ---- */
-
-void switch_read(tm_switch *sw, uint32_t connection);
-void switch_take(tm_switch *sw, uint32_t connection, const uint8_t *bytes, size_t size);
-
-/* Go on with what was kept when a connection began to wait. */
-void switch_take_kept(tm_switch *sw, uint32_t connection);
-/* A message that went up comes back and waits, behind others that did and in front of what came later. false: no
- * memory. */
-bool switch_put_back(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-
-/* ---- lifecycle.c ---- */
-
-/* Close the connections that have ended: what they owned, waited for or served is given back, and Python is told. */
-void switch_finish_ended(tm_switch *sw);
-/* End a call: send what is queued, and close what has ended, until neither is left. */
-void switch_finish(tm_switch *sw);
-
-/* ---- resume.c ---- */
-
-/* Take the frames that need not wait for an older way any more. */
-void switch_catch_up(tm_switch *sw);
-
-/* ---- step.c ---- */
-
-/* Take a frame of this connection, and all behind it, later. */
-void switch_wait(tm_switch *sw, uint32_t connection);
-/* End the wait of a connection, whatever it waited for. */
-void switch_wait_no_more(tm_switch *sw, uint32_t connection);
-/* Stop or resume reading a connection; where Python feeds it (tm_switch_feed), Python is told. */
-void switch_stop_reading(tm_switch *sw, uint32_t connection);
-void switch_go_on_reading(tm_switch *sw, uint32_t connection);
-
-/* ---- order.c ---- */
-
-/* Must the message of a link wait for those that went the old way of its source? */
-bool switch_must_follow(tm_switch *sw, uint32_t connection, const uint8_t *frame, size_t size);
-void switch_follow(tm_switch *sw, uint32_t connection);
-/* End the wait for the old way, whatever is still missing. */
-void switch_follow_no_more(tm_switch *sw, uint32_t connection);
-
-/* ---- beat.c ---- */
-
-/* Answer a PING or note a PONG in its canonical encoding; false: another encoding, which Python decodes. */
-bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-
-/* ---- publish.c ---- */
-
-void switch_publish(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
-
-/* ---- counters.c ---- */
-
-/* The highest counter that a message may have now: a day ahead of the later of this router's clock and its epoch. */
-uint64_t switch_counter_max(const tm_switch *sw);
-
-/* ---- net.c ---- */
-
-/* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
-int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
-/* The link has ended. */
-void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
-/* End the holds of old ways whose time is over. */
-void switch_expire_routes(tm_switch *sw);
-
-/* ---- credit.c ---- */
-
-/* More credit where half of it is used up and nothing blocks. */
-void switch_grant(tm_switch *sw, uint32_t connection);
-/* The queue of a subscriber is half full: the publisher, a connection, gets no more credit until it is a quarter full.
- * Is it so? */
-bool switch_block(tm_switch *sw, uint32_t receiver, uint32_t publisher);
-/* Grant credit again to the publishers whose receivers block no longer. */
-void switch_unblock(tm_switch *sw);
-
-/* ---- control.c ---- */
-
-/* Queue the control frame in `sw->writer`; false: no room. */
-bool switch_queue_control(tm_switch *sw, uint32_t connection, int lane);
-/* Queue it before all others; a peer that has stopped reading what it asks for is cut off. */
-void switch_send_urgent(tm_switch *sw, uint32_t connection);
-void switch_confirm(tm_switch *sw, uint32_t connection, uint64_t counter);
-/* Confirm all from counter `first` to `last`, and say whether they are stored. */
-void switch_confirm_run(tm_switch *sw, uint32_t connection, uint64_t first, uint64_t last, tm_stored stored);
-void switch_send_confirmations(tm_switch *sw, uint32_t connection);
-/* Refuse a message; `newest`: the highest counter that is known of its publisher, or 0. */
-void switch_refuse(tm_switch *sw, uint32_t connection, uint64_t counter, wire_refusal code, const char *text,
-                   uint64_t newest);
-
-/* ---- queue.c ---- */
-
-/* Room for a data frame of `size` bytes in the queue of a subscriber. Where the policy is to hold publishers back,
- * `publisher` (a connection) is held back for it. NULL: the message is dropped, counted, and the subscriber is told. */
-uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t subscriber, uint32_t size, uint32_t publisher);
-/* Room for a data frame of `size` bytes in the queue of a link; NULL: the copy is dropped and counted, and Python tells
- * the neighbour (shed.c). */
-uint8_t *switch_queue_onward(tm_switch *sw, uint32_t link, uint32_t size);
-/* Tell a subscriber of losses that it has not been told of: where the gap is, if there is room. */
-void switch_tell_losses(tm_switch *sw, uint32_t subscriber);
-/* Tell a subscriber of its losses if they may be told before anything more is queued. */
-void switch_tell_due_losses(tm_switch *sw, uint32_t subscriber);
-/* Do what a shorter queue allows, after a part of it was sent: tell losses, unblock publishers. */
-void switch_note_shorter(tm_switch *sw, uint32_t subscriber);
-
-/* ---- write.c ---- */
-
-/* `sent` bytes of what waits for a connection have gone. */
-void switch_note_sent(tm_switch *sw, uint32_t connection, uint64_t sent);
-void switch_flush(tm_switch *sw, uint32_t connection);
-void switch_flush_dirty(tm_switch *sw);
-/* Set what the socket is watched for. */
-void switch_watch(tm_switch *sw, uint32_t connection);
 
 #endif

@@ -1,11 +1,22 @@
-/* transit.c - a message from a link: whether it is taken.
+/* transit.c - see transit.h.
  *
  * Law: a message is taken from where its source lies in the tree that it goes by, that of its source or of the root
  * that it names (ROUTE, mode TREE), once, with a hop left, in this order (R5, R11). Its identity from end to end is
  * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
  */
+#include "switch/transit.h"
+
+#include "switch/connections/events.h"
+#include "switch/deliver.h"
 #include "switch/durable.h"
 #include "switch/forwarding/forward.h"
+#include "switch/forwarding/group_choice.h"
+#include "switch/forwarding/order.h"
+#include "switch/matching/check.h"
+#include "switch/matching/local.h"
+#include "switch/message.h"
+#include "switch/observe/shed.h"
+#include "switch/observe/trail.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason) {
     switch_turn_away(sw, message, reason);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "frames.h"
+#include "switch/matching/fit.h"
 #include "switch/message.h"
 
 #define RUNS 10

@@ -7,6 +7,7 @@
 
 #include "support.h"
 #include "switch/matching/small_plan.h"
+#include "switch/subscribers/subscriptions.h"
 
 #define SUBSCRIPTIONS 45 /* of one filter each */
 

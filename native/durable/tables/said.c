@@ -1,5 +1,6 @@
 /* said.c - bodies of ACK and CREDIT, read in place. */
 #include "durable/tables/said.h"
+
 #include "model/wire.h"
 
 #define FIELDS_MAX 64U

@@ -1,5 +1,4 @@
-/* beat.c - signs of life: PINGs are answered here with the time, and PONGs tell how far a neighbour's clock is from
- * ours.
+/* beat.c - see beat.h.
  *
  *     ours   ──sent──────────────────────answered──      offset = theirs - (sent + answered) / 2
  *     theirs ──────────────theirs─────────────────       off by half of the round trip at most
@@ -7,10 +6,13 @@
  * Law: the token of our PING is the time when it left; a PONG says the time of the router that answers.
  * Of the heartbeats since somebody asked, the one with the shortest round trip counts: it waited in the fewest queues.
  */
-#define _GNU_SOURCE
-#include "switch/message.h"
+#include "switch/connections/beat.h"
 
 #include <errno.h>
+
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/message.h"
 
 #define ROUND_TRIP_MAX_US 10000000U /* longer ones say nothing; nor does a token that is not ours */
 

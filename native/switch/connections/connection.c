@@ -4,12 +4,14 @@
  * the frame that is half there, what waits for it) is given back where the call ends in which it was shut.
  */
 #define _GNU_SOURCE
-#include "switch/state.h"
+#include "switch/connections/connection.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "switch/connections/outbox.h"
+#include "switch/state.h"
 
 void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
     if (connection->fd >= 0) {

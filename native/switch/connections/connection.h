@@ -101,7 +101,7 @@ typedef struct tm_connection {
     uint32_t publisher_row;
     uint32_t neighbour;   /* of a link: its place in tm_net; of a client: NEIGHBOUR_NONE */
     uint32_t subscriber;  /* that it serves; of a link, and before it is admitted: SUBSCRIBER_NONE */
-    uint32_t attachments; /* list of members of keeps (keeps.h), + 1; 0: none */
+    uint32_t attachments; /* list of members of keeps (durable/state.h), + 1; 0: none */
     uint32_t answers;     /* to its ACKs, that wait for the disk */
     uint32_t answer_bytes;
     uint64_t serial; /* no other connection has it, whatever its id */
@@ -122,5 +122,15 @@ static inline bool switch_is_blocked(const tm_connection *connection) {
 static inline bool switch_is_alive(const tm_connection *connection) {
     return connection->state >= CONNECTION_GREETING && connection->state <= CONNECTION_CLOSING;
 }
+
+/* End a connection: its socket has failed with `error`, or is to be closed (0). From here on nothing is read from it
+ * and nothing sent to it; the rest is done by switch_finish_ended. */
+void switch_shut(tm_switch *sw, uint32_t connection, int error);
+/* As switch_shut, where it was the peer that went away. */
+void switch_lose(tm_switch *sw, uint32_t connection, int error);
+/* Give back what it owns. */
+void switch_clear_connection(tm_switch *sw, tm_connection *connection);
+/* Set what the socket is watched for. */
+void switch_watch(tm_switch *sw, uint32_t connection);
 
 #endif

@@ -1,11 +1,14 @@
-/* control.c - the control frames that the switch writes itself, and confirmations among them.
+/* control.c - see control.h.
  *
  * Law: a frame is made in `sw->writer` and queued whole or not at all. Confirmations of one connection are gathered as
  * ranges that ascend, and sent as one ACK.
  */
-#include "switch/state.h"
+#include "switch/connections/control.h"
 
 #include <errno.h>
+
+#include "switch/connections/connection.h"
+#include "switch/connections/outbox.h"
 
 bool switch_queue_control(tm_switch *sw, uint32_t id, int lane) {
     tm_connection *connection = switch_at(sw, id);

@@ -1,10 +1,14 @@
-/* credit.c - how much a publisher may send: granted as it is used up, withheld for receivers that block.
+/* credit.c - see credit.h.
  *
  * Law: credit is withheld from a publisher only for receivers whose policy is to block and whose queue is half full,
  * until it is a quarter full and for at most their block_ms; and from one of what is kept while the disk is behind
  * (durable/hold.c).
  */
-#include "switch/state.h"
+#include "switch/connections/credit.h"
+
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/outbox.h"
 
 /* Does credit stay withheld for `receiver`: it lives, has not blocked for too long and still has a long queue? */
 static bool still_blocks(tm_switch *sw, uint32_t receiver) {

@@ -1,10 +1,12 @@
-/* events.c - what Python is told of a call, and the beginning and the end of one. */
+/* events.c - see events.h. */
 #define _GNU_SOURCE
-#include "switch/durable.h"
+#include "switch/connections/events.h"
 
 #include <errno.h>
 
 #include "base/grow.h"
+#include "switch/connections/connection.h"
+#include "switch/durable.h"
 
 int tm_switch_descriptor(const tm_switch *sw) {
     return sw->epoll;

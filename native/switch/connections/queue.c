@@ -1,11 +1,17 @@
-/* queue.c - what waits for a receiver, and what happens where no more may.
+/* queue.c - see queue.h.
  *
  * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
  * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
  * others, who know which sources it concerns: shed.c). A publisher whose credit is withheld (credit.c) may still use
  * what it has: that is taken past queue_bytes_max, and bounded by its credit and by half of the memory.
  */
-#include "switch/state.h"
+#include "switch/connections/queue.h"
+
+#include "switch/connections/control.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/subscribers/subscriber.h"
 
 static bool fits(const tm_outbox *outbox, uint64_t queue_bytes_max, uint32_t size) {
     uint32_t waiting = tm_lane_size(&outbox->ordered);

@@ -1,9 +1,13 @@
-/* step.c - publishes that ask for a confirmation while a linked neighbour lacks something.
+/* step.c - see step.h.
  *
  * Law: what was acknowledged had its way. So a confirmed publish waits until somebody above says that this router and
  * its neighbours are in step, or that it took too long, and is refused then. With it waits all that came behind it on
  * its connection, whose socket is not read meanwhile: order is kept, and what waits is one read for each connection.
  */
+#include "switch/connections/step.h"
+
+#include "switch/connections/connection.h"
+#include "switch/connections/events.h"
 #include "switch/message.h"
 
 void switch_stop_reading(tm_switch *sw, uint32_t id) {

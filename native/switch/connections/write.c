@@ -1,14 +1,20 @@
-/* write.c - what leaves: the sockets that queues are written to.
+/* write.c - see write.h.
  *
  * Law: what is queued is tried to be sent before the call that queued it returns; what the socket does not take waits
  * until it can be written to.
  */
 #define _GNU_SOURCE
-#include "switch/durable.h"
+#include "switch/connections/write.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+#include "switch/connections/connection.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/connections/queue.h"
+#include "switch/durable.h"
 
 static void wait_to_write(tm_switch *sw, uint32_t id, bool waits) {
     tm_connection *connection = switch_at(sw, id);

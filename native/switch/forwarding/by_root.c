@@ -1,11 +1,16 @@
-/* by_root.c - messages that go along the tree of the root of their class.
+/* by_root.c - see by_root.h.
  *
  * Law: the router that a message enters finds its class, the first whose filters it satisfies, and writes the root of
  * that class into it (ROUTE, mode TREE); the routers on the way go by what is written (transit.c, depart.c), whatever
  * policy they follow. Where no root is known, or there is no room to write it, the message goes by the tree of its
  * source.
  */
-#include "switch/forwarding/forward.h"
+#include "switch/forwarding/by_root.h"
+
+#include "switch/forwarding/depart.h"
+#include "switch/forwarding/match_first.h"
+#include "switch/matching/check.h"
+#include "switch/matching/local.h"
 
 _Static_assert(TM_CLASSES_MAX <= 64, "a bit for each class");
 

@@ -1,12 +1,17 @@
-/* depart.c - the links by which a message leaves, whether it entered here or came by another link.
+/* depart.c - see depart.h.
  *
  * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
  * generation in force (R5b, R6), never back to where it came from. One with a list of routers goes to these instead,
  * whatever anybody wants; one along the tree of a root also towards the root. Every link after the first takes a hop.
  */
-#include "switch/forwarding/forward.h"
+#include "switch/forwarding/depart.h"
 
 #include "base/bits.h"
+#include "switch/connections/queue.h"
+#include "switch/matching/local.h"
+#include "switch/matching/small_plan.h"
+#include "switch/observe/shed.h"
+#include "switch/observe/trail.h"
 
 /* Write the transit id into a copy, and how many hops are left. */
 static void stamp(const tm_message *message, uint8_t *copy) {

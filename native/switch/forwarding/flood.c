@@ -1,11 +1,14 @@
-/* flood.c - where messages go if the other routers ask for everything, or for nothing.
+/* flood.c - see flood.h.
  *
  * Law: the answer is that of depart.c. As long as every filter of the network table matches everything, a router wants
  * a message if it has a filter, so that no table is asked: where all generations in force agree, their ways know the
  * links behind which there are such routers, until a filter comes or goes. Otherwise, and for messages that are traced,
  * have choices for groups or whose shape the table has not seen, depart.c itself decides.
  */
-#include "switch/forwarding/forward.h"
+#include "switch/forwarding/flood.h"
+
+#include "switch/forwarding/depart.h"
+#include "switch/observe/trail.h"
 
 static void flood_by(tm_switch *sw, const tm_message *message, const uint64_t *links, uint32_t words,
                      uint32_t came_from, uint32_t *behind) {

@@ -1,15 +1,18 @@
-/* group_choice.c - R16: at which router a member of a worker group gets a message that enters here.
+/* group_choice.c - see group_choice.h.
  *
  * Law: for each group one of the routers in reach with members that want the message is chosen, in proportion to them,
  * by a keyed hash of the message and the group; this router counts among them with its own members. The choices stand
  * in the frame that leaves, and no other router chooses anew. A chosen router without a member sends the message on to
  * one other router with members, once. The pure twin is simulate/twin/group_choice.py.
  */
+#include "switch/forwarding/group_choice.h"
+
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/hash.h"
 #include "switch/forwarding/forward.h"
+#include "switch/matching/local.h"
 
 /* ---- who may be chosen ---- */
 

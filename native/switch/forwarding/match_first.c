@@ -1,13 +1,15 @@
-/* match_first.c - messages that are matched once, where they enter, and list the routers that they go to.
+/* match_first.c - see match_first.h.
  *
  * Law: the routers on the way send a message that has a list on towards those on it, and ask no table about others. The
  * list is the same in each copy: a router finds in it those that lie behind it. A message for more than
  * `destinations_max` routers has none, nor has one that would be too long with it; each router on its way matches it.
  */
+#include "switch/forwarding/match_first.h"
+
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "switch/forwarding/forward.h"
+#include "switch/forwarding/depart.h"
 
 _Static_assert(TM_ROUTE_ROUTERS_MAX == WIRE_ROUTE_ROUTERS_MAX, "as many as a ROUTE has room for");
 

@@ -1,10 +1,15 @@
 /* net.c - other routers, as tm_switch_api.h hands them in: what they want, the ways to them, who is a neighbour. */
+#include "switch/forwarding/net.h"
+
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
+#include "switch/connections/events.h"
 #include "switch/forwarding/forward.h"
+#include "switch/forwarding/worth.h"
+#include "switch/message.h"
 
 /* ---- life ---- */
 

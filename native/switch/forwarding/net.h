@@ -107,4 +107,11 @@ void switch_sweep_routers(tm_net *net);
 void switch_net_free(tm_net *net, tm_memory *memory);
 bool switch_net_is_sound(const tm_net *net);
 
+/* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
+int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
+/* The link has ended. */
+void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
+/* End the holds of old ways whose time is over. */
+void switch_expire_routes(tm_switch *sw);
+
 #endif

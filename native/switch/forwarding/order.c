@@ -1,4 +1,4 @@
-/* order.c - messages that come by a new way wait for those that went the old one.
+/* order.c - see order.h.
  *
  * Law (R5c): for a while after new routes, a message from one parent of its source waits as long as an earlier
  * parent is linked and has not brought it, or a later one of that source by that tree: what is still on the old way
@@ -6,7 +6,10 @@
  * behind it on its link, whose socket is not read meanwhile: order is kept, and what waits is one read for each link.
  * Nothing waits where an old way has broken (tm_switch_commit).
  */
-#include "switch/message.h"
+#include "switch/forwarding/order.h"
+
+#include "switch/connections/connection.h"
+#include "switch/connections/step.h"
 
 static bool is_message_of_link(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
     const tm_connection *connection = switch_at(sw, id);

@@ -6,10 +6,15 @@
  * while several generations of routes are in force, the older of which lead to routers that the digest is not about;
  * nor where a plan of few filters costs less than a set, or all routers together would do more for it (worth.h).
  */
-#include "switch/forwarding/forward.h"
+#include "switch/forwarding/reuse.h"
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "switch/forwarding/depart.h"
+#include "switch/forwarding/match_first.h"
+#include "switch/forwarding/worth.h"
+#include "switch/message.h"
+#include "switch/observe/trail.h"
 
 _Static_assert(TM_ROUTE_SET_ROUTERS_MAX == WIRE_SET_BYTES_MAX * 8, "a bit for each");
 _Static_assert(TM_DIGEST_BYTES == WIRE_DIGEST_BYTES, "as it is handed in");

@@ -19,4 +19,10 @@ typedef struct tm_reuse {
     uint8_t route[1 + WIRE_DIGEST_BYTES + WIRE_SET_BYTES_MAX]; /* the ROUTE of a message that enters here */
 } tm_reuse;
 
+typedef struct tm_message tm_message; /* message.h */
+
+/* As switch_depart, but a message that enters here carries the set of those that want it, by which routers with equal
+ * tables send it on without asking theirs (R13). */
+int switch_reuse(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind);
+
 #endif

@@ -1,11 +1,13 @@
-/* check.c - the rules of wire.md about a data frame from a client or a neighbour.
+/* check.c - see check.h.
  *
  * Law: every rule about the header, the attributes and the extensions is checked here, before a table sees the message;
  * a frame that breaks one is told as a fault. The attributes are decoded into `sw->attributes`.
  */
-#include "switch/message.h"
+#include "switch/matching/check.h"
 
 #include "base/utf8.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/events.h"
 
 /* ---- extensions ---- */
 

@@ -1,10 +1,13 @@
-/* counters.c - whether the counter of a message is taken, where the message enters the network.
+/* counters.c - see counters.h.
  *
  * Law: a counter is taken once. One that was taken before, one that is older than what is remembered of its publisher
  * and one that is more than a day ahead are refused by names of their own, with the newest counter that is known, so
  * that a publisher never takes for done what was not. What was refused leaves no trace: it cannot mute what comes next.
  */
-#include "switch/message.h"
+#include "switch/matching/counters.h"
+
+#include "switch/connections/control.h"
+#include "switch/observe/trail.h"
 
 #define DAY_NS (UINT64_C(86400) * 1000000000)
 #define NS_PER_MS UINT64_C(1000000)

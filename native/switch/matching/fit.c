@@ -3,6 +3,9 @@
  * Law: see fit.h. The first attribute that does not fit is told, in the order of the message, then the first that is
  * missing, in the order of the space.
  */
+#include "switch/matching/fit.h"
+
+#include "switch/matching/check.h"
 #include "switch/message.h"
 
 /* ---- once for messages of one shape ---- */

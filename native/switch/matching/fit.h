@@ -20,4 +20,9 @@ typedef struct tm_fit {
     uint8_t fields[TM_ATTRIBUTES_MAX]; /* of each attribute: its number in the space, or FIT_* */
 } tm_fit;
 
+typedef struct tm_message tm_message; /* message.h */
+
+/* May the message enter, by the spaces that are known? false: `*out` says why not. There are spaces. */
+bool switch_fits(tm_switch *sw, tm_message *message, tm_misfit *out);
+
 #endif

@@ -1,7 +1,9 @@
-/* local.c - which filters of this router's own clients a message satisfies. */
-#include "switch/message.h"
+/* local.c - see local.h. */
+#include "switch/matching/local.h"
 
 #include "base/grow.h"
+#include "switch/matching/small_plan.h"
+#include "switch/observe/trail.h"
 
 static bool reserve_rows(tm_switch *sw, size_t count) {
     if (count <= sw->rows.capacity) {

@@ -1,9 +1,9 @@
 /* small_plan.c - see small_plan.h. */
 #include "switch/matching/small_plan.h"
 
-#include "model/order.h"
-
 #include <string.h>
+
+#include "model/order.h"
 
 _Static_assert(NETWORK_PACKED_MAX == SMALL_PLAN_FILTERS_MAX, "as many are kept as a plan may have");
 

@@ -1,9 +1,11 @@
-/* plant.c - deliveries that go wrong on purpose, so that a test can ask whether the records give them away.
+/* plant.c - see plant.h.
  *
  * Law: nothing is planted unless the owner of the switch asked for it. Each delivery that went wrong is told to him,
  * and recorded as it was done.
  */
-#include "switch/message.h"
+#include "switch/observe/plant.h"
+
+#include "switch/connections/events.h"
 
 /* A subscriber after `id` that the message is not for; SUBSCRIBER_NONE: there is none. */
 static uint32_t stranger_after(tm_switch *sw, const tm_message *message, uint32_t id) {

@@ -1,9 +1,11 @@
-/* record.c - the trail of a message that is sampled, into the records.
+/* record.c - see record.h.
  *
  * Law: by id, a message is recorded at every router that it comes to or at none; by predicate, wherever it is looked
  * into. Dry runs never are. The switch waits for nobody: what there is no room for is lost, and counted.
  */
-#include "switch/message.h"
+#include "switch/observe/record.h"
+
+#include "switch/connections/connection.h"
 
 #define NS_PER_US 1000U
 

@@ -1,9 +1,9 @@
-/* shed.c - messages that are dropped between routers, until somebody asks who misses them.
+/* shed.c - see shed.h.
  *
  * Law: each such drop is in one row, by neighbour, source and reason; where there is no row left, in one of several
  * sources. So each source is told of every drop that concerns it, and perhaps of one that does not.
  */
-#include "switch/message.h"
+#include "switch/observe/shed.h"
 
 static tm_shed *find(tm_net *net, const tm_shed *wanted) {
     for (uint32_t i = net->shed_count; i-- > 0;) {

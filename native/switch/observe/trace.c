@@ -1,9 +1,12 @@
-/* trace.c - the trail of a message that somebody asks about, handed up as a tm_trace.
+/* trace.c - see trace.h.
  *
  * Law: it is handed up whole, but for the rows past TM_TRACE_ROWS, or not at all. Each costs somebody above at every
  * router that it comes to: a client has a bucket of them, and past it a message goes its way untraced.
  */
-#include "switch/message.h"
+#include "switch/observe/trace.h"
+
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
 
 #define TRACE_BYTES 12U /* of the extension: type, length and trace id */
 

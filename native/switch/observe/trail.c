@@ -1,10 +1,13 @@
-/* trail.c - the trail of a message: what arrived, matched and left, for traces and records.
+/* trail.c - see trail.h.
  *
  * Law: only messages that are traced or sampled cost anything here. A trail is noted while the message goes its way;
  * what there is no memory for is missing in it, and the message goes its way all the same.
  */
+#include "switch/observe/trail.h"
+
 #include "base/grow.h"
-#include "switch/message.h"
+#include "switch/observe/record.h"
+#include "switch/observe/trace.h"
 
 void switch_trail_free(tm_trail *trail, tm_memory *memory) {
     for (unsigned list = 0; trail != NULL && list < TRAIL_LISTS; list++) {

@@ -1,4 +1,6 @@
 /* unmatched.c - see unmatched.h. */
+#include "switch/observe/unmatched.h"
+
 #include "switch/message.h"
 
 #define ENTRY_ALIGN 8U

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tm.h"
+
 #define UNMATCHED_FILLER UINT32_MAX
 
 typedef struct unmatched_entry {
@@ -37,5 +39,11 @@ typedef struct unmatched_ring {
 
 /* Does every entry lead to the next one? */
 bool switch_unmatched_is_sound(const unmatched_ring *ring);
+
+typedef struct tm_message tm_message; /* message.h */
+
+/* Keep what can be shown of a message that entered here and is wanted by nobody, if it is sampled. Call it only where
+ * `sw->unmatched.bytes` is there. */
+void switch_note_unmatched(tm_switch *sw, const tm_message *message);
 
 #endif

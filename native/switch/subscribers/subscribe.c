@@ -3,9 +3,10 @@
  * Law: a frame's shape is checked whole before its first subscription is taken. A subscription is taken with all of its
  * filters or not at all; one that is refused says which filter is at fault.
  */
-#include "switch/state.h"
-
 #include "model/msgpack.h"
+#include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
 
 /* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
 #define SUBSCRIPTIONS_PER_FRAME_MAX 10000U

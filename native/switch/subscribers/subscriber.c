@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "switch/connections/outbox.h"
 #include "switch/state.h"
+#include "switch/subscribers/subscriptions.h"
 
 static uint32_t subscribers_max(const tm_switch *sw) {
     return sw->options.subscribers_max != 0 ? sw->options.subscribers_max : sw->options.connections_max;

@@ -3,7 +3,7 @@
  * Law: a subscriber's id is its interface of the table, given out by the switch and not that of a connection. An id is
  * free, live, ended, free again, in this order. Only to a live one is anything delivered: into the output of the
  * connection that it has, or, while it has none, into what waits here. One that is not kept ends with its connection.
- * One that is a keep (keeps.h) has a log in place of an output.
+ * One that is a keep (durable/state.h) has a log in place of an output.
  */
 #ifndef TM_SUBSCRIBER_H
 #define TM_SUBSCRIBER_H
@@ -50,7 +50,7 @@ typedef struct tm_subscriber {
     uint32_t subscriptions;   /* list of rows */
     uint32_t subscription_count;
     uint32_t filter_count;
-    uint32_t keep; /* slot of the keep that it is (keeps.h) */
+    uint32_t keep; /* slot of the keep that it is (durable/state.h) */
     uint32_t next_free;
 } tm_subscriber;
 

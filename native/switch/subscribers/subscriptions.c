@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "switch/subscribers/worker_groups.h"
 #include "tm.h"
 
 #define ROWS_MIN 16U
