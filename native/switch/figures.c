@@ -52,7 +52,7 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         .table_bytes = subscriber->table_bytes,
         .filters = subscriber->filter_count,
         .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
-        .state = connection->state,
+        .state = connection->state == CONNECTION_ENDED ? CONNECTION_CLOSING : connection->state,
         .is_blocked = switch_is_blocked(connection),
     };
     return TM_OK;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "durable/table.h"
 #include "log/log.h"
 
 /* ---- what was asked ---- */

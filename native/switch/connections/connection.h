@@ -15,13 +15,14 @@
 #define CONNECTION_NONE TM_CONNECTION_NONE
 #define BLOCKERS_MAX 4U /* receivers that are told apart; a publisher held back for more of them waits for all */
 
+/* Those before the last are the numbers of tm_connection_stats. */
 typedef enum {
     CONNECTION_FREE,
     CONNECTION_GREETING,
     CONNECTION_OPEN,
     CONNECTION_CLOSING,
-    CONNECTION_ENDED,
-    CONNECTION_CLOSED
+    CONNECTION_CLOSED,
+    CONNECTION_ENDED
 } tm_state;
 
 /* What has been told, until it is worth telling again. */
