@@ -132,7 +132,6 @@ static const tm_durable durable = {
     .let_go = keep_let_go,
     .turn = keep_turn,
     .keep = keep_store,
-    .keep_again = keep_store_again,
     .is_incomplete = keep_is_incomplete,
     .refuse_lacking = keep_refuse_lacking,
     .confirm = keep_confirm,

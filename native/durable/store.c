@@ -149,8 +149,7 @@ static void note_keeps(tm_switch *sw) {
     }
 }
 
-/* On its own, so that a message which no keep wants does not pay for its frame on the stack. */
-static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const tm_message *message, size_t count) {
+uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count) {
     tm_keep_lack *lack = &sw->keeps->lack;
     find_wanted(sw, count, keep_find_incomplete(sw, message));
     lack->stored = message->is_dry ? sw->keeps->wanted_count : 0;
@@ -164,19 +163,6 @@ static __attribute__((noinline)) uint32_t keep_it(tm_switch *sw, const tm_messag
         note_keeps(sw);
     }
     return lack->had + sw->keeps->wanted_count;
-}
-
-uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count) {
-    for (size_t row = 0; row < count; row++) {
-        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
-            return keep_it(sw, message, count);
-        }
-    }
-    return 0;
-}
-
-uint32_t keep_store_again(tm_switch *sw, const tm_message *message, size_t count) {
-    return keep_it(sw, message, count);
 }
 
 /* ---- confirmations ---- */

@@ -5,7 +5,6 @@
 #include "durable/state.h"
 
 uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count);
-uint32_t keep_store_again(tm_switch *sw, const tm_message *message, size_t count);
 void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored);
 
 #endif

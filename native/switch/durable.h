@@ -24,11 +24,10 @@ struct tm_durable {
 
     /* ---- a message ---- */
 
-    /* `count` rows of local filters match: store the message, unless it is a dry run, for those of them that are keeps
-     * and do not have it, where there is room; returns how many they are, with room or without. */
+    /* `count` rows of local filters match, or none of a message that came before and that a keep lacks: store it,
+     * unless it is a dry run, for those of them that are keeps and do not have it, where there is room; returns how
+     * many they are, with room or without. */
     uint32_t (*keep)(tm_switch *sw, const tm_message *message, size_t count);
-    /* The same for a message that came before and that a keep may lack: also where no rows match. */
-    uint32_t (*keep_again)(tm_switch *sw, const tm_message *message, size_t count);
     /* Return whether a keep is known to lack the message. */
     bool (*is_incomplete)(const tm_switch *sw, const tm_message *message);
     /* Refuse a message that asks for the disk, and that `keep` has dealt with, if a keep lacks it; false: none does. */
@@ -55,5 +54,15 @@ struct tm_durable {
     /* The switch ends. */
     void (*free)(tm_switch *sw);
 };
+
+/* `count` rows match: have the message kept if one of them is a keep. Here, as most messages are for none. */
+static inline uint32_t switch_keep(tm_switch *sw, const tm_message *message, size_t count) {
+    for (size_t row = 0; row < count; row++) {
+        if (switch_subscriber(sw, sw->rows.groups[row])->state == SUBSCRIBER_KEEP) {
+            return sw->durable->keep(sw, message, count);
+        }
+    }
+    return 0;
+}
 
 #endif

@@ -50,7 +50,7 @@ static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, u
     int result = switch_match(sw, message, count);
     if (sw->durable != NULL && result == TM_OK && *count > 0 &&
         (!message->was_here || sw->durable->is_incomplete(sw, message))) {
-        message->wanted_by = sw->durable->keep(sw, message, *count);
+        message->wanted_by = switch_keep(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
         result = choose_and_depart(sw, message, *count, behind);
@@ -156,7 +156,7 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message
         give_up(sw, message, result);
         return;
     }
-    message->wanted_by = sw->durable->keep_again(sw, message, count);
+    message->wanted_by = sw->durable->keep(sw, message, count);
     switch_trim_shape(message);
     switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     confirm(sw, message);
