@@ -76,14 +76,10 @@ RECURSIONS = (
 
 # Headers that declare the functions of more than two C files. The doors to Python are cut by reader instead.
 WIDE_HEADERS = {
-    "engines/boxes/tree.h",
     "engines/onepath/engine.h",
     "engines/onepath/patterns.h",
     "engines/onepath/ranges.h",
-    "engines/papers/counting.h",
-    "engines/papers/trie.h",
     "log/store.h",
-    "model/filter.h",
 }
 
 
