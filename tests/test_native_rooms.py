@@ -62,7 +62,6 @@ PORTS = {("table", "engines", "tm_engine_class_of")}
 FILE_CIRCLES = {
     "engines/onepath": "alike boxes choose crowd descend entries guard_rows guards keys lines odds place",
     "log": "log threads",
-    "records": "record_lines records",
 }
 
 # Functions of several files that call each other in a circle, so that a file cannot be understood without the others.
