@@ -27,6 +27,7 @@ SUBSCRIBERS = CONNECTIONS | {"table", "switch/subscribers"}
 OBSERVE = SUBSCRIBERS | {"records", "switch/observe"}
 MATCHING = OBSERVE | {"network", "switch/matching"}
 FORWARDING = MATCHING | {"switch/forwarding"}
+KEEP = FORWARDING | {"log", "switch", "durable/tables", "durable/keep"}
 ARROWS = {
     ".": set(),
     "base": {"."},
@@ -49,11 +50,15 @@ ARROWS = {
     "switch/forwarding": MATCHING,
     "switch": FORWARDING,
     "durable/tables": LOW | {"log"},
-    "durable": FORWARDING | {"log", "switch", "durable/tables"},
+    "durable/keep": FORWARDING | {"log", "switch", "durable/tables"},
+    "durable/messages": KEEP,
+    "durable/members": KEEP | {"durable/messages"},
+    "durable/start": KEEP | {"durable/messages"},
+    "durable": KEEP | {"durable/messages", "durable/members", "durable/start"},
 }
 
 # Rooms of one struct, which is made of types of all of them: they include each other's headers, and call by the table.
-STATES = ("switch",)
+STATES = ("switch", "durable")
 
 # A function of a room above that one below calls: the engines, by their number.
 PORTS = {("table", "engines", "tm_engine_class_of")}

@@ -2,10 +2,10 @@
  *
  * Law: of each keep, appended = open + past + what has left; what members have is what tries say that they have.
  */
-#include "durable/members.h"
-#include "durable/owners.h"
+#include "durable/keep/owners.h"
+#include "durable/keep/table.h"
+#include "durable/members/members.h"
 #include "durable/state.h"
-#include "durable/table.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
 #include "durable/tables/tries.h"

@@ -8,8 +8,8 @@
  */
 #include "durable/hold.h"
 
-#include "durable/append.h"
-#include "durable/table.h"
+#include "durable/keep/append.h"
+#include "durable/keep/table.h"
 #include "switch/connections/credit.h"
 #include "switch/connections/step.h"
 #include "switch/read.h"

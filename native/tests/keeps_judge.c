@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "durable/table.h"
+#include "durable/keep/table.h"
 #include "log/log.h"
 
 /* ---- what was asked ---- */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "durable/append.h"
+#include "durable/keep/append.h"
+#include "durable/keep/table.h"
 #include "durable/state.h"
-#include "durable/table.h"
 #include "keeps_judge.h"
 #include "keeps_lives.h"
 #include "log/log.h"
