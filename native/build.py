@@ -17,7 +17,15 @@ from pathlib import Path
 
 from cffi import FFI
 
-HEADERS = ("tm_api.h", "tm_switch_api.h", "tm_records_api.h", "tm_log_api.h", "tm_keeps_api.h")
+HEADERS = (
+    "tm_api.h",
+    "tm_switch_api.h",
+    "tm_forward_api.h",
+    "tm_figures_api.h",
+    "tm_records_api.h",
+    "tm_log_api.h",
+    "tm_keeps_api.h",
+)
 """What C and Python share; each stands on those before it."""
 _HERE = Path(__file__).parent
 _IS_STRICT = os.environ.get("TAMIS_WERROR") == "1"

@@ -1,6 +1,6 @@
 """What a switch counts, as Python values.
 
-Law: the fields are those of `tm_switch_stats`, `tm_connection_stats` and `tm_subscriber_stats` in tm_switch_api.h; a
+Law: the fields are those of `tm_switch_stats`, `tm_connection_stats` and `tm_subscriber_stats` in tm_figures_api.h; a
 test compares them.
 """
 

@@ -1,4 +1,4 @@
-/* tm.h - the C side of tm_api.h, tm_switch_api.h and tm_records_api.h: includes, compile-time checks, and what the .c
+/* tm.h - the C side of tm_api.h and of what stands on it for the switch: includes, compile-time checks, and what the .c
  * files share. */
 #ifndef TM_H
 #define TM_H
@@ -9,6 +9,9 @@
 
 #include "tm_api.h"
 #include "tm_switch_api.h"
+
+#include "tm_figures_api.h"
+#include "tm_forward_api.h"
 
 #include "tm_records_api.h"
 

@@ -1,6 +1,6 @@
 """What became of a message that a client asks about, out of the bytes of an event TRACED.
 
-Law: the layout is that of `tm_trace` in tm_switch_api.h; the first rows of each list are there, and all are counted.
+Law: the layout is that of `tm_trace` in tm_figures_api.h; the first rows of each list are there, and all are counted.
 """
 
 from __future__ import annotations

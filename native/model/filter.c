@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "model/filter.h"
 #include "model/msgpack.h"
+#include "model/number.h"
 
 static bool is_number(uint8_t kind) {
     return kind == TM_KIND_INTEGER || kind == TM_KIND_FLOAT;

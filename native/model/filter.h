@@ -36,10 +36,6 @@ typedef struct tm_filter {
 /* TM_OK, TM_MALFORMED or TM_TOO_MANY. `out` borrows from `bytes`. Operands of `in` come out sorted and distinct. */
 int tm_filter_parse(const uint8_t *bytes, size_t size, tm_filter *out);
 
-/* Number against number, exactly, whatever mixture of integer and float: -1, 0 or 1. */
-int tm_number_compare(int64_t a_integer, double a_real, bool a_is_real, int64_t b_integer, double b_real,
-                      bool b_is_real);
-
 /* Value against value of the same kind (numbers are one kind): -1, 0 or 1; strings by bytes. */
 int tm_value_compare(const tm_value *a, const tm_value *b);
 

@@ -4,6 +4,7 @@
 
 #include "model/filter.h"
 #include "model/grid.h"
+#include "model/number.h"
 
 #define EVEN_BITS 31 /* of the whole part, and of the fraction */
 #define EVEN_MAX 0x1p31

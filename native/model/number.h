@@ -18,4 +18,8 @@ tm_number_key tm_number_key_of(int64_t integer, double real, bool is_real);
 /* The number of a key, which says whether it is a real; the other of the two is 0. */
 bool tm_number_of_key(tm_number_key key, int64_t *integer, double *real);
 
+/* Number against number, exactly, whatever mixture of integer and float: -1, 0 or 1. */
+int tm_number_compare(int64_t a_integer, double a_real, bool a_is_real, int64_t b_integer, double b_real,
+                      bool b_is_real);
+
 #endif

@@ -2,6 +2,7 @@
 #include "model/space.h"
 
 #include "model/msgpack.h"
+#include "model/number.h"
 
 /* ---- values ---- */
 

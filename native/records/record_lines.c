@@ -1,13 +1,15 @@
-/* record_lines.c - a record as a line of JSON: the kinds `message` and `kept` of protocol/records.py.
+/* record_lines.c - see record_lines.h.
  *
  * Law: a line has exactly the fields of its kind, without those that do not apply; a test compares them. Attributes are
  * JSON inside a JSON string. A float is spelled so that it reads back as that float, an exact one with its point.
  */
+#include "records/record_lines.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "model/msgpack.h"
-#include "records/records.h"
+#include "records/names.h"
 
 #define FIXED_BYTES 1024U       /* of field names and numbers */
 #define BYTES_OF_CONNECTION 11U /* ten digits and a comma */

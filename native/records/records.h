@@ -161,14 +161,4 @@ void tm_records_note_kept(tm_records *records, const tm_kept_record *shape);
 /* One that cannot be noted whole. */
 void tm_records_lose(tm_records *records);
 
-/* NULL: not named yet. */
-const tm_record_name *tm_records_named(const tm_records *records, uint64_t number);
-
-/* ---- record_lines.c ---- */
-
-/* At least as many bytes as the line of an entry has; it is no filler. */
-size_t tm_record_line_bytes(const tm_records *records, const tm_record_head *entry);
-/* Write the line; returns its end. */
-uint8_t *tm_record_line(const tm_records *records, tm_record_head *entry, uint8_t *out);
-
 #endif

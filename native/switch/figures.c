@@ -1,5 +1,11 @@
 /* figures.c - counters for people, and every invariant of the switch. */
-#include "switch/switch.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/outbox.h"
+#include "switch/forwarding/net.h"
+#include "switch/observe/unmatched.h"
+#include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
 
 void tm_switch_figures(const tm_switch *sw, tm_switch_stats *out) {
     *out = sw->stats;
@@ -46,7 +52,7 @@ int tm_switch_connection(const tm_switch *sw, uint32_t id, tm_connection_stats *
         .table_bytes = subscriber->table_bytes,
         .filters = subscriber->filter_count,
         .silent_ms = silent_ms < UINT32_MAX ? (uint32_t)silent_ms : UINT32_MAX,
-        .state = connection->state,
+        .state = connection->state == CONNECTION_ENDED ? CONNECTION_CLOSING : connection->state,
         .is_blocked = switch_is_blocked(connection),
     };
     return TM_OK;
@@ -168,7 +174,7 @@ static const char *fault_of(const tm_switch *sw, uint32_t id) {
     if (connection->partial.size > connection->partial.capacity) {
         return "more of a frame is kept than there is room for";
     }
-    if (!switch_is_alive(connection) && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
+    if (connection->state == CONNECTION_CLOSED && (connection->fd >= 0 || connection->partial.bytes != NULL)) {
         return "a connection that has ended keeps a socket or bytes";
     }
     bool serves = connection->subscriber != SUBSCRIBER_NONE;

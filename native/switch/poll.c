@@ -4,9 +4,22 @@
  * are served by the next, so that none is starved and nobody above waits long.
  */
 #define _GNU_SOURCE
-#include "switch/message.h"
-
 #include <sys/epoll.h>
+
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+#include "switch/connections/write.h"
+#include "switch/durable.h"
+#include "switch/forwarding/net.h"
+#include "switch/lifecycle.h"
+#include "switch/matching/counters.h"
+#include "switch/read.h"
+#include "switch/resume.h"
+#include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
 
 #define READY_MAX 64
 #define TICKS_BETWEEN_TRIMS 10U
@@ -16,7 +29,7 @@
 static void serve(tm_switch *sw, const struct epoll_event *ready) {
     uint32_t id = ready->data.u32;
     if (id == KEEPS_EPOLL_ID) {
-        switch_note_log(sw);
+        sw->durable->note_log(sw);
         return;
     }
     tm_connection *connection = switch_at(sw, id);
@@ -43,9 +56,10 @@ static void serve(tm_switch *sw, const struct epoll_event *ready) {
 
 /* What was received has its effects on keeps before anything is sent. */
 static void settle_keeps(tm_switch *sw) {
-    if (sw->keeps != NULL) {
-        switch_keeps_let_go(sw);
-        switch_keeps_turn(sw);
+    if (sw->durable != NULL) {
+        sw->durable->let_go(sw);
+        switch_finish_ended(sw);
+        sw->durable->turn(sw);
     }
 }
 
@@ -59,13 +73,14 @@ int tm_switch_poll(tm_switch *sw, uint32_t budget_us, const tm_event **events, s
     int left = epoll_wait(sw->epoll, ready, READY_MAX, 0);
     for (int i = 0; i < left && sw->event_size < SWITCH_EVENT_BYTES_MAX; i++) {
         serve(sw, &ready[i]);
+        switch_finish_ended(sw);
         if (i + 1 < left && tm_clock_ns() / 1000 >= end_us) {
             break;
         }
     }
     switch_catch_up(sw);
     settle_keeps(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }
 
@@ -77,10 +92,11 @@ int tm_switch_feed(tm_switch *sw, uint32_t id, const uint8_t *bytes, size_t size
     switch_begin(sw);
     if (switch_is_alive(switch_at(sw, id))) {
         switch_take(sw, id, bytes, size);
+        switch_finish_ended(sw);
     }
     switch_catch_up(sw);
     settle_keeps(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }
 
@@ -158,11 +174,11 @@ int tm_switch_tick(tm_switch *sw, const tm_event **events, size_t *count) {
         }
     }
     switch_catch_up(sw);
-    if (sw->keeps != NULL) {
-        switch_keeps_tick(sw);
+    if (sw->durable != NULL) {
+        sw->durable->tick(sw);
     }
     settle_keeps(sw);
     switch_unblock(sw);
-    switch_flush_dirty(sw);
+    switch_finish(sw);
     return switch_end(sw, events, count);
 }

@@ -1,12 +1,27 @@
-/* publish.c - a message from a client: checked, counted, stamped, matched, and sent on its ways.
+/* publish.c - see publish.h.
  *
  * Law: what its publisher may not send now, or has sent before, is refused with a reason before any table is asked; who
  * wants a message is known of both tables before anybody has it.
  */
-#include "switch/forward.h"
+#include "switch/publish.h"
+
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
+#include "switch/deliver.h"
+#include "switch/durable.h"
+#include "switch/forwarding/forward.h"
+#include "switch/forwarding/group_choice.h"
+#include "switch/matching/check.h"
+#include "switch/matching/counters.h"
+#include "switch/matching/fit.h"
+#include "switch/matching/local.h"
+#include "switch/message.h"
+#include "switch/observe/trace.h"
+#include "switch/observe/trail.h"
+#include "switch/observe/unmatched.h"
 #include "tm_keeps.h"
 
-static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason, wire_refusal code,
+static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason, wire_refusal code,
                                        const char *text) {
     switch_turn_away(sw, message, reason);
     if (message->trail != NULL) {
@@ -21,28 +36,20 @@ static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsi
     }
 }
 
-void switch_stamp_entry(tm_switch *sw, parts *message) {
-    message->source = sw->options.number;
-    message->epoch = sw->options.epoch;
-    message->counter = ++sw->transit;
-    message->hops = sw->options.hop_limit;
-    message->hops_onward = message->hops;
-    message->key = sw->net != NULL ? tm_key_of_source(sw->net->me) : 0;
-}
-
 /* Apart, so that messages cost nothing for it where there are no groups. */
-static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, parts *message, size_t count, uint32_t *behind) {
-    parts onward;
+static __attribute__((noinline)) int choose_and_depart(tm_switch *sw, tm_message *message, size_t count,
+                                                       uint32_t *behind) {
+    tm_message onward;
     int result = switch_choose(sw, message, count, &onward);
     return result == TM_OK ? sw->net->forwarding->targets(sw, &onward, onward.key, NEIGHBOUR_NONE, behind) : result;
 }
 
 /* Ask both tables before any client has a copy, so that a message that is too costly goes to nobody. Links get theirs.
  */
-static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32_t *behind) {
+static int match_and_depart(tm_switch *sw, tm_message *message, size_t *count, uint32_t *behind) {
     int result = switch_match(sw, message, count);
-    if (sw->keeps != NULL && result == TM_OK && *count > 0 &&
-        (!message->was_here || switch_is_incomplete(sw, message))) {
+    if (sw->durable != NULL && result == TM_OK && *count > 0 &&
+        (!message->was_here || sw->durable->is_incomplete(sw, message))) {
         message->wanted_by = switch_keep(sw, message, *count);
     }
     if (result == TM_OK && switch_has_groups(sw)) {
@@ -55,7 +62,7 @@ static int match_and_depart(tm_switch *sw, parts *message, size_t *count, uint32
 }
 
 /* It goes no further, and leaves no trace where no keep wants it, so that it may come again. */
-static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, int result) {
+static __attribute__((cold)) void give_up(tm_switch *sw, const tm_message *message, int result) {
     if (message->wanted_by == 0 && !message->was_here && !message->is_dry) {
         tm_publishers_withdraw(&sw->publishers, tm_load64(message->frame + WIRE_ORIGIN),
                                tm_load64(message->frame + WIRE_COUNTER));
@@ -67,32 +74,41 @@ static __attribute__((cold)) void give_up(tm_switch *sw, const parts *message, i
     }
 }
 
-/* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
-static void confirm_durable(tm_switch *sw, const parts *message, uint64_t counter) {
-    uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
-    if (message->wanted_by > 0) {
-        tm_publishers_note_stored(&sw->publishers, origin, counter);
-        switch_confirm_kept(sw, message->from, counter, STORED);
-    } else if (message->was_here) {
-        tm_publishers_note_moved(&sw->publishers, origin, counter);
-        switch_confirm_kept(sw, message->from, counter, STORED_UNKNOWN);
+/* Without keeps there is nothing to wait for. */
+static void confirm_stored(tm_switch *sw, uint32_t id, uint64_t counter, tm_stored stored) {
+    if (sw->durable != NULL) {
+        sw->durable->confirm(sw, id, counter, stored);
     } else {
-        switch_confirm_kept(sw, message->from, counter, STORED_NOT);
+        switch_confirm_run(sw, id, counter, counter, stored);
     }
 }
 
-static void confirm(tm_switch *sw, const parts *message) {
+/* Say whether a message is stored, and note it for a second try. What another router has sent here before may be. */
+static void confirm_durable(tm_switch *sw, const tm_message *message, uint64_t counter) {
+    uint64_t origin = tm_load64(message->frame + WIRE_ORIGIN);
+    if (message->wanted_by > 0) {
+        tm_publishers_note_stored(&sw->publishers, origin, counter);
+        confirm_stored(sw, message->from, counter, STORED);
+    } else if (message->was_here) {
+        tm_publishers_note_moved(&sw->publishers, origin, counter);
+        confirm_stored(sw, message->from, counter, STORED_UNKNOWN);
+    } else {
+        confirm_stored(sw, message->from, counter, STORED_NOT);
+    }
+}
+
+static void confirm(tm_switch *sw, const tm_message *message) {
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     if ((message->frame[WIRE_FLAGS] & WIRE_FLAG_DURABLE) == 0) {
         switch_confirm(sw, message->from, counter);
-    } else if (message->wanted_by == 0 || !switch_refuse_lacking(sw, message)) {
+    } else if (message->wanted_by == 0 || !sw->durable->refuse_lacking(sw, message)) {
         confirm_durable(sw, message, counter);
     }
 }
 
 /* Tell the publisher that nobody wants its message, if it asks for that; false: it does not, or this router may not
  * have heard yet of who wants it. */
-static bool refuse_unwanted(tm_switch *sw, const parts *message, const extensions *found) {
+static bool refuse_unwanted(tm_switch *sw, const tm_message *message, const extensions *found) {
     if (!found->tells_unwanted || sw->step != TM_STEP_IN || message->was_here || message->is_dry) {
         return false;
     }
@@ -102,7 +118,7 @@ static bool refuse_unwanted(tm_switch *sw, const parts *message, const extension
 }
 
 /* Send a message that is well-formed and new on its ways, and confirm it. */
-static void forward(tm_switch *sw, parts *message, const extensions *found) {
+static void forward(tm_switch *sw, tm_message *message, const extensions *found) {
     size_t count;
     uint32_t behind = 0;
     bool is_refused = false;
@@ -130,7 +146,7 @@ static void forward(tm_switch *sw, parts *message, const extensions *found) {
 }
 
 /* A message that came before, and that a keep lacked, goes to keeps alone. */
-static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
+static __attribute__((cold)) void offer_again(tm_switch *sw, tm_message *message) {
     size_t count;
     switch_stamp_entry(sw, message);
     message->was_here = true;
@@ -140,14 +156,14 @@ static __attribute__((cold)) void offer_again(tm_switch *sw, parts *message) {
         give_up(sw, message, result);
         return;
     }
-    message->wanted_by = switch_keep_again(sw, message, count);
+    message->wanted_by = sw->durable->keep(sw, message, count);
     switch_trim_shape(message);
     switch_turn_away(sw, message, TM_DROP_DUPLICATE);
     confirm(sw, message);
 }
 
 /* Note the counter of a message; false: the publisher may not send it now, or it has come before, and it is refused. */
-static bool take_counter(tm_switch *sw, parts *message) {
+static bool take_counter(tm_switch *sw, tm_message *message) {
     tm_connection *publisher = switch_at(sw, message->from);
     uint64_t counter = tm_load64(message->frame + WIRE_COUNTER);
     tm_counter found = switch_note_counter(sw, publisher, counter);
@@ -158,12 +174,12 @@ static bool take_counter(tm_switch *sw, parts *message) {
     bool asks_for_disk = (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
     if (found == COUNTER_NO_MEMORY) {
         drop(sw, message, TM_DROP_MEMORY, WIRE_REFUSED_OUT_OF_MEMORY, "no memory to remember the publisher");
-    } else if (asks_for_disk && switch_is_incomplete(sw, message)) {
+    } else if (asks_for_disk && sw->durable != NULL && sw->durable->is_incomplete(sw, message)) {
         offer_again(sw, message);
     } else if (asks_for_disk && found == COUNTER_DUPLICATE) {
         switch_turn_away(sw, message, TM_DROP_DUPLICATE);
         tm_stored stored = tm_publishers_stored(&sw->publishers, publisher->admission.number, counter);
-        switch_confirm_kept(sw, message->from, counter, stored); /* its first try is among what was appended */
+        confirm_stored(sw, message->from, counter, stored); /* its first try is among what was appended */
     } else {
         switch_refuse_counter(sw, message, found);
     }
@@ -171,7 +187,7 @@ static bool take_counter(tm_switch *sw, parts *message) {
 }
 
 /* false: it does not fit the space that it names, and is refused. */
-static bool fits(tm_switch *sw, parts *message) {
+static bool fits(tm_switch *sw, tm_message *message) {
     tm_misfit misfit;
     if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
         return true;
@@ -182,7 +198,13 @@ static bool fits(tm_switch *sw, parts *message) {
     return false;
 }
 
-static void admit(tm_switch *sw, parts *message, const extensions *found) {
+static const char *why_nothing_is_kept(const tm_switch *sw) {
+    return sw->keeps_nothing == TM_KEEPS_OFF
+               ? "this router keeps nothing: its topology file says `kept: false`"
+               : "this router keeps nothing: its topology file gives it no folder, `data`";
+}
+
+static void admit(tm_switch *sw, tm_message *message, const extensions *found) {
     if (message->size > DELIVERABLE_BYTES_MAX) {
         drop(sw, message, TM_DROP_TOO_LARGE, WIRE_REFUSED_TOO_LARGE, TOO_LARGE_TEXT);
     } else if (found->is_strange) {
@@ -192,10 +214,9 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
         drop(sw, message, TM_DROP_DRAINING, WIRE_REFUSED_DRAINING, "the router is draining");
     } else if (switch_is_expired(found)) {
         drop(sw, message, TM_DROP_EXPIRED, WIRE_REFUSED_EXPIRED, "the message's expiry has passed");
-    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->keeps == NULL &&
+    } else if ((message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS && sw->durable == NULL &&
                sw->keeps_nothing != TM_KEEPS_NONE_YET && !message->is_dry) {
-        tm_keep_refusal refusal = switch_keep_refusal(sw, TM_OK);
-        drop(sw, message, TM_DROP_NOT_KEPT, refusal.code, refusal.text);
+        drop(sw, message, TM_DROP_NOT_KEPT, WIRE_REFUSED_NO_LOG, why_nothing_is_kept(sw));
     } else if (sw->step == TM_STEP_REFUSE && (message->frame[WIRE_FLAGS] & WIRE_FLAG_CONFIRM) && !message->is_dry) {
         drop(sw, message, TM_DROP_NOT_IN_STEP, WIRE_REFUSED_NOT_IN_STEP,
              "a linked neighbour does not hold yet what this router holds, or the reverse");
@@ -205,7 +226,7 @@ static void admit(tm_switch *sw, parts *message, const extensions *found) {
 }
 
 void switch_publish(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size) {
-    parts message = switch_parts(frame, size, id);
+    tm_message message = switch_message(frame, size, id);
     extensions found = {0};
     if (!switch_check_header(sw, &message) || !switch_check_body(sw, &message, &found)) {
         return;

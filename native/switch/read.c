@@ -1,4 +1,4 @@
-/* read.c - bytes of a connection into whole frames.
+/* read.c - see read.h.
  *
  * Law: a frame is taken when its last byte is there, the same whatever the pieces were. A length or a kind that is not
  * allowed is refused as soon as it is there, before anything more is buffered. What is left of a chunk is kept in a
@@ -6,11 +6,23 @@
  * bytes are read directly.
  */
 #define _GNU_SOURCE
-#include "switch/message.h"
+#include "switch/read.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "switch/connections/beat.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/credit.h"
+#include "switch/connections/events.h"
+#include "switch/connections/step.h"
+#include "switch/connections/write.h"
+#include "switch/durable.h"
+#include "switch/forwarding/order.h"
+#include "switch/publish.h"
+#include "switch/transit.h"
 
 #define LONG_FRAME_BYTES (SWITCH_RECEIVE_BYTES / 4) /* shorter ones are copied in front of the next chunk */
 #define PARTIAL_BYTES_MIN 256U
@@ -44,8 +56,8 @@ static void take_control(tm_switch *sw, uint32_t id, const uint8_t *frame, uint3
         return;
     }
     if (connection->attachments != 0 && connection->state == CONNECTION_OPEN &&
-        ((kind == WIRE_ACK && switch_take_ack(sw, id, frame, size)) ||
-         (kind == WIRE_CREDIT && switch_take_credit(sw, id, frame, size)))) {
+        ((kind == WIRE_ACK && sw->durable->take_ack(sw, id, frame, size)) ||
+         (kind == WIRE_CREDIT && sw->durable->take_credit(sw, id, frame, size)))) {
         return;
     }
     connection->has_drained |= kind == WIRE_DRAIN;
@@ -124,7 +136,7 @@ static __attribute__((noinline)) bool waits(tm_switch *sw, uint32_t id, const ui
         switch_wait(sw, id);
         return true;
     }
-    return (sw->holds & SWITCH_HOLD_LOG) && switch_hold_for_log(sw, id, frame);
+    return (sw->holds & SWITCH_HOLD_LOG) && sw->durable->hold(sw, id, frame);
 }
 
 /* Take the whole frames; returns the bytes they had. */
@@ -328,28 +340,4 @@ void switch_read(tm_switch *sw, uint32_t id) {
     if (connection->partial.size == 0) {
         free_partial(sw, connection);
     }
-}
-
-/* ---- what has waited for step.c ---- */
-
-int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm_event **events, size_t *count) {
-    if (sw == NULL || left == NULL || events == NULL || count == NULL) {
-        return TM_MISUSED;
-    }
-    switch_begin(sw);
-    uint64_t end_ns = tm_clock_ns() + UINT64_C(1000) * budget_us;
-    bool is_over = sw->step != TM_STEP_WAIT || sw->is_draining;
-    for (uint32_t id = 0; is_over && id < sw->connection_count && sw->waiting_count > 0; id++) {
-        if (!switch_at(sw, id)->waits_for_step) {
-            continue;
-        }
-        switch_wait_no_more(sw, id);
-        switch_take_kept(sw, id);
-        if (tm_clock_ns() >= end_ns) {
-            break;
-        }
-    }
-    switch_flush_dirty(sw);
-    *left = is_over ? sw->waiting_count : 0;
-    return switch_end(sw, events, count);
 }

@@ -1,12 +1,24 @@
-/* transit.c - a message from a link: whether it is taken.
+/* transit.c - see transit.h.
  *
  * Law: a message is taken from where its source lies in the tree that it goes by, that of its source or of the root
  * that it names (ROUTE, mode TREE), once, with a hop left, in this order (R5, R11). Its identity from end to end is
  * looked at before local delivery alone: a copy that somebody here has had is still news to those behind.
  */
-#include "switch/forward.h"
+#include "switch/transit.h"
 
-static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsigned reason) {
+#include "switch/connections/events.h"
+#include "switch/deliver.h"
+#include "switch/durable.h"
+#include "switch/forwarding/forward.h"
+#include "switch/forwarding/group_choice.h"
+#include "switch/forwarding/order.h"
+#include "switch/matching/check.h"
+#include "switch/matching/local.h"
+#include "switch/message.h"
+#include "switch/observe/shed.h"
+#include "switch/observe/trail.h"
+
+static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
     if (reason == TM_DROP_MEMORY) {
         switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
@@ -20,7 +32,7 @@ static __attribute__((cold)) void drop(tm_switch *sw, const parts *message, unsi
 
 /* A window that a neighbour moved far ahead holds while messages of the source come from that neighbour. Later it mutes
  * nobody: what lies far behind comes from the source by another way, and begins a new window. */
-static __attribute__((cold)) void judge_leap(tm_net *net, const parts *message, uint32_t source, uint32_t from) {
+static __attribute__((cold)) void judge_leap(tm_net *net, const tm_message *message, uint32_t source, uint32_t from) {
     tm_router *row = &net->routers.rows[source];
     int place = tm_windows_place(&net->transit, message->source, message->epoch, message->counter, row->window);
     if (place == WINDOW_AHEAD) {
@@ -33,7 +45,7 @@ static __attribute__((cold)) void judge_leap(tm_net *net, const parts *message, 
 }
 
 /* Why the message is not taken: TM_DROP_*, or TM_TRACE_NOT_DROPPED if it is. */
-static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
+static unsigned judge(tm_switch *sw, const tm_message *message, uint32_t source) {
     tm_net *net = sw->net;
     bool is_fresh;
     if (!tm_routes_accept(&net->routes, message->key, source, switch_at(sw, message->from)->neighbour)) {
@@ -61,15 +73,15 @@ static unsigned judge(tm_switch *sw, const parts *message, uint32_t source) {
 }
 
 /* What those clients get who share messages in groups, where the others have had theirs. */
-static __attribute__((cold)) uint32_t deliver_shares(tm_switch *sw, const parts *message, size_t count) {
-    parts rest = *message;
+static __attribute__((cold)) uint32_t deliver_shares(tm_switch *sw, const tm_message *message, size_t count) {
+    tm_message rest = *message;
     rest.was_here = true;
     return switch_deliver(sw, &rest, count);
 }
 
 /* Deliver to local clients; returns for how many it was. `count` rows match, if `is_known` (there was memory for them).
  * A message that is dropped here returns 1, so that it is not counted as unmatched, too. */
-static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known, size_t count) {
+static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_known, size_t count) {
     bool is_fresh = true;
     if (message->members_only) {
         return deliver_shares(sw, message, is_known ? count : 0);
@@ -90,13 +102,13 @@ static uint32_t deliver_here(tm_switch *sw, const parts *message, bool is_known,
         return 1 + (message->choice_count > 0 ? deliver_shares(sw, message, is_known ? count : 0) : 0);
     }
     uint32_t wanted_by = 0;
-    if (sw->keeps != NULL && count > 0) {
+    if (sw->durable != NULL && count > 0) {
         wanted_by = switch_keep(sw, message, count);
     }
     return wanted_by + switch_deliver(sw, message, count);
 }
 
-static void forward(tm_switch *sw, const parts *message) {
+static void forward(tm_switch *sw, const tm_message *message) {
     size_t count;
     uint32_t behind = 0;
     int here = switch_match(sw, message, &count);
@@ -123,7 +135,7 @@ static void forward(tm_switch *sw, const parts *message) {
     }
 }
 
-static void take(tm_switch *sw, parts *message, const extensions *found, uint32_t source) {
+static void take(tm_switch *sw, tm_message *message, const extensions *found, uint32_t source) {
     message->trail = switch_trail_begin(sw, message, found);
     unsigned reason = judge(sw, message, source);
     if (reason == TM_TRACE_NOT_DROPPED && found->is_strange) {
@@ -139,7 +151,7 @@ static void take(tm_switch *sw, parts *message, const extensions *found, uint32_
 }
 
 /* The route that a message goes by: that of its root, or of its source. Its key; false: there is none. */
-static bool find_route(const tm_net *net, parts *message, uint32_t source) {
+static bool find_route(const tm_net *net, tm_message *message, uint32_t source) {
     uint64_t root = switch_root_of(message->frame, message->size);
     uint32_t router = root == 0 ? source : tm_routers_find(&net->routers, root);
     message->key = root == 0 ? tm_key_of_source(router) : tm_key_of_tree(router);
@@ -148,7 +160,7 @@ static bool find_route(const tm_net *net, parts *message, uint32_t source) {
 
 /* Hand up a message whose source, or root, has no route; drop it if that was done before (`again`) or there is no
  * memory. */
-static __attribute__((cold)) void hand_up(tm_switch *sw, const parts *message, bool again) {
+static __attribute__((cold)) void hand_up(tm_switch *sw, const tm_message *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
         switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
@@ -157,7 +169,7 @@ static __attribute__((cold)) void hand_up(tm_switch *sw, const parts *message, b
 }
 
 void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t size, bool again) {
-    parts message = switch_parts(frame, size, id);
+    tm_message message = switch_message(frame, size, id);
     extensions found = {0};
     if (!switch_check_header(sw, &message)) {
         return;
@@ -178,30 +190,4 @@ void switch_transit(tm_switch *sw, uint32_t id, const uint8_t *frame, uint32_t s
     switch_at(sw, id)->traffic.messages_in++;
     sw->stats.messages_in++;
     take(sw, &message, &found, source);
-}
-
-int tm_switch_retake(tm_switch *sw, uint32_t id, const uint8_t *frame, size_t size) {
-    if (!switch_knows(sw, id) || frame == NULL || size < WIRE_HEADER_BYTES || size > TM_FRAME_BYTES_MAX ||
-        switch_at(sw, id)->state != CONNECTION_OPEN || !switch_is_link(switch_at(sw, id))) {
-        return TM_MISUSED;
-    }
-    uint32_t room = (uint32_t)size + TM_SHAPE_SLACK;
-    uint8_t *copy = TM_NEW(&sw->memory, TM_COLD, uint8_t, room);
-    if (copy == NULL) {
-        return TM_NO_MEMORY;
-    }
-    memcpy(copy, frame, size);
-    switch_begin(sw);
-    int result = TM_OK;
-    if (switch_at(sw, id)->waits_for_way || switch_must_follow(sw, id, copy, size)) {
-        result = switch_put_back(sw, id, copy, (uint32_t)size) ? TM_OK : TM_NO_MEMORY;
-        if (result == TM_OK) {
-            switch_follow(sw, id);
-        }
-    } else {
-        switch_transit(sw, id, copy, (uint32_t)size, true);
-    }
-    switch_flush_dirty(sw);
-    TM_DELETE(&sw->memory, TM_COLD, copy, uint8_t, room);
-    return result;
 }

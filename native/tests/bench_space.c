@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "frames.h"
+#include "switch/matching/fit.h"
 #include "switch/message.h"
 
 #define RUNS 10
@@ -101,7 +102,7 @@ int main(int argc, char **argv) {
     tm_switch_options options = {.connections_max = 1, .frame_bytes_max = 1 << 20, .publishers_max = 1, .number = 1};
     CHECK(tm_switch_new(&options, table, &sw) == TM_OK, "switch");
     CHECK(tm_switch_spaces(sw, packed.bytes, packed.size) == TM_OK, "spaces");
-    parts one = {.form = &sw->forms[0]};
+    tm_message one = {.form = &sw->forms[0]};
     CHECK(tm_shape_decode(&one.form->shape, message.bytes, message.size, sw->attributes, &one.attribute_count) == TM_OK,
           "message");
     tm_misfit misfit;

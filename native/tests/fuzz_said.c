@@ -3,7 +3,7 @@
  * Law: what is read is what a plain reading of the same msgpack says, item by item, and what that takes for unsound is
  * read by nobody. No byte behind the body is looked at.
  */
-#include "keeps/said.h"
+#include "durable/tables/said.h"
 #include "model/wire.h"
 #include "support.h"
 

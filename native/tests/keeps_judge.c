@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "durable/keep/table.h"
 #include "log/log.h"
 
 /* ---- what was asked ---- */

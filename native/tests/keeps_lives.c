@@ -5,7 +5,7 @@
 
 #include "keeps_judge.h"
 #include "log/log.h"
-#include "switch/switch.h"
+#include "switch/state.h"
 
 #define SEGMENT_BYTES 16384U
 #define RING_BYTES 8192U

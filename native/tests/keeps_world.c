@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "durable/keep/append.h"
+#include "durable/keep/table.h"
+#include "durable/state.h"
 #include "keeps_judge.h"
 #include "keeps_lives.h"
 #include "log/log.h"
-#include "switch/switch.h"
+#include "switch/state.h"
 
 #define SEGMENT_BYTES 16384U
 #define ENOUGH 100000U

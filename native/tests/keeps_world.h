@@ -8,9 +8,9 @@
 #ifndef TM_KEEPS_WORLD_H
 #define TM_KEEPS_WORLD_H
 
+#include "durable/state.h"
 #include "faulty_disk.h"
 #include "frames.h"
-#include "switch/keeps.h"
 
 #define KEEPS_KINDS 7U /* of terms; there is at most one keep of each */
 #define KEEPS_MEMBERS 6U

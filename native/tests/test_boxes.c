@@ -5,7 +5,11 @@
  */
 #include <math.h>
 
+#include "engines/boxes/box.h"
 #include "engines/boxes/tree.h"
+#include "engines/boxes/tree_match.h"
+#include "engines/boxes/tree_validate.h"
+#include "model/number.h"
 #include "support.h"
 
 #define BOXES_MAX 2000U

@@ -9,6 +9,7 @@
 #include "engines/onepath/state.h"
 #include "engines/onepath/values/labels.h"
 #include "model/filter.h"
+#include "model/number.h"
 #include "support.h"
 
 #define CONSTANTS 3000U

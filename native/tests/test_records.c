@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "records/names.h"
 #include "records/records.h"
 #include "support.h"
 

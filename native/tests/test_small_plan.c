@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "support.h"
-#include "switch/small_plan.h"
+#include "switch/matching/small_plan.h"
+#include "switch/subscribers/subscriptions.h"
 
 #define SUBSCRIPTIONS 45 /* of one filter each */
 

@@ -1,5 +1,5 @@
 /* test_times.c - a number that is looked up by its time was reached at that time, and not long before it. */
-#include "keeps/times.h"
+#include "durable/tables/times.h"
 #include "support.h"
 
 static uint64_t reached[100000]; /* by second */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "keeps/terms.h"
-#include "keeps/waits.h"
+#include "durable/tables/terms.h"
+#include "durable/tables/waits.h"
 #include "support.h"
 
 #define ROUNDS 20000U

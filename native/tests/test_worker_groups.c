@@ -1,6 +1,6 @@
 /* test_worker_groups.c - groups come and go with their members, and choose one of those that are offered. */
 #include "support.h"
-#include "switch/worker_groups.h"
+#include "switch/subscribers/worker_groups.h"
 
 #define MEMBERS 5U
 #define MESSAGES 10000U

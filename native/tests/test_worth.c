@@ -1,5 +1,5 @@
 /* test_worth.c - sets are written where they cost less, whatever things cost, and trying costs next to nothing. */
-#include "switch/worth.h"
+#include "switch/forwarding/worth.h"
 
 #include "base/bits.h"
 #include "support.h"

@@ -1,7 +1,7 @@
 """Forwarding policies: what a router does with a message between routers, by the strategy that all follow.
 
 Law: a policy is three pure functions, asked for one generation of trees at a time. The switch has a policy of the same
-name (`native/switch/forward.h`), which must decide alike, however it does so.
+name (`native/switch/forwarding/forward.h`), which must decide alike, however it does so.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from tamis.protocol.filters import Op
 from tamis.protocol.wire.packed_filters import NEGATED, OPCODES
 
 NATIVE = Path(tamis.native.__file__).parent
-HEADER = "".join((NATIVE / name).read_text() for name in ("tm_api.h", "tm_switch_api.h", "tm_records_api.h"))
+HEADERS = ("tm_api.h", "tm_switch_api.h", "tm_forward_api.h", "tm_figures_api.h", "tm_records_api.h")
+HEADER = "".join((NATIVE / name).read_text() for name in HEADERS)
 DEFINED = {name: int(number) for name, number in re.findall(r"^#define TM_(\w+) (\d+)", HEADER, re.MULTILINE)}
 # Of the table and the switch, not of the language.
 OWN_LIMITS = {

@@ -1,12 +1,13 @@
-/* box.c - numbers and bounds as floats.
+/* box.c - see box.h.
  *
  * Law: a box is bounded by floats alone, so an integer that is no float never stands in one; a value may be such an
  * integer, and then lies strictly between `below` and `above`, the two floats next to it.
  */
 #include <math.h>
 
-#include "engines/boxes/tree.h"
+#include "engines/boxes/box.h"
 #include "model/filter.h"
+#include "model/number.h"
 
 #define EXACT_MAX (INT64_C(1) << 53) /* integers up to it are floats */
 

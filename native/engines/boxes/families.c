@@ -3,6 +3,8 @@
 
 #include "base/grow.h"
 #include "engines/boxes/families.h"
+#include "engines/boxes/node.h"
+#include "engines/boxes/tree_validate.h"
 
 #define HOMES_FIRST 16U
 

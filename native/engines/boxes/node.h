@@ -132,4 +132,7 @@ uint32_t tm_box_split(tm_box_node *full, tm_box_node *fresh, double *bound);
 /* The place of a row along an end, measured: of an inner node the middle of its bounds. */
 double tm_box_position(const tm_box_node *node, uint32_t row, uint32_t end);
 
+/* About what a box of so many names takes. */
+uint64_t tm_boxes_bytes(uint32_t names);
+
 #endif

@@ -80,12 +80,6 @@ void tm_boxes_at(const tm_box_node *leaf, uint32_t id, tm_box *box);
 /* The ids of boxes, at most `room` of them. Returns how many. */
 uint32_t tm_boxes_ids(const tm_boxes *tree, uint32_t *ids, uint32_t room);
 
-/* About what a box of so many names takes. */
-uint64_t tm_boxes_bytes(uint32_t names);
-/* Recomputes every bound; the owner compares the number of boxes and their leaves (NULL: it does not). */
-int tm_boxes_validate(const tm_boxes *tree, bool (*is_at)(const void *owner, uint32_t id, const tm_box_node *leaf),
-                      const char **reason);
-
 /* ---- numbers ---- */
 
 /* A value as the floats around it: one and the same but for an integer that is no float. */
@@ -93,13 +87,6 @@ typedef struct tm_box_value {
     double below;
     double above;
 } tm_box_value;
-
-tm_box_value tm_box_value_of(bool is_real, int64_t integer, double real);
-
-/* Every number is in it. */
-void tm_box_open(tm_box *box, uint32_t names);
-/* Narrow the range of a name by one bound. */
-void tm_box_narrow(tm_box *box, uint32_t names, uint32_t name, bool is_low, bool is_strict, double bound);
 
 /* ---- ends of labelled names ---- */
 
@@ -120,8 +107,6 @@ static inline int64_t tm_box_label(const int64_t *labels, double end) {
     uint64_t at = (uint64_t)end;
     return labels[at >> 2] + SIDES[at & 3];
 }
-/* Narrow the range of a labelled name. */
-void tm_box_narrow_labelled(tm_box *box, uint32_t names, uint32_t name, bool is_low, double end, const int64_t *labels);
 
 /* ---- a match ---- */
 
@@ -142,10 +127,6 @@ struct tm_box_query {
     void *owner; /* of `found` */
 };
 
-/* The boxes that the point is in, as far as there is something to gain from them. */
-void tm_boxes_match(const tm_boxes *tree, tm_box_query *query);
-/* The same of a tree of one name that is not labelled. */
-void tm_boxes_match_line(const tm_boxes *tree, tm_box_query *query);
 /* Ask for the memory that a match begins with. */
 static inline void tm_boxes_ask_root(const tm_boxes *tree) {
     const uint8_t *root = (const uint8_t *)tree->root;

@@ -1,4 +1,4 @@
-/* tree_match.c - one point against a tree.
+/* tree_match.c - see tree_match.h.
  *
  * Law: reads the tree and changes nothing in it. A row is looked into unless its bounds exclude the point or nothing is
  * to be gained from what lies below it; where the bounds say that all below holds, it is reported without a look at its

@@ -9,6 +9,7 @@
 
 #include "engines/interval/match.h"
 #include "engines/interval/tree_growing.h"
+#include "engines/papers/counting_match.h"
 
 #define MARKED_MAX 1024U   /* of more interfaces it is not worth its while to mark those that are not wanted */
 #define LOOKS_MAX 65536U   /* messages that an axis remembers: half of them are forgotten then */

@@ -1,5 +1,6 @@
 /* validate.c - every invariant of the engine `interval`, looked at: for tests. */
 #include "engines/interval/engine.h"
+#include "engines/papers/counting_validate.h"
 
 static int fail(const char **reason, const char *why) {
     *reason = why;

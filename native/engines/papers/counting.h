@@ -141,9 +141,6 @@ uint32_t tm_counting_needs(const tm_counting *core, uint32_t handle, bool typed,
 /* As engine.h has it; `text_bytes` is what a string takes in the text index. */
 uint64_t tm_counting_used(const tm_counting *core, uint64_t text_bytes);
 void tm_counting_stats(const tm_counting *core, tm_stats *stats);
-int tm_counting_validate(const tm_counting *core, const char **reason);
-/* The same where no filter is elsewhere. */
-int tm_counting_validate_all(const tm_counting *core, const char **reason);
 
 /* A message with its names already looked up (0: no filter mentions it). Borrowed. */
 typedef struct tm_named_message {
@@ -157,7 +154,5 @@ typedef struct tm_excluded {
     const uint64_t *bits;
     uint32_t words;
 } tm_excluded;
-
-void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer);
 
 #endif

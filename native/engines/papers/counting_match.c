@@ -1,9 +1,9 @@
-/* counting_match.c - one message against all filters. Law: see counting.h.
+/* counting_match.c - see counting_match.h.
  *
  * Time goes into cache misses: a constraint, its list of filters, each filter's seat. All three are fetched ahead,
  * which is why constraints come in batches and filters are gathered before they are counted.
  */
-#include "engines/papers/counting.h"
+#include "engines/papers/counting_match.h"
 
 /* How far ahead of its use each thing is fetched: long enough for a miss, short enough to stay in the cache. */
 #define CONSTRAINTS_AHEAD 12

@@ -1,5 +1,5 @@
-/* counting_validate.c - the invariants of counting.h, checked one by one. For tests: it reads everything. */
-#include "engines/papers/counting.h"
+/* counting_validate.c - see counting_validate.h. */
+#include "engines/papers/counting_validate.h"
 
 static int fails(const char **reason, const char *why) {
     *reason = why;

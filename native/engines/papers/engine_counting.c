@@ -4,6 +4,8 @@
  * links that have matched are skipped, and the match ends with the last candidate.
  */
 #include "engines/papers/counting.h"
+#include "engines/papers/counting_match.h"
+#include "engines/papers/counting_validate.h"
 #include "engines/registry.h"
 
 /* In the order of the values that `create` is given. */

@@ -10,8 +10,12 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "engines/boxes/box.h"
 #include "engines/boxes/families.h"
+#include "engines/boxes/tree_match.h"
 #include "engines/papers/counting.h"
+#include "engines/papers/counting_match.h"
+#include "engines/papers/counting_validate.h"
 #include "engines/registry.h"
 
 #define NAMES_MAX 8U /* of a filter that is a box */

@@ -4,8 +4,13 @@
  * one extended trie for strings. Before that, interfaces for which the message lacks a determinant name are set aside
  * in the same set that later takes those that have matched.
  */
+#include "engines/papers/counting_match.h"
+#include "engines/papers/counting_validate.h"
 #include "engines/papers/selectivity.h"
 #include "engines/papers/trie.h"
+#include "engines/papers/trie_shape.h"
+#include "engines/papers/trie_validate.h"
+#include "engines/papers/trie_walk.h"
 #include "engines/registry.h"
 
 /* In the order of the values that `create` is given. */

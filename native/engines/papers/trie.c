@@ -1,6 +1,10 @@
 /* trie.c - constraints come to constants and leave them. Law: see trie.h. */
 #include "engines/papers/trie.h"
 #include "base/grow.h"
+#include "engines/papers/trie_match.h"
+#include "engines/papers/trie_shape.h"
+#include "engines/papers/trie_validate.h"
+#include "engines/papers/trie_walk.h"
 
 void tm_trie_store_init(tm_trie_store *store, tm_memory *memory, const tm_intern *strings,
                         tm_constraints *constraints) {

@@ -95,9 +95,6 @@ struct tm_text_index {
     uint32_t contained;   /* constants with TM_MARK_CONTAINS */
 };
 
-/* The constraint of `=` at exactly this text, or 0. */
-uint32_t tm_trie_equal(const tm_text_index *trie, const uint8_t *text, uint32_t length);
-
 /* ---- between trie.c and its companions ---- */
 
 /* Where a walk ends. */
@@ -108,30 +105,6 @@ typedef struct tm_spot {
     uint32_t found;  /* how many `contains` were handed on */
     bool ended;      /* the text ends at the branch */
 } tm_spot;
-
-/* trie_walk.c: walk along `text`; with `found`, hand on `prefix` and `contains` of every constant that it begins with.
- */
-tm_spot tm_trie_walk(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
-
-/* The constant equal to the text of that walk, or 0. */
-uint32_t tm_trie_complete(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length);
-
-/* The closest constant with `mark` strictly above, or below, the text of that walk; 0 for none. */
-uint32_t tm_trie_above(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length,
-                       uint32_t mark);
-uint32_t tm_trie_below(const tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length,
-                       uint32_t mark);
-
-/* trie_shape.c: let `constant`, whose text was walked to `spot`, hang there (TM_NO_MEMORY: unchanged), or take it out;
- * bring the marks above the spot up to date. */
-int tm_trie_hang(tm_text_index *trie, const tm_spot *spot, const uint8_t *text, uint32_t length, uint32_t constant);
-void tm_trie_take_down(tm_text_index *trie, const tm_spot *spot, const uint8_t *text);
-void tm_trie_refresh(tm_text_index *trie, uint32_t branch);
-void tm_trie_free_branches(tm_text_index *trie);
-
-/* trie_match.c, trie_validate.c: as in tm_text_class. */
-void tm_trie_match(const tm_text_index *trie, const uint8_t *text, uint32_t length, tm_found *found);
-int tm_trie_validate(const tm_text_index *trie, const char **reason);
 
 /* Hand on `contains`; returns whether it is one that was not found in this message before. */
 static inline uint32_t tm_constant_contained(const tm_trie_store *store, uint32_t constant, tm_found *found) {

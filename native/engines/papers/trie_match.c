@@ -1,6 +1,7 @@
-/* trie_match.c - one text against all constants of a trie. Law: see trie.h. */
+/* trie_match.c - see trie_match.h. */
+#include "engines/papers/trie_match.h"
 #include "engines/papers/order_index.h"
-#include "engines/papers/trie.h"
+#include "engines/papers/trie_walk.h"
 
 /* What holds of a text equal to the constant, beyond what held when it was a beginning. Returns its !=, or 0. */
 static uint32_t hand_on_complete(const tm_trie_store *store, const tm_constant *constant, tm_found *found) {

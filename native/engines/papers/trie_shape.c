@@ -1,8 +1,8 @@
-/* trie_shape.c - branches grow and go. Law: see trie.h. */
+/* trie_shape.c - see trie_shape.h. */
 #include <string.h>
 
 #include "base/grow.h"
-#include "engines/papers/trie.h"
+#include "engines/papers/trie_shape.h"
 
 /* The first block beside a branch: 24 bytes hold four children, and a smaller one would take as much. */
 #define CHILDREN_OUTSIDE_MIN 4

@@ -1,7 +1,7 @@
-/* trie_validate.c - the invariants of trie.h, checked by visiting every constant in order. For tests. */
+/* trie_validate.c - see trie_validate.h. */
 #include <string.h>
 
-#include "engines/papers/trie.h"
+#include "engines/papers/trie_validate.h"
 
 typedef struct visit {
     const tm_text_index *trie;

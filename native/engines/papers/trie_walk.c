@@ -1,5 +1,5 @@
-/* trie_walk.c - where a text leads in a trie, and what is closest to it. Law: see trie.h. */
-#include "engines/papers/trie.h"
+/* trie_walk.c - see trie_walk.h. */
+#include "engines/papers/trie_walk.h"
 
 static inline uint32_t hand_on_beginning(const tm_trie_store *store, uint32_t constant, tm_found *found) {
     tm_found_add(found, store->constants[constant].at[TM_AT_PREFIX]);

@@ -5,6 +5,8 @@
 #ifndef TM_ONEPATH_BOX_MATCHING_H
 #define TM_ONEPATH_BOX_MATCHING_H
 
+#include "engines/boxes/box.h"
+#include "engines/boxes/tree_match.h"
 #include "engines/onepath/matching/entry_matching.h"
 #include "engines/onepath/paths/boxes.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engines/boxes/box.h"
 #include "engines/onepath/paths/guard_rows.h"
 #include "engines/onepath/paths/lines.h"
 #include "engines/onepath/records.h"

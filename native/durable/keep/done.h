@@ -1,0 +1,12 @@
+/* done.h - what keeps are done with becomes ranges, one record for many of all keeps. */
+#ifndef TM_DURABLE_KEEP_DONE_H
+#define TM_DURABLE_KEEP_DONE_H
+
+#include "durable/state.h"
+
+/* A claimant is done with numbers, to be appended; without memory they come again after a start. */
+void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last);
+/* Append what is done with, and what is lost. */
+void keep_flush_done(tm_switch *sw);
+
+#endif

@@ -1,0 +1,101 @@
+/* frames.c - see frames.h.
+ *
+ * Law: a frame is looked at whole before anything is done. One that is not as the wire page has it, or names no
+ * attachment of its connection, goes up, where it is refused or is a fault.
+ */
+#include "durable/members/frames.h"
+
+#include "durable/keep/table.h"
+#include "durable/members/give.h"
+#include "durable/members/members.h"
+#include "durable/messages/answers.h"
+#include "durable/messages/leave.h"
+#include "durable/messages/letters.h"
+#include "durable/tables/index.h"
+#include "durable/tables/said.h"
+#include "durable/tables/tries.h"
+
+/* ---- what it says ---- */
+
+static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
+    tm_tries *tries = &sw->keeps->tries;
+    if (tries->rows[id].state == TRY_OUT) {
+        tm_heap_take(tries, &tries->due, id);
+        tm_heap_put(tries, &tries->due, id, sw->now_ms + keep->terms->ack_wait_ms);
+    }
+}
+
+static void judge(tm_switch *sw, uint32_t slot, uint32_t at, const tm_said_ack *said) {
+    static const uint8_t rejected[] = "rejected";
+    tm_keep *keep = keep_at(sw, slot);
+    tm_kept *row = &keep->index.rows[at];
+    switch ((tm_verdict)said->verdict) {
+    case VERDICT_DONE:
+        keep_leave(sw, slot, at, LEFT_ACKED);
+        break;
+    case VERDICT_AGAIN:
+        keep_take_back(sw, slot, row, (uint32_t)said->delay_ms, said->reason, said->reason_size);
+        break;
+    case VERDICT_EXTEND:
+        extend(sw, keep, row->tried);
+        break;
+    default:
+        keep_kill(sw, slot, row, said->reason_size > 0 ? said->reason : rejected,
+                  said->reason_size > 0 ? said->reason_size : sizeof rejected - 1);
+    }
+}
+
+/* Rows of a range that the member has, or had last. */
+static void judge_range(tm_switch *sw, uint32_t member, uint64_t first, uint64_t last, const tm_said_ack *said) {
+    uint32_t slot = keep_member(sw, member)->keep;
+    const tm_index *index = &keep_at(sw, slot)->index;
+    for (uint32_t at = tm_index_from(index, first); at < index->fresh && index->rows[at].n <= last; at++) {
+        const tm_kept *row = &index->rows[at];
+        bool is_its_own = row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
+                          sw->keeps->tries.rows[row->tried].holder == member &&
+                          !sw->keeps->tries.rows[row->tried].is_dying;
+        if (is_its_own) {
+            judge(sw, slot, at, said);
+        }
+    }
+}
+
+bool keep_take_ack(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
+    tm_said_ack said;
+    if (!tm_said_read_ack(frame + WIRE_PREFIX_BYTES, size - WIRE_PREFIX_BYTES, &said)) {
+        return false;
+    }
+    uint32_t member = keep_member_of(sw, connection, (uint32_t)said.subscription);
+    if (member == MEMBER_NONE) {
+        return false;
+    }
+    uint32_t slot = keep_member(sw, member)->keep;
+    sw->keeps->is_done_forgotten = false;
+    tm_cursor ranges = tm_said_ranges(&said);
+    for (uint32_t i = 0; i < said.range_count; i++) {
+        uint64_t first;
+        uint64_t last;
+        tm_said_next(&ranges, &first, &last);
+        judge_range(sw, member, first, last, &said);
+    }
+    keep_make_due(sw, slot); /* there may be room for more */
+    if (said.request != 0) {
+        keep_promise(sw, connection, slot, frame, &said);
+    }
+    return true;
+}
+
+bool keep_take_credit(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size) {
+    tm_said_credit said;
+    if (!tm_said_read_credit(frame + WIRE_PREFIX_BYTES, size - WIRE_PREFIX_BYTES, &said)) {
+        return false;
+    }
+    uint32_t member = keep_member_of(sw, connection, (uint32_t)said.subscription);
+    if (member == MEMBER_NONE) {
+        return false;
+    }
+    tm_member *row = keep_member(sw, member);
+    row->credit = said.deliveries > row->credit ? said.deliveries : row->credit;
+    keep_make_due(sw, row->keep);
+    return true;
+}

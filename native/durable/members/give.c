@@ -1,0 +1,366 @@
+/* give.c - see give.h.
+ *
+ * Law: a message is out at one member at a time, and goes to the member with the most free credit, after its record is
+ * on disk, lowest position first. Of messages that were never given out so many follow as unacked_max leaves room for;
+ * one that comes back goes out whatever that number is. With order_by messages of one value go to one member at a time,
+ * in order, and one that comes back takes along those that were given out behind it; so far as KEEP_ORDER_ROWS reach
+ * behind the first that is open. Nothing is given into a queue past its bound: it is given later.
+ */
+#include "durable/members/give.h"
+
+#include "durable/keep/attempts.h"
+#include "durable/keep/bodies.h"
+#include "durable/keep/bounds.h"
+#include "durable/keep/elsewhere.h"
+#include "durable/keep/record.h"
+#include "durable/keep/table.h"
+#include "durable/messages/letters.h"
+#include "durable/messages/losses.h"
+#include "durable/tables/index.h"
+#include "durable/tables/tries.h"
+#include "switch/connections/outbox.h"
+
+/* ---- tries ---- */
+
+static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
+    tm_try *tried = keep_try(sw, id);
+    tried->holder = member;
+    tried->previous = TRY_NONE;
+    tried->next = keep_member(sw, member)->tries;
+    if (tried->next != TRY_NONE) {
+        keep_try(sw, tried->next)->previous = id;
+    }
+    keep_member(sw, member)->tries = id;
+}
+
+/* With order_by: what is out behind a row, of the same value, comes back with it. */
+static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
+    const tm_index *index = &keep_at(sw, slot)->index;
+    uint64_t key = tm_index_keys(index, row)->order_key;
+    for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && at < index->fresh; at++) {
+        const tm_kept *behind = &index->rows[at];
+        if (tm_index_keys(index, behind)->order_key == key && behind->tried != KEPT_NO_TRY &&
+            behind->state == KEPT_OPEN && keep_try(sw, behind->tried)->state == TRY_OUT) {
+            keep_make_ready(sw, slot, behind->tried);
+        }
+    }
+}
+
+static uint32_t backoff_of(const tm_keep_terms *terms, uint32_t failures) {
+    uint32_t count = terms->backoff_count;
+    return count == 0 ? 0 : terms->backoff_ms[(failures < count ? failures : count) - 1];
+}
+
+bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size) {
+    uint32_t most = keep_at(sw, slot)->terms->deliveries_max;
+    uint32_t failures = ++keep_try(sw, row->tried)->failures;
+    if (most == 0 || failures < most) {
+        return false;
+    }
+    keep_kill(sw, slot, row, reason, reason_size);
+    return true;
+}
+
+void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
+                    uint32_t reason_size) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_try *tried = keep_try(sw, row->tried);
+    if (tried->state != TRY_OUT) {
+        return;
+    }
+    bring_along(sw, slot, row);
+    static const uint8_t text[] = "given out as often as it may be";
+    if (keep_fail(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1)) {
+        return;
+    }
+    tm_heap *due = &sw->keeps->tries.due;
+    tm_heap_take(&sw->keeps->tries, due, row->tried);
+    tried->state = TRY_PAUSED;
+    keep->out--;
+    keep->paused++;
+    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->failures);
+    tm_heap_put(&sw->keeps->tries, due, row->tried, sw->now_ms + wait_ms);
+}
+
+/* ---- members ---- */
+
+/* Has it credit, and its queue room for a frame? A member whose connection ends has none. */
+static bool has_room(tm_switch *sw, const tm_member *member, uint32_t size) {
+    const tm_connection *connection = switch_at(sw, member->connection);
+    uint64_t waiting = tm_lane_size(&connection->outbox.ordered);
+    if (connection->state != CONNECTION_OPEN || member->sent >= member->credit) {
+        return false;
+    }
+    bool fits = waiting == 0 || waiting + size <= connection->admission.queue_bytes_max;
+    keep_at(sw, member->keep)->is_blocked |= !fits;
+    return fits;
+}
+
+static uint32_t best_member(tm_switch *sw, const tm_keep *keep, uint32_t size) {
+    uint32_t best = MEMBER_NONE;
+    uint64_t most = 0;
+    for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
+        const tm_member *member = keep_member(sw, id);
+        if (member->credit > member->sent && member->credit - member->sent > most && !keep_is_replaying(member) &&
+            has_room(sw, member, size + KEEP_DELIVER_BYTES)) {
+            best = id;
+            most = member->credit - member->sent;
+        }
+    }
+    return best;
+}
+
+/* ---- frames ---- */
+
+/* What DELIVERIES says of a row, but for the times. */
+static uint8_t bits_of(const tm_switch *sw, const tm_kept *row) {
+    bool is_past = row->state == KEPT_PAST;
+    bool maybe = !is_past && (row->maybe_duplicate || row->n <= sw->keeps->recovered_to);
+    return (uint8_t)((is_past ? WIRE_REPLAYED : 0) | (maybe ? WIRE_MAYBE_DUPLICATE : 0) |
+                     (row->is_letter ? WIRE_DEAD_LETTER : 0));
+}
+
+/* Write the DELIVER of a row; false: no memory. */
+static bool send(tm_switch *sw, uint32_t id, const tm_body *body, const tm_kept *row, uint32_t deliveries) {
+    tm_member *member = keep_member(sw, id);
+    tm_connection *connection = switch_at(sw, member->connection);
+    uint32_t size = body->size + KEEP_DELIVER_BYTES;
+    uint8_t *out = tm_outbox_append(&connection->outbox, &sw->memory, size);
+    if (out == NULL) {
+        return false;
+    }
+    memcpy(out, body->frame, WIRE_HEADER_BYTES);
+    wire_store32(out, size);
+    out[WIRE_KIND] = WIRE_DELIVER;
+    out[WIRE_FLAGS] |= tm_load64(body->frame + WIRE_ORIGIN) == connection->admission.number ? WIRE_FLAG_OWN : 0;
+    wire_store16(out + WIRE_EXTENSION_SIZE,
+                 (uint16_t)(tm_load16(body->frame + WIRE_EXTENSION_SIZE) + KEEP_DELIVER_BYTES));
+    uint8_t *at = out + WIRE_HEADER_BYTES;
+    wire_store16(at, WIRE_SATISFIED);
+    wire_store16(at + 2, 4);
+    wire_store32(at + 4, member->id);
+    wire_store16(at + 8, WIRE_LOG_POSITION);
+    wire_store16(at + 10, 8);
+    wire_store64(at + 12, row->n);
+    wire_store16(at + 20, WIRE_DELIVERIES);
+    wire_store16(at + 22, 5);
+    wire_store32(at + 24, deliveries);
+    at[28] = bits_of(sw, row);
+    memcpy(at + KEEP_DELIVER_BYTES, body->frame + WIRE_HEADER_BYTES, body->size - WIRE_HEADER_BYTES);
+    keep_record_given(sw, member, row, keep_id_of(body->frame), deliveries, (at[28] & WIRE_MAYBE_DUPLICATE) != 0);
+    member->sent++;
+    connection->traffic.deliveries++;
+    sw->stats.deliveries++;
+    uint64_t waiting = tm_lane_size(&connection->outbox.ordered);
+    connection->traffic.queued_peak =
+        waiting > connection->traffic.queued_peak ? waiting : connection->traffic.queued_peak;
+    switch_mark_dirty(sw, member->connection);
+    return true;
+}
+
+/* ---- giving ---- */
+
+/* The frame of a row that cannot be read is lost, and one that no member may get is dead. */
+static bool is_hopeless(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body_result found, uint32_t member) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (found == BODY_MISSING) {
+        return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_DAMAGED);
+    }
+    const tm_connection *connection = switch_at(sw, keep_member(sw, member)->connection);
+    if (row->size + KEEP_DELIVER_BYTES > connection->admission.frame_bytes_max) {
+        static const uint8_t text[] = "larger than its receiver takes";
+        keep_kill(sw, slot, row, text, sizeof text - 1);
+        return true;
+    }
+    return false;
+}
+
+static uint32_t begin_try(tm_switch *sw, uint32_t slot, tm_kept *row) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t id = tm_tries_begin(&sw->keeps->tries, &keep->ready, keep->try_count);
+    if (id != TRY_NONE) {
+        keep_try(sw, id)->n = row->n;
+        keep_try(sw, id)->keep = slot;
+        keep_try(sw, id)->state = TRY_READY;
+        tm_heap_put(&sw->keeps->tries, &keep->ready, id, row->n);
+        row->tried = id;
+        keep->try_count++;
+    }
+    return id;
+}
+
+/* Give a row to a member: false if it has to wait, and with it those behind. */
+static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (row->state == KEPT_DOUBT) {
+        return keep_tell_doubt(sw, slot, (uint32_t)(row - keep->index.rows));
+    }
+    if (keep_is_over(sw, keep, row)) {
+        return keep_lose(sw, slot, (uint32_t)(row - keep->index.rows), LEFT_EXPIRED);
+    }
+    tm_body body;
+    tm_body_result found = keep_body(sw, slot, row, &body);
+    if (found == BODY_LATER) {
+        return false;
+    }
+    if (row->tried == KEPT_NO_TRY && begin_try(sw, slot, row) == TRY_NONE) {
+        return false;
+    }
+    uint32_t at = (uint32_t)(row - keep->index.rows);
+    keep->index.fresh = at >= keep->index.fresh ? at + 1 : keep->index.fresh;
+    if (is_hopeless(sw, slot, row, found, member)) {
+        return true;
+    }
+    tm_try *tried = keep_try(sw, row->tried);
+    if (found == BODY_MISSING || !send(sw, member, &body, row, tried->deliveries + 1)) {
+        return false;
+    }
+    tm_heap_take(&sw->keeps->tries, &keep->ready, row->tried);
+    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, sw->now_ms + keep->terms->ack_wait_ms);
+    tried->state = TRY_OUT;
+    tried->deliveries++;
+    keep_unhold(sw, row->tried);
+    hold(sw, row->tried, member);
+    keep->out++;
+    keep->account->delivered++;
+    keep->account->redelivered += tried->deliveries > 1;
+    return true;
+}
+
+/* The next row that may go out: one that came back, or the next that was never given. NULL: there is none. */
+static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
+    uint32_t id = tm_heap_least(&keep->ready);
+    if (id != TRY_NONE) {
+        return tm_index_find(&keep->index, keep_try(sw, id)->n);
+    }
+    tm_index *index = &keep->index;
+    while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN &&
+           index->rows[index->fresh].state != KEPT_DOUBT) {
+        index->fresh++;
+    }
+    bool may = index->fresh < index->end && keep->try_count < keep->terms->unacked_max &&
+               index->rows[index->fresh].n <= sw->keeps->committed;
+    return may ? &index->rows[index->fresh] : NULL;
+}
+
+static uint32_t give_plainly(tm_switch *sw, uint32_t slot) {
+    uint32_t given = 0;
+    for (; given < KEEP_GIVEN_MAX; given++) {
+        tm_kept *row = next_row(sw, keep_at(sw, slot));
+        uint32_t member = row != NULL ? best_member(sw, keep_at(sw, slot), row->size) : MEMBER_NONE;
+        if (member == MEMBER_NONE || !give(sw, slot, row, member)) {
+            break;
+        }
+    }
+    return given;
+}
+
+/* ---- order_by ---- */
+
+/* The place of a value; a new one is empty, and says so by its stamp. */
+static tm_keep_lane *lane_of(tm_keeps *keeps, uint64_t key) {
+    uint32_t at = (uint32_t)(key >> 20) % KEEP_LANES;
+    while (keeps->lanes[at].stamp == keeps->stamp && keeps->lanes[at].key != key) {
+        at = (at + 1) % KEEP_LANES;
+    }
+    return &keeps->lanes[at];
+}
+
+static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row) {
+    if (row->n > sw->keeps->committed) {
+        return false;
+    }
+    return row->tried == KEPT_NO_TRY ? keep->try_count < keep->terms->unacked_max
+                                     : keep_try(sw, row->tried)->state == TRY_READY;
+}
+
+/* Who may get a row of a value; `in_front`: another one of the value stands before it, which `lane` is about. */
+static uint32_t member_for(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_keep_lane *lane,
+                           bool in_front) {
+    if (!in_front) {
+        return best_member(sw, keep, row->size);
+    }
+    bool is_free =
+        lane->holder != MEMBER_NONE && has_room(sw, keep_member(sw, lane->holder), row->size + KEEP_DELIVER_BYTES);
+    return is_free ? lane->holder : MEMBER_NONE;
+}
+
+static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t given = 0;
+    sw->keeps->stamp++;
+    uint32_t looked_at = 0;
+    for (uint32_t at = keep->index.first; at < keep->index.end && looked_at < KEEP_ORDER_ROWS && given < KEEP_GIVEN_MAX;
+         at++) {
+        tm_kept *row = &keep->index.rows[at];
+        bool is_doubt = row->state == KEPT_DOUBT && row->n <= sw->keeps->committed;
+        if (is_doubt && (best_member(sw, keep, 0) == MEMBER_NONE || !keep_tell_doubt(sw, slot, at))) {
+            break; /* what is behind it comes after it */
+        }
+        if (row->state != KEPT_OPEN) {
+            continue;
+        }
+        looked_at++;
+        uint64_t key = tm_index_keys(&keep->index, row)->order_key;
+        tm_keep_lane *lane = key != 0 ? lane_of(sw->keeps, key) : NULL;
+        bool in_front = lane != NULL && lane->stamp == sw->keeps->stamp;
+        bool is_out = row->tried != KEPT_NO_TRY && keep_try(sw, row->tried)->state == TRY_OUT;
+        uint32_t holder = is_out ? keep_try(sw, row->tried)->holder : MEMBER_NONE;
+        if (!is_out && may_go(sw, keep, row)) {
+            uint32_t member = member_for(sw, keep, row, lane, in_front);
+            if (member != MEMBER_NONE && !give(sw, slot, row, member)) {
+                break;
+            }
+            bool is_given = member != MEMBER_NONE && row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
+                            keep_try(sw, row->tried)->state == TRY_OUT;
+            holder = is_given ? member : MEMBER_NONE;
+            given += member != MEMBER_NONE;
+        }
+        if (lane != NULL && row->state == KEPT_OPEN) {
+            *lane = (tm_keep_lane){.key = key, .stamp = sw->keeps->stamp, .holder = holder};
+        }
+    }
+    return given;
+}
+
+/* ---- what is past ---- */
+
+/* Replay to a member what was acknowledged and is kept on, as far as that goes now. */
+static void replay(tm_switch *sw, uint32_t slot, uint32_t id) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_member *member = keep_member(sw, id);
+    for (uint32_t at = tm_index_from(&keep->index, member->replayed_to + 1); at < keep->index.end; at++) {
+        tm_kept *row = &keep->index.rows[at];
+        if (row->state != KEPT_PAST || keep_is_over(sw, keep, row)) {
+            continue;
+        }
+        tm_body body;
+        if (!has_room(sw, member, row->size + KEEP_DELIVER_BYTES)) {
+            return;
+        }
+        tm_body_result found = keep_body(sw, slot, row, &body);
+        if (found == BODY_LATER || (found == BODY_FOUND && !send(sw, id, &body, row, 0))) {
+            return;
+        }
+        member->replayed_to = row->n;
+    }
+    member->replayed_to = UINT64_MAX;
+}
+
+void keep_hand_out(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    keep->is_blocked = false;
+    if (keep->dying > 0 && !keep_write_letters(sw, slot)) {
+        return;
+    }
+    for (uint32_t id = keep->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
+        if (keep_is_replaying(keep_member(sw, id))) {
+            replay(sw, slot, id); /* what there is room for now; others do not wait for it */
+        }
+    }
+    uint32_t given = keep->terms->order_by_size > 0 ? give_in_order(sw, slot) : give_plainly(sw, slot);
+    if (given >= KEEP_GIVEN_MAX) {
+        keep_make_due(sw, slot);
+        keep_wake(sw);
+    }
+}

@@ -1,0 +1,167 @@
+/* answers.c - see answers.h.
+ *
+ * Law: an answer is given when all that the ACK says is on disk, at once where that is so already. Of one connection
+ * at most `answers_max` of them wait, and ANSWER_BYTES_MAX bytes: past either the connection ends with OVER_LIMIT. An
+ * answer is for the connection that has asked, and for no later one, whatever its id and its client.
+ */
+#include "durable/messages/answers.h"
+
+#include <errno.h>
+
+#include "durable/keep/done.h"
+#include "durable/messages/losses.h"
+#include "durable/tables/waits.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+#include "switch/connections/events.h"
+#include "switch/connections/outbox.h"
+
+#define ANSWERS_MAX 1000U
+#define ANSWER_BYTES_MAX OUTBOX_URGENT_MAX /* what one commit answers has room where it goes */
+
+/* ---- the frames ---- */
+
+/* The same request and ranges. NULL: no memory. */
+static uint8_t *compose(tm_switch *sw, const tm_said_ack *said, uint32_t *size) {
+    wire_begin(&sw->writer, WIRE_ACK);
+    wire_array(&sw->writer, 3);
+    wire_unsigned(&sw->writer, WIRE_ACK_OF_DELIVER);
+    wire_unsigned(&sw->writer, said->request);
+    uint32_t ranges = (uint32_t)(said->ranges.end - said->ranges.at);
+    *size = sw->writer.size + ranges;
+    uint8_t *frame = TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, *size);
+    if (frame != NULL) {
+        memcpy(frame, sw->writer.bytes, sw->writer.size);
+        memcpy(frame + sw->writer.size, said->ranges.at, ranges);
+        wire_store32(frame, *size);
+    }
+    return frame;
+}
+
+static void refuse(tm_switch *sw, const tm_wait *wait) {
+    wire_begin(&sw->writer, WIRE_ACK);
+    wire_array(&sw->writer, 4);
+    wire_unsigned(&sw->writer, WIRE_ACK_OF_DELIVER);
+    wire_unsigned(&sw->writer, wait->number >> 32);
+    wire_array(&sw->writer, 0);
+    wire_array(&sw->writer, 1);
+    wire_array(&sw->writer, 3);
+    wire_unsigned(&sw->writer, (uint32_t)wait->number);
+    wire_unsigned(&sw->writer, WIRE_REFUSED_LOG_FAILED);
+    wire_text(&sw->writer, "what this says could not be written to the log of this router");
+    wire_end(&sw->writer);
+    switch_send_urgent(sw, wait->connection);
+}
+
+static void send(tm_switch *sw, const tm_wait *wait) {
+    uint8_t *at = tm_outbox_urge(&switch_at(sw, wait->connection)->outbox, &sw->memory, wait->frame_size);
+    if (at == NULL) {
+        switch_shut(sw, wait->connection, ENOBUFS); /* it does not read what it asks for */
+        return;
+    }
+    memcpy(at, wait->frame, wait->frame_size);
+    switch_mark_dirty(sw, wait->connection);
+}
+
+/* ---- waiting ---- */
+
+static void note_waiting(tm_connection *connection, const tm_wait *wait) {
+    connection->answers++;
+    connection->answer_bytes += wait->frame_size;
+}
+
+/* It waits no more. The connection that has asked; NULL: it is not there any more. */
+static tm_connection *note_ended(tm_switch *sw, const tm_wait *wait) {
+    tm_connection *connection = switch_at(sw, wait->connection);
+    if (connection->serial != wait->origin) {
+        return NULL;
+    }
+    connection->answers--;
+    connection->answer_bytes -= wait->frame_size;
+    return connection;
+}
+
+void keep_end_answer(tm_switch *sw, const tm_wait *wait, bool is_written) {
+    const tm_connection *connection = note_ended(sw, wait);
+    if (connection != NULL && connection->state == CONNECTION_OPEN) {
+        (is_written ? send : refuse)(sw, wait);
+    }
+    TM_DELETE(&sw->keeps->memory, TM_COLD, wait->frame, uint8_t, wait->frame_size);
+}
+
+/* Where letters are to be written, it waits for them first. false: no memory, or too much waits already. */
+static bool wait_for_disk(tm_switch *sw, uint32_t slot, const tm_wait *wait) {
+    tm_keeps *keeps = sw->keeps;
+    if (keep_at(sw, slot)->dying == 0) {
+        if (tm_waits_reserve(&keeps->waits)) {
+            tm_waits_add(&keeps->waits, wait);
+            return true;
+        }
+        return false;
+    }
+    tm_keep_answer *answer = TM_NEW(&keeps->memory, TM_COLD, tm_keep_answer, 1);
+    if (answer != NULL) {
+        *answer = (tm_keep_answer){.next = keep_at(sw, slot)->answers, .wait = *wait};
+        keep_at(sw, slot)->answers = answer;
+    }
+    return answer != NULL;
+}
+
+void keep_release_answers(tm_switch *sw, tm_keep *keep) {
+    while (keep->answers != NULL && tm_waits_reserve(&sw->keeps->waits)) {
+        tm_keep_answer *answer = keep->answers;
+        keep->answers = answer->next;
+        answer->wait.n = sw->keeps->last_n;
+        tm_waits_add(&sw->keeps->waits, &answer->wait);
+        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
+    }
+}
+
+void keep_drop_answers(tm_switch *sw, tm_keep *keep) {
+    while (keep->answers != NULL) {
+        tm_keep_answer *answer = keep->answers;
+        keep->answers = answer->next;
+        note_ended(sw, &answer->wait);
+        TM_DELETE(&sw->keeps->memory, TM_COLD, answer->wait.frame, uint8_t, answer->wait.frame_size);
+        TM_DELETE(&sw->keeps->memory, TM_COLD, answer, tm_keep_answer, 1);
+    }
+}
+
+/* ---- asking ---- */
+
+static bool has_room(const tm_switch *sw, const tm_connection *connection, uint32_t size) {
+    uint32_t most = sw->keeps->options.answers_max;
+    return connection->answers < (most > 0 ? most : ANSWERS_MAX) && connection->answer_bytes + size <= ANSWER_BYTES_MAX;
+}
+
+/* Is all that was said on disk, or on its way there? */
+static bool is_noted(const tm_keeps *keeps) {
+    return keeps->done_count == 0 && keeps->losses == 0 && !keeps->is_done_forgotten && !keeps->has_failed;
+}
+
+void keep_promise(tm_switch *sw, uint32_t id, uint32_t slot, const uint8_t *frame, const tm_said_ack *said) {
+    tm_keeps *keeps = sw->keeps;
+    tm_connection *connection = switch_at(sw, id);
+    keep_flush_losses(sw, slot);
+    keep_flush_done(sw);
+    tm_wait wait = {.n = keeps->last_n,
+                    .since_us = tm_clock_ns() / 1000,
+                    .origin = connection->serial,
+                    .number = said->request << 32 | said->subscription,
+                    .kind = WAIT_ANSWER,
+                    .connection = id,
+                    .count = 1};
+    wait.frame = compose(sw, said, &wait.frame_size);
+    bool is_promised = wait.frame != NULL && is_noted(keeps);
+    if (is_promised && !has_room(sw, connection, wait.frame_size)) {
+        TM_DELETE(&keeps->memory, TM_COLD, wait.frame, uint8_t, wait.frame_size);
+        switch_fault(sw, id, WIRE_OVER_LIMIT, frame, "too many ACKs of this connection wait for their answer");
+        return;
+    }
+    note_waiting(connection, &wait);
+    if (is_promised && keeps->last_n <= keeps->committed && keep_at(sw, slot)->dying == 0) {
+        keep_end_answer(sw, &wait, true);
+    } else if (!is_promised || !wait_for_disk(sw, slot, &wait)) {
+        keep_end_answer(sw, &wait, false);
+    }
+}

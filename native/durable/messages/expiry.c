@@ -1,0 +1,112 @@
+/* expiry.c - see expiry.h.
+ *
+ * Law: the oldest go first, and before them what was acknowledged and is kept on. Where its owner is past its share
+ * (owners.c), what the keep has past leaves, and its oldest where it drops. What a member has does not expire: it
+ * is looked at again when it comes back. Nothing is given out or replayed past its end.
+ */
+#include "durable/messages/expiry.h"
+
+#include "durable/keep/bounds.h"
+#include "durable/keep/elsewhere.h"
+#include "durable/keep/owners.h"
+#include "durable/keep/table.h"
+#include "durable/messages/losses.h"
+#include "durable/tables/index.h"
+
+#define AGAIN_MS 1000U     /* what is over, and cannot leave now, is looked at again */
+#define EXPIRY_ROWS 4096U  /* that are looked at in a turn */
+#define DROPPED_ROWS 4096U /* that are dropped in a turn */
+
+static bool is_out(const tm_switch *sw, const tm_kept *row) {
+    return row->tried != KEPT_NO_TRY && sw->keeps->tries.rows[row->tried].state == TRY_OUT;
+}
+
+/* The row at a place leaves if it is over. When it, or what is there now, is over next. */
+static uint64_t end_row(tm_switch *sw, uint32_t slot, uint32_t at) {
+    tm_keep *keep = keep_at(sw, slot);
+    const tm_kept *row = &keep->index.rows[at];
+    if (row->state == KEPT_LEFT) {
+        return UINT64_MAX;
+    }
+    if (!keep_is_over(sw, keep, row)) {
+        return keep_end_of(keep, row);
+    }
+    if (row->state == KEPT_DOUBT || row->state == KEPT_DOUBT_TOLD) { /* what it is about would be over, too */
+        keep_drop_doubt(sw, slot, at);
+        return UINT64_MAX;
+    }
+    return !is_out(sw, row) && keep_lose(sw, slot, at, LEFT_EXPIRED) ? UINT64_MAX : sw->keeps->turn_ms + AGAIN_MS;
+}
+
+/* Messages that end so long after they came end in their order: those behind the first that goes on are not looked at.
+ * After a clock was put back they wait for it. */
+static void expire_in_order(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint64_t again_ms = UINT64_MAX;
+    bool goes_on = true;
+    for (uint32_t at = keep->index.first; at < keep->index.end && goes_on; at++) {
+        uint64_t end_ms = end_row(sw, slot, at);
+        again_ms = end_ms < again_ms ? end_ms : again_ms;
+        const tm_kept *row = &keep->index.rows[at];
+        goes_on = row->state == KEPT_LEFT || keep_is_over(sw, keep, row);
+    }
+    keep->account->looked_to = 0;
+    keep->look_ms = UINT64_MAX;
+    keep_note_end(sw, keep, again_ms);
+}
+
+/* Of all messages some in a turn, from position `looked_to` on. */
+static void expire_some(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_keep_account *account = keep->account;
+    uint32_t at = tm_index_from(&keep->index, account->looked_to);
+    account->again_ms = account->looked_to == 0 ? UINT64_MAX : account->again_ms;
+    for (uint32_t i = 0; i < EXPIRY_ROWS && at < keep->index.end; i++, at++) {
+        uint64_t end_ms = end_row(sw, slot, at);
+        account->again_ms = end_ms < account->again_ms ? end_ms : account->again_ms;
+    }
+    if (at < keep->index.end) {
+        account->looked_to = keep->index.rows[at].n;
+        keep_make_due(sw, slot);
+        keep_wake(sw);
+        return;
+    }
+    account->looked_to = 0;
+    keep->look_ms = UINT64_MAX;
+    keep_note_end(sw, keep, account->again_ms);
+}
+
+/* Does the oldest in a state have to leave? One that refuses keeps what is open, whatever its owner has. */
+static bool has_to_leave(const tm_switch *sw, const tm_keep *keep, tm_kept_state state) {
+    bool stays = state == KEPT_OPEN && keep->terms->overflow == TM_KEEP_REFUSE;
+    return keep_is_past_terms(keep) || (!stays && keep_is_past_share(sw, keep));
+}
+
+static void drop_oldest(tm_switch *sw, uint32_t slot, tm_kept_state state) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t dropped = 0;
+    for (uint32_t at = keep->index.first; at < keep->index.end && has_to_leave(sw, keep, state); at++) {
+        if (dropped == DROPPED_ROWS) {
+            keep_make_due(sw, slot);
+            keep_wake(sw);
+            return;
+        }
+        if (keep->index.rows[at].state == state) {
+            if (!keep_lose(sw, slot, at, LEFT_DROPPED)) {
+                return;
+            }
+            dropped++;
+        }
+    }
+}
+
+void keep_hold_to_terms(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    if (keep->look_ms <= sw->keeps->turn_ms && keep->account != NULL) {
+        (keep->index.keys == NULL ? expire_in_order : expire_some)(sw, slot);
+    }
+    if (keep->past > 0) {
+        drop_oldest(sw, slot, KEPT_PAST);
+    }
+    drop_oldest(sw, slot, KEPT_OPEN);
+}

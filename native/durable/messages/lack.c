@@ -1,0 +1,114 @@
+/* lack.c - see lack.h.
+ *
+ * Law: one that asks for the disk is refused by its publisher's ACK, and remembered (incomplete.h): a second try goes
+ * to those keeps that lack it alone, and is confirmed once none does. Of any other the keep counts a loss, as nobody
+ * comes again with it. What cannot be remembered is taken for new when it comes again. How many of these losses there
+ * are is written once a tick at most, so that a full log is not filled by them; a crash takes back those that were not.
+ */
+#include "durable/messages/lack.h"
+
+#include <stdio.h>
+
+#include "durable/messages/losses.h"
+#include "durable/tables/incomplete.h"
+#include "switch/connections/connection.h"
+#include "switch/connections/control.h"
+
+#define SENTENCE_BYTES 160U
+
+/* ---- messages that a keep lacks ---- */
+
+static tm_message_name name_of(const uint8_t *frame) {
+    return (tm_message_name){tm_load64(frame + WIRE_ORIGIN), tm_load64(frame + WIRE_COUNTER)};
+}
+
+bool keep_is_incomplete(const tm_switch *sw, const tm_message *message) {
+    return keep_find_incomplete(sw, message) != NULL;
+}
+
+const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message) {
+    return tm_incompletes_find(&sw->keeps->incomplete, name_of(message->frame));
+}
+
+void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *numbers, uint32_t count) {
+    tm_incompletes *all = &sw->keeps->incomplete;
+    if (!tm_incompletes_note(all, name, numbers, count)) {
+        tm_incompletes_forget(all, name);
+        tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
+    }
+    while (tm_incompletes_shed(all, &name)) {
+        tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
+    }
+}
+
+/* The first `stored` of those that want it have it, and others do not. */
+static void note(tm_switch *sw, const tm_message *message) {
+    tm_keeps *keeps = sw->keeps;
+    for (uint32_t i = 0; i < keeps->lack.stored; i++) {
+        keeps->wanted[i] = keeps->rows[keeps->wanted_slots[i]]->number;
+    }
+    keep_note_incomplete(sw, name_of(message->frame), keeps->wanted, keeps->lack.stored);
+}
+
+/* ---- the message at hand ---- */
+
+static bool asks_for_disk(const tm_message *message) {
+    return (message->frame[WIRE_FLAGS] & WIRE_KEPT_FLAGS) == WIRE_KEPT_FLAGS;
+}
+
+void keep_take_lack(tm_switch *sw, const tm_message *message) {
+    tm_keeps *keeps = sw->keeps;
+    if (keeps->lack.stored == keeps->wanted_count) {
+        tm_incompletes_forget(&keeps->incomplete, name_of(message->frame));
+        return;
+    }
+    bool is_told = asks_for_disk(message) && !switch_is_link(switch_at(sw, message->from));
+    tm_leaving how = keeps->lack.why == TM_TOO_MANY ? LEFT_UNDELIVERABLE : LEFT_DROPPED;
+    for (uint32_t i = keeps->lack.stored; i < keeps->wanted_count; i++) {
+        uint32_t slot = keeps->wanted_slots[i];
+        if (is_told) {
+            keep_at(sw, slot)->refused++;
+        } else {
+            keep_lose_unstored(sw, slot, message->size - message->route_bytes, how);
+        }
+    }
+    if (asks_for_disk(message)) {
+        note(sw, message);
+    }
+}
+
+typedef struct refusal {
+    wire_refusal code;
+    const char *text;
+} refusal;
+
+/* What to say where a result of the log (TM_OK: a keep has no room) is why a message is refused. */
+static refusal refusal_of(int result) {
+    switch (result) {
+    case TM_LOG_BUSY:
+        return (refusal){WIRE_REFUSED_OVERLOADED, "too much waits for the disk: try again later"};
+    case TM_TOO_MANY:
+        return (refusal){WIRE_REFUSED_TOO_LARGE, "the message, or its extensions, is too large to be kept"};
+    case TM_LOG_FAILED:
+        return (refusal){WIRE_REFUSED_LOG_FAILED, "the log of this router cannot be written"};
+    case TM_LOG_FULL:
+        return (refusal){WIRE_REFUSED_LOG_FULL, "the log has no room"};
+    default:
+        return (refusal){WIRE_REFUSED_LOG_FULL, "a kept subscription that wants it has no room"};
+    }
+}
+
+bool keep_refuse_lacking(tm_switch *sw, const tm_message *message) {
+    const tm_keeps *keeps = sw->keeps;
+    if (keeps->lack.stored == keeps->wanted_count) {
+        return false;
+    }
+    refusal why = refusal_of(keeps->lack.why);
+    char text[SENTENCE_BYTES];
+    snprintf(text, sizeof text, "stored in %u of %u: %s", keeps->lack.had + keeps->lack.stored,
+             keeps->lack.had + keeps->wanted_count, why.text);
+    sw->keeps->stats.refused++;
+    switch_turn_away(sw, message, TM_DROP_NOT_KEPT);
+    switch_refuse(sw, message->from, tm_load64(message->frame + WIRE_COUNTER), why.code, text, 0);
+    return true;
+}

@@ -1,0 +1,151 @@
+/* letters.c - see letters.h.
+ *
+ * Law: a dead letter is one record, by which one keep has done with a message and another one has it; the tally that
+ * counts it is the next, and acknowledgements wait for that: until then the letter is there, and a start counts it.
+ */
+#include "durable/messages/letters.h"
+
+#include "base/grow.h"
+#include "durable/keep/append.h"
+#include "durable/keep/attempts.h"
+#include "durable/keep/bodies.h"
+#include "durable/keep/bounds.h"
+#include "durable/keep/record.h"
+#include "durable/keep/table.h"
+#include "durable/messages/answers.h"
+#include "durable/messages/leave.h"
+#include "durable/messages/losses.h"
+#include "durable/messages/rows.h"
+#include "durable/tables/index.h"
+
+/* The message at hand and what is said of it, as a body; NULL: no memory. */
+static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tried, const tm_body *body,
+                        uint32_t *size) {
+    tm_keeps *keeps = sw->keeps;
+    tm_keep_letter letter = {.at_ms = body->at_ms, .deliveries = tried->deliveries, .reason_size = tried->reason_size};
+    *size = (uint32_t)(sizeof *done + sizeof letter) + letter.reason_size + body->size;
+    if (*size > keeps->frame_capacity &&
+        !tm_grow(&keeps->memory, TM_COLD, &keeps->frame, 1, &keeps->frame_capacity, *size)) {
+        return NULL;
+    }
+    uint8_t *at = keeps->frame;
+    memcpy(at, done, sizeof *done);
+    memcpy(at + sizeof *done, &letter, sizeof letter);
+    at += sizeof *done + sizeof letter;
+    if (letter.reason_size > 0) {
+        memcpy(at, tried->reason, letter.reason_size);
+    }
+    memcpy(at + letter.reason_size, body->frame, body->size);
+    return keeps->frame;
+}
+
+/* Has its dead letter place room? 0: it has none. */
+static uint32_t letter_slot(const tm_switch *sw, const tm_keep *keep, uint32_t size) {
+    uint32_t to = keep->dead_letter != 0 ? keep_slot(sw, keep->dead_letter) : KEEP_NONE;
+    if (to == KEEP_NONE || keep_at(sw, to)->is_closing) {
+        return KEEP_NONE;
+    }
+    const tm_keep *other = keep_at(sw, to);
+    bool has_room = other->owner == keep->owner ? keep_has_room_of_own(other, size) : keep_has_room(sw, other, size);
+    bool refuses = other->terms->overflow == TM_KEEP_REFUSE && !has_room;
+    return refuses ? KEEP_NONE : to;
+}
+
+static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_body *body, uint32_t to) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_kept_keys keys;
+    tm_kept moved = keep_row(sw, keep_at(sw, to), 0, body->at_ms, body->frame, body->size, &keys);
+    uint32_t at = (uint32_t)(row - keep->index.rows);
+    const tm_kept *before = at > keep->index.first ? row - 1 : NULL;
+    tm_log_done done = {.claimant = keep->number, .last = row->n};
+    done.first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);
+    uint32_t size;
+    const uint8_t *bytes = compose(sw, &done, &sw->keeps->tries.rows[row->tried], body, &size);
+    if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to), body->frame) || !keep_reserve_loss(sw, keep)) {
+        return false;
+    }
+    uint32_t number = keep_at(sw, to)->number;
+    uint32_t claimants[2] = {number, number | KEEP_UNACKED};
+    tm_log_entry entry = {.keeps = claimants,
+                          .keep_count = keep_keeps_past(keep_at(sw, to)) ? 2 : 1,
+                          .body = bytes,
+                          .body_size = size,
+                          .kind = TM_LOG_DEAD_LETTER,
+                          .t_us = keep_wall_ms(sw) * 1000};
+    tm_kept_id id = keep_id_of(body->frame); /* which the append may overwrite */
+    moved.maybe_duplicate = row->maybe_duplicate;
+    moved.is_letter = true;
+    if (keep_append(sw, &entry, &moved.n) != TM_OK) {
+        return false;
+    }
+    moved.place = sw->keeps->last_place;
+    keep_take_out(sw, slot, at, LEFT_DEAD, &done.first);
+    keep_note_tally_due(sw, keep);
+    keep_flush_losses(sw, slot);
+    keep_record_kept(sw, keep_at(sw, to), &moved, &keys, id, KEPT_AS_LETTER);
+    keep_put(sw, to, &moved, &keys);
+    return true;
+}
+
+/* false: its frame is not there yet, or the log takes nothing now. */
+static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t at = (uint32_t)(row - keep->index.rows);
+    uint32_t to = letter_slot(sw, keep, row->size);
+    keep_flush_losses(sw, slot);
+    if (keep->loss_count > 0) { /* a tally that is written behind a letter counts it */
+        return false;
+    }
+    tm_body body;
+    tm_body_result found = to == KEEP_NONE ? BODY_MISSING : keep_body(sw, slot, row, &body);
+    if (found == BODY_MISSING) {
+        return keep_lose(sw, slot, at, to == KEEP_NONE ? LEFT_UNDELIVERABLE : LEFT_DAMAGED);
+    }
+    return found == BODY_FOUND && write_letter(sw, slot, row, &body, to);
+}
+
+void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_try *tried = &sw->keeps->tries.rows[row->tried];
+    if (tried->is_dying) {
+        return;
+    }
+    if (tried->state != TRY_READY) {
+        keep_make_ready(sw, slot, row->tried);
+    }
+    size = size < TRY_REASON_BYTES_MAX ? size : TRY_REASON_BYTES_MAX;
+    tried->reason = size > 0 ? TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, size) : NULL;
+    tried->reason_size = tried->reason != NULL ? (uint16_t)size : 0;
+    if (tried->reason != NULL) {
+        memcpy(tried->reason, reason, size);
+    }
+    tried->is_dying = true;
+    keep->dying++;
+    bury(sw, slot, row);
+    keep_make_due(sw, slot);
+}
+
+static uint32_t first_dying(const tm_switch *sw, const tm_keep *keep) {
+    uint32_t first = TRY_NONE;
+    for (uint32_t i = 0; i < keep->ready.count; i++) {
+        uint32_t id = keep->ready.tries[i];
+        const tm_try *tried = &sw->keeps->tries.rows[id];
+        if (tried->is_dying && (first == TRY_NONE || tried->n < sw->keeps->tries.rows[first].n)) {
+            first = id;
+        }
+    }
+    return first;
+}
+
+bool keep_write_letters(tm_switch *sw, uint32_t slot) {
+    tm_keep *keep = keep_at(sw, slot);
+    while (keep->dying > 0) {
+        uint32_t id = first_dying(sw, keep);
+        if (!bury(sw, slot, tm_index_find(&keep->index, sw->keeps->tries.rows[id].n))) {
+            return false;
+        }
+    }
+    keep_flush_losses(sw, slot);
+    keep_release_answers(sw, keep);
+    return true;
+}

@@ -1,0 +1,67 @@
+/* damage.c - see damage.h.
+ *
+ * Law: a message that the log knows to be for a keep and cannot read is a row of that keep, which is lost when its turn
+ * comes: so many are counted. Of records that are missing nobody knows for whom they were: each stretch of them that a
+ * keep has not done with is a doubt, told with its positions and without a count. The record that counts a doubt says
+ * that the keep has done with the stretch, so it is counted once.
+ */
+#include "durable/start/damage.h"
+
+#include "durable/keep/table.h"
+#include "durable/messages/losses.h"
+#include "durable/tables/index.h"
+
+#define STRETCHES_MAX 64U /* of a keep at a start; the last one reaches over more */
+#define PIECES_MAX 256U   /* records about them; what is left is told again at the next start */
+
+static bool doubt(tm_switch *sw, tm_keep *keep, tm_log_range told, tm_log_range done) {
+    if (!keep_reserve_loss(sw, keep)) {
+        return false;
+    }
+    tm_keep_tally *tally = &keep->account->tally;
+    tally->doubt_first = tally->doubts == 0 || told.first < tally->doubt_first ? told.first : tally->doubt_first;
+    tally->doubt_last = told.last > tally->doubt_last ? told.last : tally->doubt_last;
+    tally->doubts++;
+    keep->account->losses[keep->loss_count++] = (tm_keep_loss){done.first, done.last, LEFT_DAMAGED, *tally};
+    sw->keeps->losses++;
+    return true;
+}
+
+/* A stretch is missing, but for the rows that the keep has: their records stand elsewhere, too. */
+static bool doubt_around_rows(tm_switch *sw, uint32_t slot, tm_log_range stretch, uint32_t *pieces) {
+    tm_keep *keep = keep_at(sw, slot);
+    uint32_t at = tm_index_from(&keep->index, stretch.first);
+    for (uint64_t first = stretch.first; first <= stretch.last && *pieces < PIECES_MAX; at++) {
+        uint64_t row = at < keep->index.end ? keep->index.rows[at].n : UINT64_MAX;
+        uint64_t end = row <= stretch.last ? row : stretch.last + 1;
+        if (first < end) {
+            bool is_last = ++*pieces == PIECES_MAX;
+            tm_log_range piece = {first, end - 1};
+            if (!doubt(sw, keep, is_last ? (tm_log_range){first, stretch.last} : piece, piece)) {
+                return false;
+            }
+        }
+        first = end + 1;
+    }
+    return true;
+}
+
+int keep_doubt(tm_switch *sw, uint32_t slot, uint64_t since) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_log_range stretches[STRETCHES_MAX];
+    size_t count = tm_log_doubts(sw->keeps->log, keep->number, 0, since, stretches, STRETCHES_MAX);
+    uint32_t pieces = 0;
+    bool is_noted = true;
+    for (size_t i = 0; i < count && is_noted; i++) {
+        is_noted = doubt_around_rows(sw, slot, stretches[i], &pieces);
+    }
+    tm_log_recovery recovery;
+    tm_log_recovery_of(sw->keeps->log, &recovery);
+    if (is_noted && recovery.lost_copies > 0) { /* numbers of any age */
+        is_noted = doubt(sw, keep, (tm_log_range){since, sw->keeps->recovered_to}, (tm_log_range){0, 0});
+    }
+    if (keep->loss_count > 0) {
+        keep_make_due(sw, slot);
+    }
+    return is_noted ? TM_OK : TM_NO_MEMORY;
+}

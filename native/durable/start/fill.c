@@ -1,0 +1,254 @@
+/* fill.c - see fill.h.
+ *
+ * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
+ * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves: the indexes
+ * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
+ */
+#include "durable/start/fill.h"
+
+#include "durable/keep/append.h"
+#include "durable/keep/bodies.h"
+#include "durable/keep/done.h"
+#include "durable/keep/elsewhere.h"
+#include "durable/keep/record.h"
+#include "durable/keep/table.h"
+#include "durable/messages/rows.h"
+#include "durable/start/damage.h"
+#include "durable/start/tally.h"
+#include "durable/tables/index.h"
+
+#ifdef TM_LOG_TESTED
+#define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */
+#define FEW_BRIEFS 4U
+#else
+#define PIECE_BYTES (1U << 20)
+#define FEW_BRIEFS 64U
+#endif
+#define BRIEFS_PIECE 4096U
+#define UNACKED_PIECE 512U
+
+/* ---- what is acknowledged, and kept on ---- */
+
+/* What a keep has that is not acknowledged, by number, a piece at a time. */
+typedef struct unacked {
+    uint32_t claimant; /* 0: the keep keeps nothing on, so that all it has is not acknowledged */
+    uint64_t after;
+    size_t count;
+    size_t at;
+    tm_log_brief briefs[UNACKED_PIECE];
+} unacked;
+
+static int read_unacked(tm_switch *sw, unacked *open) {
+    open->at = 0;
+    return tm_log_briefs(sw->keeps->log, open->claimant, 0, open->after, open->briefs, UNACKED_PIECE, &open->count);
+}
+
+/* Pass the numbers before `n`, which the keep has no more: a crash came between the records of its end. */
+static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
+    int result = TM_OK;
+    while (result == TM_OK && open->count > 0 && open->briefs[open->at].n < n) {
+        open->after = open->briefs[open->at].n;
+        keep_note_done(sw, open->claimant, open->after, open->after);
+        if (++open->at == open->count) {
+            result = read_unacked(sw, open);
+        }
+    }
+    return result;
+}
+
+static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open) {
+    int result = pass_unacked(sw, open, n);
+    *is_open = result == TM_OK && open->count > 0 && open->briefs[open->at].n == n;
+    if (*is_open) {
+        open->after = n;
+        result = ++open->at == open->count ? read_unacked(sw, open) : TM_OK;
+    }
+    return result;
+}
+
+/* ---- rows ---- */
+
+static void fill_book(tm_switch *sw, const tm_log_record *record) {
+    tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
+    tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row, NULL);
+}
+
+/* What cannot be read is lost when it is to be given out. */
+static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
+    return (tm_kept){.n = n,
+                     .place = KEPT_NO_PLACE,
+                     .at_ms = keep_wall_ms(sw),
+                     .tried = KEPT_NO_TRY,
+                     .is_recorded = keep_are_all_recorded(sw)};
+}
+
+/* Of a message nothing more is asked than the index of the log has. */
+static tm_kept brief_row(const tm_switch *sw, const tm_log_brief *brief) {
+    return (tm_kept){.n = brief->n,
+                     .place = KEPT_NO_PLACE,
+                     .at_ms = brief->at_ms,
+                     .size = brief->body_size,
+                     .tried = KEPT_NO_TRY,
+                     .is_recorded = keep_are_all_recorded(sw)};
+}
+
+static int put(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_kept_keys *keys, unacked *open) {
+    bool is_open = true;
+    int result = open->claimant != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
+    row->state = is_open ? KEPT_OPEN : KEPT_PAST;
+    if (result == TM_OK) {
+        keep_put(sw, slot, row, keys);
+    }
+    return result;
+}
+
+static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *record, unacked *open) {
+    if (slot != KEEP_BOOK && record->kind == TM_KEEPS_DOUBT) {
+        return keep_fill_doubt(sw, slot, record);
+    }
+    bool is_lost = record->kind == TM_LOG_LOST;
+    const uint8_t *said = (const uint8_t *)(record + 1) + (record->keeps + 1U) / 2 * 8;
+    tm_body body = {0};
+    bool has_frame = slot != KEEP_BOOK && !is_lost && keep_frame_of(record, &body);
+    if (!keep_reserve(sw, keep_at(sw, slot), has_frame ? body.frame : NULL)) {
+        return TM_NO_MEMORY;
+    }
+    if (slot == KEEP_BOOK && is_lost) { /* it may have counted losses, of any keep */
+        keep_note_done(sw, TM_KEEPS_BOOK, record->n, record->n);
+        return tm_log_doubt(sw->keeps->log, record->n) ? TM_OK : TM_NO_MEMORY;
+    }
+    if (slot == KEEP_BOOK) {
+        fill_book(sw, record);
+        return keep_note_tally(sw, record, said) ? TM_OK : TM_NO_MEMORY;
+    }
+    if (!is_lost && !has_frame) {
+        return TM_OK;
+    }
+    tm_kept_keys keys = {0};
+    tm_kept row = is_lost ? lost_row(sw, record->n)
+                          : keep_row(sw, keep_at(sw, slot), record->n, body.at_ms, body.frame, body.size, &keys);
+    row.is_letter = record->kind == TM_LOG_DEAD_LETTER;
+    if (row.is_letter && !keep_fold_letter(sw, record, said, body.size)) {
+        return TM_NO_MEMORY;
+    }
+    return put(sw, slot, &row, &keys, open);
+}
+
+/* ---- what is read ---- */
+
+/* Briefs of what a keep has, and the records that were read last, for those of which the brief is not enough. */
+typedef struct source {
+    tm_log_brief few[FEW_BRIEFS]; /* room for what most keeps have, where there are thousands */
+    tm_log_brief *briefs;         /* owned: room for BRIEFS_PIECE; NULL: `few` has been enough */
+    uint8_t *bytes;               /* owned; it grows to the longest record */
+    size_t capacity;
+    size_t size;
+    size_t at; /* of the next record in them */
+} source;
+
+/* Read records past `after`; 0 bytes: there are no more. */
+static int read_records(tm_switch *sw, uint32_t slot, uint64_t after, source *from) {
+    tm_keeps *keeps = sw->keeps;
+    int result = TM_TOO_MANY;
+    from->at = 0;
+    for (from->size = PIECE_BYTES; result == TM_TOO_MANY;) {
+        if (from->size > from->capacity) {
+            uint8_t *bytes = TM_RESIZE(&keeps->memory, TM_COLD, from->bytes, uint8_t, from->capacity, from->size);
+            if (bytes == NULL) {
+                from->size = 0;
+                return TM_NO_MEMORY;
+            }
+            from->bytes = bytes;
+            from->capacity = from->size;
+        }
+        uint32_t number = keep_at(sw, slot)->number;
+        result = tm_log_read(keeps->log, number, 0, after, from->bytes, from->capacity, &from->size);
+    }
+    return result;
+}
+
+/* The record of a number, which rises from call to call; NULL: the keep has it no more. */
+static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, const tm_log_record **record) {
+    int result = TM_OK;
+    for (bool is_read = false; result == TM_OK; is_read = true) {
+        while (from->at < from->size) {
+            *record = (const tm_log_record *)(from->bytes + from->at);
+            if ((*record)->n >= n) {
+                *record = (*record)->n == n ? *record : NULL;
+                return TM_OK;
+            }
+            from->at += (*record)->size;
+        }
+        if (is_read) {
+            break;
+        }
+        result = read_records(sw, slot, n - 1, from);
+    }
+    *record = NULL;
+    return result;
+}
+
+/* May rows of a keep be made of briefs? The book has no terms: what it has is read as records. */
+static bool takes_briefs(const tm_switch *sw, uint32_t slot) {
+    const tm_keep_terms *terms = slot != KEEP_BOOK ? keep_at(sw, slot)->terms : NULL;
+    return terms != NULL && terms->order_by_size + terms->latest_by_size == 0 && !keep_are_some_recorded(sw);
+}
+
+static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
+    if (brief->is_enough && takes_briefs(sw, slot)) {
+        tm_keep *keep = keep_at(sw, slot);
+        tm_kept_keys keys = {.expires_ms = brief->expires_ms};
+        tm_kept row = brief_row(sw, brief);
+        return keep_reserve_row(sw, keep, brief->expires_ms > 0) ? put(sw, slot, &row, &keys, open) : TM_NO_MEMORY;
+    }
+    const tm_log_record *record;
+    int result = find_record(sw, slot, brief->n, from, &record);
+    return result == TM_OK && record != NULL ? fill_by_record(sw, slot, record, open) : result;
+}
+
+static int fill(tm_switch *sw, uint32_t slot, source *from, unacked *open) {
+    tm_log *log = sw->keeps->log;
+    uint32_t number = keep_at(sw, slot)->number;
+    uint64_t after = 0;
+    int result = open->claimant != 0 ? read_unacked(sw, open) : TM_OK;
+    for (bool has_more = true; result == TM_OK && has_more;) {
+        tm_log_brief *briefs = from->briefs != NULL ? from->briefs : from->few;
+        size_t room = from->briefs != NULL ? BRIEFS_PIECE : FEW_BRIEFS;
+        size_t count = 0;
+        result = tm_log_briefs(log, number, 0, after, briefs, room, &count);
+        for (size_t i = 0; result == TM_OK && i < count; i++) {
+            after = briefs[i].n;
+            result = fill_one(sw, slot, &briefs[i], from, open);
+        }
+        has_more = count == room;
+        if (result == TM_OK && has_more && from->briefs == NULL) {
+            from->briefs = TM_NEW(&sw->keeps->memory, TM_COLD, tm_log_brief, BRIEFS_PIECE);
+            result = from->briefs != NULL ? TM_OK : TM_NO_MEMORY;
+        }
+    }
+    return result == TM_OK && open->claimant != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
+}
+
+int keep_fill(tm_switch *sw, uint32_t slot) {
+    const tm_keep *keep = keep_at(sw, slot);
+    unacked open = {.claimant = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
+    tm_memory *memory = &sw->keeps->memory;
+    source from = {.briefs = NULL};
+    int result = fill(sw, slot, &from, &open);
+    TM_DELETE(memory, TM_COLD, from.bytes, uint8_t, from.capacity);
+    TM_DELETE(memory, TM_COLD, from.briefs, tm_log_brief, from.briefs != NULL ? BRIEFS_PIECE : 0);
+    return result;
+}
+
+int tm_keep_recover(tm_switch *sw, uint32_t number, uint64_t since) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    if (slot == KEEP_NONE || slot == KEEP_BOOK || keep_at(sw, slot)->appended > 0) {
+        return TM_MISUSED;
+    }
+    tm_keep *keep = keep_at(sw, slot);
+    if (!keep_take_tally(sw, keep)) {
+        return TM_NO_MEMORY;
+    }
+    int result = keep_fill(sw, slot);
+    return result == TM_OK ? keep_doubt(sw, slot, since) : result;
+}

@@ -1,0 +1,137 @@
+/* start.c - a new keep takes over what is in the log.
+ *
+ * Law: each message that is taken over becomes a record of its own, for this keep alone, in the order in which the log
+ * has them; what comes meanwhile is taken over last, before the keep gets its filters, so that nothing comes twice and
+ * nothing stands in front of what is older. A call does a bounded piece.
+ */
+#include "durable/keep/append.h"
+#include "durable/keep/bodies.h"
+#include "durable/keep/bounds.h"
+#include "durable/keep/record.h"
+#include "durable/keep/table.h"
+#include "durable/messages/lack.h"
+#include "durable/messages/rows.h"
+#include "durable/state.h"
+#include "durable/tables/incomplete.h"
+
+#define SLICE_BYTES (256U << 10) /* of records in one call */
+
+/* Is it over before it begins? */
+static bool is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_kept_keys *keys) {
+    uint64_t now_ms = keep_wall_ms(sw);
+    bool is_old = keep->terms->for_ms > 0 && row->at_ms + keep->terms->for_ms <= now_ms;
+    return is_old || (keys->expires_ms > 0 && keys->expires_ms <= now_ms);
+}
+
+/* If a keep lacks the message, a second try of it is not for this one. */
+static void note_taken(tm_switch *sw, tm_message_name name, uint32_t number) {
+    if (tm_incompletes_find(&sw->keeps->incomplete, name) != NULL) {
+        keep_note_incomplete(sw, name, &number, 1);
+    }
+}
+
+static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const tm_log_record *record) {
+    tm_keep *keep = keep_at(sw, slot);
+    tm_body body;
+    bool is_copy = record->flags & TM_LOG_COPIED;
+    bool was_taken = !is_copy && record->n <= start->last; /* by tm_keep_join, which could not take all */
+    if (record->kind != TM_LOG_MESSAGE || was_taken || record->n <= start->after || record->t_us < start->since_us ||
+        !keep_frame_of(record, &body)) {
+        return TM_OK;
+    }
+    tm_kept_keys keys;
+    tm_kept row = keep_row(sw, keep, 0, body.at_ms, body.frame, body.size, &keys);
+    /* A copy may have been taken where it stood before; of a second try, the first has a record where some had room. */
+    row.maybe_duplicate = is_copy || (body.frame[WIRE_FLAGS] & WIRE_FLAG_RETRY) != 0;
+    if (is_over(sw, keep, &row, &keys)) {
+        return TM_OK;
+    }
+    if (keep->terms->overflow == TM_KEEP_REFUSE && !keep_has_room(sw, keep, body.size)) {
+        return TM_LOG_FULL;
+    }
+    if (!keep_reserve(sw, keep, body.frame)) {
+        return TM_NO_MEMORY;
+    }
+    uint32_t claimants[2] = {keep->number, keep->number | KEEP_UNACKED};
+    tm_log_entry entry = {.keeps = claimants,
+                          .keep_count = keep_keeps_past(keep) ? 2 : 1,
+                          .body = body.frame,
+                          .body_size = body.size,
+                          .kind = TM_LOG_SEED,
+                          .t_us = record->t_us};
+    tm_kept_id id = keep_id_of(body.frame);
+    uint64_t original = record->n; /* `record` may be in the memory that is written into */
+    int result = keep_append(sw, &entry, &row.n);
+    if (result == TM_OK) {
+        row.place = sw->keeps->last_place;
+        start->last = original > start->last ? original : start->last;
+        keep_record_kept(sw, keep, &row, &keys, id, KEPT_AT_START);
+        keep_put(sw, slot, &row, &keys);
+        note_taken(sw, (tm_message_name){id.origin, id.number}, keep->number);
+    }
+    return result;
+}
+
+static uint32_t slot_of(const tm_switch *sw, uint32_t number) {
+    uint32_t slot = sw != NULL && sw->keeps != NULL ? keep_slot(sw, number) : KEEP_NONE;
+    return slot == KEEP_BOOK || (slot != KEEP_NONE && keep_at(sw, slot)->is_closing) ? KEEP_NONE : slot;
+}
+
+static void end_call(tm_switch *sw) {
+    tm_log_flush(sw->keeps->log);
+    keep_wake(sw);
+}
+
+void tm_keep_mark(tm_switch *sw, tm_keep_start *start) {
+    start->place = tm_log_written(sw->keeps->log);
+}
+
+int tm_keep_seed(tm_switch *sw, uint32_t number, tm_keep_start *start, const uint8_t *records, size_t size,
+                 size_t *used) {
+    uint32_t slot = slot_of(sw, number);
+    if (slot == KEEP_NONE || start == NULL || records == NULL || used == NULL) {
+        return TM_MISUSED;
+    }
+    int result = TM_OK;
+    for (*used = 0; *used < size && *used < SLICE_BYTES && result == TM_OK;) {
+        const tm_log_record *record = (const tm_log_record *)(records + *used);
+        result = take_over(sw, slot, start, record);
+        *used += result == TM_OK ? record->size : 0;
+    }
+    end_call(sw);
+    return result;
+}
+
+/* Is what came since the mark in memory, and little enough to be taken over in one call? */
+static bool is_little(const tm_switch *sw, const tm_keep_start *start) {
+    uint64_t place = start->place;
+    uint64_t most = sw->keeps->options.ring_bytes / 8 < SLICE_BYTES ? sw->keeps->options.ring_bytes / 8 : SLICE_BYTES;
+    uint32_t is_behind;
+    while (tm_log_pending(sw->keeps->log, &place, &is_behind) != NULL && place - start->place <= most) {
+    }
+    return !is_behind && place - start->place <= most;
+}
+
+int tm_keep_join(tm_switch *sw, uint32_t number, tm_keep_start *start, tm_table *wanted) {
+    uint32_t slot = slot_of(sw, number);
+    if (slot == KEEP_NONE || start == NULL || wanted == NULL) {
+        return TM_MISUSED;
+    }
+    if (!is_little(sw, start)) {
+        return TM_LOG_BUSY;
+    }
+    int result = TM_OK;
+    uint32_t is_behind;
+    uint64_t last_n = sw->keeps->last_n;
+    uint64_t place = start->place;
+    const tm_log_record *record = tm_log_pending(sw->keeps->log, &place, &is_behind);
+    while (result == TM_OK && record != NULL && record->n <= last_n) {
+        if (record->kind == TM_LOG_MESSAGE && tm_log_matches(wanted, record)) {
+            result = take_over(sw, slot, start, record);
+        }
+        start->place = result == TM_OK ? place : start->place;
+        record = tm_log_pending(sw->keeps->log, &place, &is_behind);
+    }
+    end_call(sw);
+    return result == TM_OK && is_behind ? TM_LOG_BUSY : result;
+}

@@ -1,0 +1,79 @@
+/* tail.c - see tail.h.
+ *
+ * Law: known are the last KEEP_TAIL_RECORDS records, or as many as lie in KEEP_TAIL_BYTES, whatever became of them: a
+ * message that was acknowledged or lost is kept no second time. Older ones are kept again, and say that they may be
+ * duplicates. What cannot be read is not known.
+ */
+#include "durable/start/tail.h"
+
+#include "durable/keep/bodies.h"
+#include "durable/messages/lack.h"
+#include "durable/tables/incomplete.h"
+#include "durable/tables/times.h"
+#include "switch/matching/counters.h"
+
+#define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
+#define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
+#ifdef TM_LOG_TESTED
+#define READ_BYTES (8U << 10) /* more than a record of a test has: it is read in pieces, and starts are quick */
+#else
+#define READ_BYTES (4U << 20) /* more than a record may have */
+#endif
+
+/* A second try of a message that a keep lacked comes behind its first one, and is partial as long as one does. */
+static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_name name) {
+    if ((record->flags & TM_LOG_PARTIAL) == 0) {
+        tm_incompletes_forget(&sw->keeps->incomplete, name);
+        return;
+    }
+    const uint32_t *claimants = (const uint32_t *)(record + 1);
+    for (uint32_t i = 0; i < record->keeps; i++) {
+        if ((claimants[i] & KEEP_UNACKED) == 0) {
+            keep_note_incomplete(sw, name, &claimants[i], 1);
+        }
+    }
+}
+
+/* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
+static void note(tm_switch *sw, const tm_log_record *record) {
+    tm_body body;
+    if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body)) {
+        return;
+    }
+    uint64_t origin = tm_load64(body.frame + WIRE_ORIGIN);
+    uint64_t counter = tm_load64(body.frame + WIRE_COUNTER);
+    if (tm_load64(body.frame + WIRE_TRANSIT) == sw->options.number) {
+        uint32_t row = PUBLISHER_NONE;
+        tm_publishers_enter(&sw->publishers, origin, counter, switch_counter_max(sw), &row);
+        tm_publishers_note_stored(&sw->publishers, origin, counter);
+    } else {
+        bool is_fresh;
+        tm_publishers_deliver(&sw->publishers, origin, counter, &is_fresh);
+    }
+    note_lack(sw, record, (tm_message_name){origin, counter});
+}
+
+int keep_read_tail(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    uint8_t *bytes = TM_NEW(&keeps->memory, TM_COLD, uint8_t, READ_BYTES);
+    if (bytes == NULL) {
+        return TM_NO_MEMORY;
+    }
+    tm_log_reach reach = {.from = tm_log_tail(keeps->log, KEEP_TAIL_RECORDS, KEEP_TAIL_BYTES), .until_us = UINT64_MAX};
+    tm_log_place place = {0};
+    tm_log_replayed replayed = {0};
+    int result = TM_OK;
+    while (result == TM_OK && !replayed.is_all) {
+        size_t size = 0;
+        result =
+            tm_log_replay(keeps->log, NULL, &reach, KEEP_TAIL_RECORDS, &place, bytes, READ_BYTES, &size, &replayed);
+        for (size_t at = 0; result == TM_OK && at < size; at += ((const tm_log_record *)(bytes + at))->size) {
+            const tm_log_record *record = (const tm_log_record *)(bytes + at);
+            keeps->ended_ms = record->t_us / 1000;
+            tm_times_note(&keeps->times, keeps->ended_ms, record->n - 1);
+            note(sw, record);
+        }
+    }
+    TM_DELETE(&keeps->memory, TM_COLD, bytes, uint8_t, READ_BYTES);
+    return result == TM_NO_MEMORY ? TM_NO_MEMORY : TM_OK;
+}

@@ -1,0 +1,65 @@
+/* totals.c - see totals.h.
+ *
+ * Law: a figure is a sum over the keeps that there are, so that it falls when a keep is forgotten; how long commits
+ * took is counted where a publish is confirmed.
+ */
+#include "durable/totals.h"
+
+void keep_count_commits(tm_keeps *keeps, uint64_t us, uint32_t count) {
+    uint32_t bucket = us < (1U << TM_COMMIT_BUCKET_LEAST) ? 0U : 64U - (uint32_t)__builtin_clzll(us);
+    bucket = bucket > TM_COMMIT_BUCKET_LEAST ? bucket - TM_COMMIT_BUCKET_LEAST : 0U;
+    keeps->commits[bucket < TM_COMMIT_BUCKETS ? bucket : TM_COMMIT_BUCKETS - 1] += count;
+    keeps->commits_us += us * count;
+}
+
+static void add(tm_keep_stats *sum, const tm_keep_stats *one) {
+    sum->appended += one->appended;
+    sum->open += one->open;
+    sum->out += one->out;
+    sum->paused += one->paused;
+    sum->ready += one->ready;
+    sum->past += one->past;
+    sum->bytes += one->bytes;
+    sum->charge += one->charge;
+    if (one->oldest != 0 && (sum->oldest == 0 || one->oldest_ms < sum->oldest_ms)) {
+        sum->oldest = one->oldest;
+        sum->oldest_ms = one->oldest_ms;
+    }
+    sum->acked += one->acked;
+    sum->expired += one->expired;
+    sum->dropped += one->dropped;
+    sum->replaced += one->replaced;
+    sum->dead += one->dead;
+    sum->undeliverable += one->undeliverable;
+    sum->damaged += one->damaged;
+    sum->skipped += one->skipped;
+    sum->doubts += one->doubts;
+    sum->refused += one->refused;
+    sum->delivered += one->delivered;
+    sum->redelivered += one->redelivered;
+    sum->members += one->members;
+    sum->credit += one->credit;
+}
+
+int tm_keeps_totals(const tm_switch *sw, tm_keep_stats *out) {
+    if (sw == NULL || sw->keeps == NULL || out == NULL) {
+        return TM_MISUSED;
+    }
+    *out = (tm_keep_stats){0};
+    for (uint32_t slot = KEEP_BOOK + 1; slot < sw->keeps->count; slot++) {
+        tm_keep_stats one;
+        if (keep_at(sw, slot)->is_live && tm_keep_figures(sw, keep_at(sw, slot)->number, &one) == TM_OK) {
+            add(out, &one);
+        }
+    }
+    return TM_OK;
+}
+
+int tm_keeps_commits(const tm_switch *sw, uint64_t *counts, uint64_t *sum_us) {
+    if (sw == NULL || sw->keeps == NULL) {
+        return TM_MISUSED;
+    }
+    memcpy(counts, sw->keeps->commits, sizeof sw->keeps->commits);
+    *sum_us = sw->keeps->commits_us;
+    return TM_OK;
+}

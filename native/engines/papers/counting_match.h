@@ -1,0 +1,9 @@
+/* counting_match.h - one message against all filters. Law: see counting.h. */
+#ifndef TM_PAPERS_COUNTING_MATCH_H
+#define TM_PAPERS_COUNTING_MATCH_H
+
+#include "engines/papers/counting.h"
+
+void tm_counting_match(tm_counting *core, const tm_named_message *message, tm_excluded excluded, tm_answer *answer);
+
+#endif

@@ -1,0 +1,11 @@
+/* beat.h - signs of life: PINGs are answered here with the time, and PONGs tell how far a neighbour's clock is from
+ * ours. */
+#ifndef TM_SWITCH_CONNECTIONS_BEAT_H
+#define TM_SWITCH_CONNECTIONS_BEAT_H
+
+#include "switch/state.h"
+
+/* Answer a PING or note a PONG in its canonical encoding; false: another encoding, which Python decodes. */
+bool switch_beat(tm_switch *sw, uint32_t connection, const uint8_t *frame, uint32_t size);
+
+#endif

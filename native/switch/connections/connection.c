@@ -1,0 +1,61 @@
+/* connection.c - a connection is watched, paused and shut.
+ *
+ * Law: an id is in use from tm_switch_open until tm_switch_forget leaves nothing. What a connection owns (its socket,
+ * the frame that is half there, what waits for it) is given back where the call ends in which it was shut.
+ */
+#define _GNU_SOURCE
+#include "switch/connections/connection.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "switch/connections/outbox.h"
+#include "switch/state.h"
+
+void switch_clear_connection(tm_switch *sw, tm_connection *connection) {
+    if (connection->fd >= 0) {
+        close(connection->fd);
+    }
+    connection->fd = -1;
+    TM_DELETE(&sw->memory, TM_COLD, connection->partial.bytes, uint8_t, connection->partial.capacity);
+    connection->partial = (tm_partial){0};
+    tm_outbox_clear(&connection->outbox, &sw->memory);
+}
+
+void switch_watch(tm_switch *sw, uint32_t id) {
+    tm_connection *connection = switch_at(sw, id);
+    if (connection->fd < 0 || !switch_is_alive(connection)) {
+        return;
+    }
+    bool reads = !connection->is_deaf && !connection->is_paused && !switch_waits(connection);
+    struct epoll_event event = {.events = (reads ? EPOLLIN : 0U) | (connection->waits_to_write ? EPOLLOUT : 0U),
+                                .data.u32 = id};
+    epoll_ctl(sw->epoll, EPOLL_CTL_MOD, connection->fd, &event);
+}
+
+int tm_switch_pause(tm_switch *sw, uint32_t id, bool paused) {
+    if (!switch_knows(sw, id)) {
+        return TM_MISUSED;
+    }
+    switch_at(sw, id)->is_paused = paused;
+    switch_watch(sw, id);
+    return TM_OK;
+}
+
+void switch_shut(tm_switch *sw, uint32_t id, int error) {
+    tm_connection *connection = switch_at(sw, id);
+    if (switch_is_alive(connection)) {
+        connection->state = CONNECTION_ENDED;
+        connection->is_deaf = true;
+        connection->error = (uint16_t)error;
+        connection->next = sw->ended;
+        sw->ended = id;
+    }
+}
+
+void switch_lose(tm_switch *sw, uint32_t id, int error) {
+    tm_connection *connection = switch_at(sw, id);
+    connection->is_lost |= connection->state == CONNECTION_OPEN;
+    switch_shut(sw, id, error);
+}

@@ -1,0 +1,427 @@
+/* depart.c - see depart.h.
+ *
+ * Law: a message goes to each neighbour behind which somebody wants it, or was chosen for a worker group (R16), in any
+ * generation in force (R5b, R6), never back to where it came from. One with a list of routers goes to these instead,
+ * whatever anybody wants; one along the tree of a root also towards the root. Every link after the first takes a hop.
+ */
+#include "switch/forwarding/depart.h"
+
+#include "base/bits.h"
+#include "switch/connections/queue.h"
+#include "switch/matching/local.h"
+#include "switch/matching/small_plan.h"
+#include "switch/observe/shed.h"
+#include "switch/observe/trail.h"
+
+/* Write the transit id into a copy, and how many hops are left. */
+static void stamp(const tm_message *message, uint8_t *copy) {
+    copy[WIRE_HOPS] = message->hops_onward;
+    wire_store64(copy + WIRE_TRANSIT, message->source);
+    wire_store64(copy + WIRE_TRANSIT + 8, message->epoch);
+    wire_store64(copy + WIRE_TRANSIT + 16, message->counter);
+}
+
+/* Is ROUTE left out of the copy for a neighbour? Where it does not know it, or the copy would be too long with it. That
+ * neighbour matches. */
+static bool cuts_route(const tm_message *message, const tm_admission *terms) {
+    if (message->route_bytes == 0) {
+        return false;
+    }
+    unsigned mode = switch_route_mode(message);
+    bool is_known = mode == WIRE_ROUTE_SET    ? terms->takes_set
+                    : mode == WIRE_ROUTE_TREE ? terms->takes_tree
+                                              : terms->takes_route;
+    return !is_known || message->size > terms->frame_bytes_max;
+}
+
+static void write_unrouted(const tm_message *message, uint8_t *out) {
+    uint32_t size = message->size - message->route_bytes;
+    memcpy(out, message->frame, WIRE_HEADER_BYTES);
+    memcpy(out + WIRE_HEADER_BYTES, message->frame + WIRE_HEADER_BYTES + message->route_bytes,
+           size - WIRE_HEADER_BYTES);
+    wire_store32(out, size);
+    wire_store16(out + WIRE_EXTENSION_SIZE, (uint16_t)(message->extension_size - message->route_bytes));
+}
+
+static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
+    tm_neighbour *neighbour = &sw->net->neighbours[place];
+    if (neighbour->connection == CONNECTION_NONE) {
+        switch_count_drop(sw, TM_DROP_NO_LINK, 1, message->size);
+        neighbour->unlinked++;
+        return false;
+    }
+    const tm_admission *terms = &switch_at(sw, neighbour->connection)->admission;
+    bool is_cut = cuts_route(message, terms);
+    uint32_t size = message->size - (is_cut ? message->route_bytes : 0);
+    uint8_t *out = switch_queue_onward(sw, neighbour->connection, size);
+    if (out == NULL) {
+        bool is_too_large = size > terms->frame_bytes_max;
+        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
+        return false;
+    }
+    if (is_cut) {
+        write_unrouted(message, out);
+    } else {
+        memcpy(out, message->frame, size);
+    }
+    stamp(message, out);
+    sw->stats.forwarded++;
+    switch_at(sw, neighbour->connection)->traffic.deliveries++;
+    return true;
+}
+
+/* Inline in the way that most messages go by. */
+static inline __attribute__((always_inline)) void queue_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
+    bool sent = send_copy(sw, message, place);
+    if (message->trail != NULL) {
+        const tm_neighbour *neighbour = &sw->net->neighbours[place];
+        uint64_t number = sw->net->routers.rows[neighbour->router].number;
+        switch_trail_add(sw, sent ? TM_TRACE_LINKS : TRAIL_DROPPED, number, neighbour->connection);
+    }
+}
+
+void switch_queue_copy(tm_switch *sw, const tm_message *message, uint32_t place) {
+    queue_copy(sw, message, place);
+}
+
+static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, const tm_message *message, tm_query *query,
+                                                             tm_hits *hits) {
+    uint64_t start = switch_trail_clock(message);
+    query->memo = message->form->shape.memo[SHAPE_NETWORK];
+    int result = switch_ask(sw, sw->net->network.table, message, query, hits);
+    switch_trail_matched(message, start);
+    if (result == TM_OK) {
+        tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
+    } else if (result != TM_TOO_COSTLY) {
+        switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
+        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+    }
+    return result;
+}
+
+int switch_ask_network(tm_switch *sw, const tm_message *message, tm_query *query, tm_hits *hits) {
+    return ask_network(sw, message, query, hits);
+}
+
+int switch_unanswered(int result, uint32_t *behind) {
+    if (result != TM_TOO_COSTLY) {
+        *behind = 1;
+        return TM_OK;
+    }
+    return result;
+}
+
+void switch_teach_shape(tm_switch *sw, const tm_message *message) {
+    if (!message->form->shape.is_trimmed) {
+        tm_query query = {.group_count = sw->net->routers.count, .mode = TM_MATCH_INTERFACES};
+        tm_hits hits = {.groups = sw->net->found, .capacity = sw->net->found_capacity};
+        switch_ask_network(sw, message, &query, &hits);
+    }
+}
+
+/* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
+ * of `candidates` have matched. Inline: most messages go by it. */
+static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const tm_message *message,
+                                                           const tm_ways *ways, const uint64_t *candidates,
+                                                           uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.candidates = candidates,
+                      .view = ways->view,
+                      .group_count = ways->neighbour_count,
+                      .mode = TM_MATCH_INTERFACES};
+    tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
+    int result = ask_network(sw, message, &query, &hits);
+    if (result != TM_OK) {
+        return switch_unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        if (net->found[i] != came_from) {
+            queue_copy(sw, message, net->found[i]);
+            ++*behind;
+        }
+    }
+    return TM_OK;
+}
+
+/* Does a message to `router` go by other routers in the newest trees, though there is a way from here? */
+static bool is_others_business(const tm_net *net, uint32_t key, uint32_t router) {
+    uint32_t newest = net->routes.in_force - 1;
+    return tm_routes_way(&net->routes, newest, key, router) == WAY_NONE &&
+           tm_routes_way(&net->routes, newest, tm_key_of_source(net->me), router) != WAY_NONE;
+}
+
+/* Mark a way of a message, unless its link is down, or there is none, or it came from there. */
+static inline bool mark_way(tm_net *net, uint32_t way, uint32_t came_from, uint32_t *down) {
+    if (way == WAY_NONE || way == came_from) {
+        return false;
+    }
+    if (net->neighbours[way].connection == CONNECTION_NONE) {
+        *down = way;
+        return false;
+    }
+    tm_bit_set(net->departures, way);
+    return true;
+}
+
+/* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
+bool switch_mark_ways(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        is_linked |= mark_way(net, tm_routes_way(&net->routes, i, key, router), came_from, &down);
+    }
+    if (down != WAY_NONE && !is_linked && !is_others_business(net, key, router)) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+/* switch_mark_ways for a router that is sent to by its place, whatever it wants. */
+static bool mark_towards(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
+    if (!tm_key_is_tree(key)) {
+        return switch_mark_ways(net, key, router, came_from);
+    }
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        is_linked |= mark_way(net, tm_routes_towards(&net->routes, i, key, router), came_from, &down);
+    }
+    if (down != WAY_NONE && !is_linked) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+/* switch_mark_ways for the routers of a group. */
+static bool mark_group(tm_net *net, const tm_way_group *group, uint32_t came_from) {
+    bool is_linked = false;
+    uint32_t down = WAY_NONE;
+    for (uint32_t i = 0; i < net->routes.in_force; i++) {
+        is_linked |= mark_way(net, group->ways[i], came_from, &down);
+    }
+    if (down != WAY_NONE && !is_linked && !group->is_reached) {
+        tm_bit_set(net->departures, down);
+    }
+    return is_linked || down != WAY_NONE;
+}
+
+static void note_matched(tm_switch *sw, const tm_message *message, uint32_t router, uint32_t handle) {
+    const tm_net *net = sw->net;
+    const tm_remote_filter *filter = &net->network.filters[handle];
+    if (switch_is_traced(message) && filter->router == router) { /* else it is gone, until the table settles */
+        switch_trail_add(sw, TM_TRACE_MATCHED, net->routers.rows[router].number, filter->id);
+    }
+}
+
+void switch_queue_marked(tm_switch *sw, const tm_message *message) {
+    tm_net *net = sw->net;
+    for (uint32_t word = 0; word < net->departure_words; word++) {
+        for (uint64_t bits = net->departures[word]; bits != 0; bits &= bits - 1) {
+            switch_queue_copy(sw, message, word * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+        net->departures[word] = 0;
+    }
+}
+
+/* Depart by the plan of a table with few filters, which are asked one after the other. */
+static int depart_by_plan(tm_switch *sw, const tm_message *message, const tm_small_plan *plan, uint32_t key,
+                          uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    uint64_t start = switch_trail_clock(message);
+    size_t count = tm_small_plan_match(plan, sw->attributes, net->found, net->handles, &sw->work);
+    switch_trail_matched(message, start);
+    if (tm_work_is_over(&sw->work)) {
+        return TM_TOO_COSTLY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        *behind += switch_mark_ways(net, key, net->found[i], came_from);
+    }
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* Are all neighbours of a grouping linked, so that a group whose neighbours get a copy anyway adds nothing? */
+static bool is_all_linked(const tm_net *net, const tm_combined *combined) {
+    for (uint64_t bits = combined->reached; bits != 0; bits &= bits - 1) {
+        if (net->neighbours[__builtin_ctzll(bits)].connection == CONNECTION_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Depart by all generations in force: the table answers with groups of routers, whose ways are alike. */
+static int depart_by_combined(tm_switch *sw, const tm_message *message, const tm_combined *combined, uint32_t came_from,
+                              uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.view = combined->view, .group_count = combined->group_count, .mode = TM_MATCH_INTERFACES};
+    if (is_all_linked(net, combined)) {
+        query.reaches = combined->reaches;
+        query.reached = came_from < 64 ? UINT64_C(1) << came_from : 0;
+    }
+    tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
+    int result = switch_ask_network(sw, message, &query, &hits);
+    if (result != TM_OK) {
+        return switch_unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        *behind += mark_group(net, &combined->groups[net->found[i]], came_from);
+    }
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+void switch_mark_chosen(tm_net *net, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    for (uint32_t i = 0; i < message->choice_count; i++) {
+        uint64_t number = tm_load64(message->choices + i * WIRE_CHOICE_BYTES + 4);
+        uint32_t router = tm_routers_find(&net->routers, number);
+        if (router != ROUTER_NONE && router != net->me) {
+            *behind += mark_towards(net, key, router, came_from);
+        }
+    }
+}
+
+int switch_mark_wanting(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *count,
+                        uint32_t *behind) {
+    tm_net *net = sw->net;
+    tm_query query = {.group_count = net->routers.count, .mode = TM_MATCH_WHICH};
+    tm_hits hits = {.groups = net->found, .handles = net->handles, .capacity = net->found_capacity};
+    int result = switch_ask_network(sw, message, &query, &hits);
+    *count = 0;
+    if (result != TM_OK) {
+        return switch_unanswered(result, behind);
+    }
+    for (size_t i = 0; i < hits.count; i++) {
+        if (switch_mark_ways(net, key, net->found[i], came_from)) {
+            ++*behind;
+            note_matched(sw, message, net->found[i], net->handles[i]);
+            net->found[(*count)++] = net->found[i];
+        }
+    }
+    return TM_OK;
+}
+
+/* Depart router by router, where the filters that match are to be noted or there was no memory for a grouping. */
+static int depart_by_all(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    uint32_t count;
+    int result = switch_mark_wanting(sw, message, key, came_from, &count, behind);
+    if (result == TM_OK) {
+        switch_mark_chosen(sw->net, message, key, came_from, behind);
+        switch_queue_marked(sw, message);
+    }
+    return result;
+}
+
+/* Depart to the routers that the message names, and to those that were chosen. */
+static int depart_routed(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    if (net->network.count > 0) {
+        switch_teach_shape(sw, message); /* its names are to be known all the same */
+    }
+    if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
+        for (uint32_t router = 0; router < net->routers.count; router++) {
+            *behind += switch_mark_ways(net, key, router, came_from);
+        }
+    }
+    for (uint32_t i = 0; i < switch_route_count(message); i++) {
+        uint32_t router = tm_routers_find(&net->routers, switch_route_router(message, i));
+        if (router != ROUTER_NONE && router != net->me) {
+            *behind += switch_mark_ways(net, key, router, came_from);
+        }
+    }
+    switch_mark_chosen(net, message, key, came_from, behind);
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+/* A message with choices goes to the routers that were chosen, and to those that want it. */
+static int depart_chosen(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    if (net->network.count > 0 && !message->members_only) {
+        return depart_by_all(sw, message, key, came_from, behind);
+    }
+    switch_mark_chosen(net, message, key, came_from, behind);
+    switch_queue_marked(sw, message);
+    return TM_OK;
+}
+
+#define CHILD_WORDS_MAX (1 + TM_NEIGHBOURS_MAX / 64)
+
+/* Those children behind whom the message does not go anyway, as marked. */
+static const uint64_t *unmarked(const tm_net *net, const tm_ways *ways, uint64_t room[CHILD_WORDS_MAX]) {
+    for (uint32_t word = 0; word < tm_bit_words(ways->neighbour_count); word++) {
+        room[word] = ways->children[word] & ~net->departures[word];
+    }
+    return room;
+}
+
+/* Depart to who wants it, by what the network table says, and by links that are marked. Inline: a call more is felt by
+ * every message, and `has_marks` is known. */
+static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, const tm_message *message, uint32_t key,
+                                                               uint32_t came_from, bool has_marks, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->network.count == 0 || net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    uint32_t block;
+    bool is_agreed = tm_routes_agree(&net->routes, key, &block);
+    const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
+    if (is_agreed && (ways == NULL || ways->count == 0)) {
+        switch_teach_shape(sw, message);
+        return TM_OK;
+    }
+    tm_small_plan *plan = &net->plans[message->form - sw->forms];
+    if (!switch_is_traced(message) && tm_small_plan_is_ready_for_network(plan, &net->network, &message->form->shape)) {
+        return depart_by_plan(sw, message, plan, key, came_from, behind);
+    }
+    if (is_agreed && !switch_is_traced(message)) {
+        uint64_t room[CHILD_WORDS_MAX];
+        const uint64_t *candidates = has_marks ? unmarked(net, ways, room) : ways->children;
+        return depart_by(sw, message, ways, candidates, came_from, behind);
+    }
+    const tm_combined *combined = switch_is_traced(message) ? NULL : tm_routes_combined(&net->routes, key, net->me);
+    return combined != NULL ? depart_by_combined(sw, message, combined, came_from, behind)
+                            : depart_by_all(sw, message, key, came_from, behind);
+}
+
+/* Depart along the tree of a root: towards it, and to who wants it or was chosen. */
+static int depart_along(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    tm_net *net = sw->net;
+    if (net->routes.in_force == 0) {
+        return TM_OK;
+    }
+    switch_mark_chosen(net, message, key, came_from, behind);
+    int result = TM_OK;
+    if (!message->members_only) {
+        uint32_t wanting = 0;
+        *behind += mark_towards(net, key, tm_key_router(key), came_from);
+        result = depart_wanted(sw, message, key, came_from, true, &wanting);
+        *behind += wanting;
+    }
+    if (result == TM_OK) {
+        switch_queue_marked(sw, message); /* what has not gone with the others */
+    } else {
+        memset(net->departures, 0, sizeof *net->departures * net->departure_words);
+    }
+    return result;
+}
+
+int switch_depart(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind) {
+    *behind = 0;
+    if (tm_key_is_tree(key)) {
+        return depart_along(sw, message, key, came_from, behind);
+    }
+    if (message->route_bytes > 0 && switch_route_mode(message) != WIRE_ROUTE_SET) {
+        return depart_routed(sw, message, key, came_from, behind);
+    }
+    if (message->choice_count > 0) {
+        return depart_chosen(sw, message, key, came_from, behind);
+    }
+    return depart_wanted(sw, message, key, came_from, false, behind);
+}

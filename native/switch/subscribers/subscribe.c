@@ -1,0 +1,231 @@
+/* subscribe.c - SUBSCRIBE frames, worked through a part at a time, and single subscriptions.
+ *
+ * Law: a frame's shape is checked whole before its first subscription is taken. A subscription is taken with all of its
+ * filters or not at all; one that is refused says which filter is at fault.
+ */
+#include "model/msgpack.h"
+#include "switch/state.h"
+#include "switch/subscribers/subscriber.h"
+#include "switch/subscribers/subscriptions.h"
+
+/* As in protocol/limits.py and protocol/wire/schema.py; a test compares them. */
+#define SUBSCRIPTIONS_PER_FRAME_MAX 10000U
+#define DISJUNCTS_MAX 64U
+#define FILTER_BYTES_MAX 65536U
+#define GROUP_BYTES_MAX 256U
+#define FIELDS_MAX 64U
+#define SKIPPED_DEPTH_MAX 8U
+#define SLICE_BYTES 16384U /* of filters: a millisecond of work */
+
+/* ---- the frame ---- */
+
+static bool read_u32(tm_cursor *cursor, uint32_t *out) {
+    int64_t number;
+    if (!tm_read_integer(cursor, &number) || number < 0 || number > UINT32_MAX) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+static bool read_boolean(tm_cursor *cursor, uint8_t *out) {
+    tm_value value;
+    if (!tm_read_value(cursor, 0, &value) || value.kind != TM_KIND_BOOLEAN) {
+        return false;
+    }
+    *out = (uint8_t)value.integer;
+    return true;
+}
+
+static int read_count(tm_cursor *cursor, uint32_t most, uint32_t *count) {
+    if (!tm_read_array(cursor, count) || *count == 0) {
+        return TM_MALFORMED;
+    }
+    return *count <= most ? TM_OK : TM_TOO_MANY;
+}
+
+/* Fields that a later version appended to a record that has `fields` here. */
+static bool skip_rest(tm_cursor *cursor, uint32_t fields, uint32_t count) {
+    if (count < fields || count > FIELDS_MAX) {
+        return false;
+    }
+    for (; count > fields; count--) {
+        if (!tm_skip(cursor, SKIPPED_DEPTH_MAX)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One subscription: its id, and the place of its filters; the cursor moves past it. */
+typedef struct entry {
+    uint32_t id;
+    uint32_t filters;
+    tm_cursor at; /* at the first filter */
+} entry;
+
+static int read_entry(tm_cursor *cursor, entry *out) {
+    uint32_t fields;
+    if (!tm_read_array(cursor, &fields) || fields < 2 || !read_u32(cursor, &out->id)) {
+        return TM_MALFORMED;
+    }
+    int result = read_count(cursor, DISJUNCTS_MAX, &out->filters);
+    out->at = *cursor;
+    for (uint32_t i = 0; i < out->filters && result == TM_OK; i++) {
+        const uint8_t *bytes;
+        uint32_t size;
+        if (!tm_read_binary(cursor, &bytes, &size) || size == 0) {
+            result = TM_MALFORMED;
+        } else if (size > FILTER_BYTES_MAX) {
+            result = TM_TOO_MANY;
+        }
+    }
+    return result == TM_OK && !skip_rest(cursor, 2, fields) ? TM_MALFORMED : result;
+}
+
+/* The name of a group, which may be left out; an empty one is none. */
+static bool read_group(tm_cursor *cursor, uint32_t fields, tm_subscribe *out) {
+    return fields < 6 || tm_read_string(cursor, GROUP_BYTES_MAX, &out->group, &out->group_size);
+}
+
+int tm_subscribe_open(const uint8_t *frame, size_t size, tm_subscribe *out) {
+    if (frame == NULL || out == NULL || size < WIRE_PREFIX_BYTES || size > UINT32_MAX) {
+        return TM_MISUSED;
+    }
+    tm_cursor cursor = {frame + WIRE_PREFIX_BYTES, frame + size};
+    uint32_t fields;
+    *out = (tm_subscribe){.frame = frame, .size = (uint32_t)size};
+    if (!tm_read_array(&cursor, &fields) || fields < 5 || !read_u32(&cursor, &out->request)) {
+        return TM_MALFORMED;
+    }
+    int result = read_count(&cursor, SUBSCRIPTIONS_PER_FRAME_MAX, &out->count);
+    out->at = (uint32_t)(cursor.at - frame);
+    out->left = out->count;
+    entry skipped;
+    for (uint32_t i = 0; i < out->count && result == TM_OK; i++) {
+        result = read_entry(&cursor, &skipped);
+    }
+    uint32_t wait = 0;
+    if (result == TM_OK && (!read_boolean(&cursor, &out->own_messages) || !read_u32(&cursor, &wait) || wait > 1 ||
+                            !read_boolean(&cursor, &out->durable) || !read_group(&cursor, fields, out) ||
+                            !skip_rest(&cursor, fields < 6 ? 5 : 6, fields) || cursor.at != cursor.end)) {
+        result = TM_MALFORMED;
+    }
+    out->wait = (uint8_t)wait;
+    return result;
+}
+
+/* ---- taking them ---- */
+
+static uint16_t refusal_of(int result) {
+    return result == TM_NO_MEMORY ? WIRE_REFUSED_OUT_OF_MEMORY
+           : result == TM_MISUSED ? WIRE_REFUSED_ID_IN_USE
+                                  : WIRE_REFUSED_BAD_FILTER;
+}
+
+/* Does the table have as much of the subscriber as it may, with what the subscription has brought so far? */
+static bool has_room(const tm_switch *sw, const tm_subscriber *subscriber, uint32_t row) {
+    uint64_t bytes = subscriber->table_bytes + sw->subscriptions.rows[row].table_bytes;
+    return bytes <= subscriber->terms.table_bytes_max;
+}
+
+/* Take one subscription; TM_OK, or `*refusal` says why not. */
+static int take(tm_switch *sw, uint32_t id, const tm_subscribe *subscribe, entry *wanted, tm_refusal *refusal) {
+    tm_subscriber *subscriber = switch_subscriber(sw, id);
+    *refusal = (tm_refusal){.id = wanted->id, .code = WIRE_REFUSED_TOO_MANY_FILTERS};
+    if (subscriber->filter_count + (uint64_t)wanted->filters > subscriber->terms.filters_max) {
+        return TM_TOO_MANY;
+    }
+    uint32_t row;
+    int result = tm_subscriptions_begin(&sw->subscriptions, id, wanted->id, subscribe->own_messages != 0,
+                                        &subscriber->subscriptions, &row);
+    refusal->code = refusal_of(result);
+    if (result != TM_OK) {
+        return result;
+    }
+    if (subscribe->group_size > 0) {
+        result = tm_subscriptions_join(&sw->subscriptions, row, subscribe);
+        refusal->code = refusal_of(result);
+    }
+    for (uint32_t i = 0; i < wanted->filters && result == TM_OK; i++) {
+        const uint8_t *filter;
+        uint32_t size;
+        tm_read_binary(&wanted->at, &filter, &size);
+        result = tm_subscriptions_add(&sw->subscriptions, row, filter, size);
+        if (result != TM_OK) {
+            refusal->code = refusal_of(result);
+            refusal->offset = (uint32_t)(filter - subscribe->frame);
+            refusal->size = size;
+        } else if (!has_room(sw, subscriber, row)) {
+            refusal->code = WIRE_REFUSED_OVER_QUOTA;
+            result = TM_TOO_MANY;
+        }
+    }
+    if (result != TM_OK) {
+        tm_subscriptions_end(&sw->subscriptions, row, &subscriber->subscriptions);
+        return result;
+    }
+    subscriber->filter_count += wanted->filters;
+    subscriber->table_bytes += sw->subscriptions.rows[row].table_bytes;
+    subscriber->subscription_count++;
+    return TM_OK;
+}
+
+int tm_subscribe_some(tm_switch *sw, uint32_t id, tm_subscribe *subscribe, uint32_t filters, tm_refusal *refusals,
+                      uint32_t count, uint32_t *refused) {
+    if (!switch_knows_subscriber(sw, id) || subscribe == NULL || refusals == NULL || refused == NULL ||
+        switch_subscriber(sw, id)->state != SUBSCRIBER_LIVE) {
+        return TM_MISUSED;
+    }
+    tm_cursor cursor = {subscribe->frame + subscribe->at, subscribe->frame + subscribe->size};
+    *refused = 0;
+    uint32_t taken = 0;
+    const uint8_t *end = cursor.end - cursor.at < SLICE_BYTES ? cursor.end : cursor.at + SLICE_BYTES;
+    while (subscribe->left > 0 && taken < filters && *refused < count && cursor.at < end) {
+        entry wanted;
+        if (read_entry(&cursor, &wanted) != TM_OK) {
+            return TM_MALFORMED;
+        }
+        *refused += take(sw, id, subscribe, &wanted, &refusals[*refused]) != TM_OK;
+        taken += wanted.filters;
+        subscribe->left--;
+    }
+    subscribe->at = (uint32_t)(cursor.at - subscribe->frame);
+    return TM_OK;
+}
+
+int tm_switch_unsubscribe(tm_switch *sw, uint32_t id, uint32_t subscription) {
+    if (!switch_knows_subscriber(sw, id)) {
+        return TM_MISUSED;
+    }
+    uint32_t row = tm_subscriptions_find(&sw->subscriptions, id, subscription);
+    if (row == SUBSCRIPTION_NONE) {
+        return TM_ABSENT;
+    }
+    switch_drop_subscription(sw, switch_subscriber(sw, id), row);
+    return TM_OK;
+}
+
+int tm_switch_subscribed(const tm_switch *sw, uint32_t handle, tm_subscribed *out) {
+    if (sw == NULL || out == NULL) {
+        return TM_MISUSED;
+    }
+    const tm_subscriptions *subscriptions = &sw->subscriptions;
+    for (; handle < subscriptions->kept_count; handle++) {
+        const tm_kept_filter *kept = &subscriptions->kept[handle];
+        if (kept->subscription != SUBSCRIPTION_NONE) {
+            const tm_subscription *row = &subscriptions->rows[kept->subscription];
+            const tm_subscriber *subscriber = &sw->subscribers[row->subscriber];
+            *out = (tm_subscribed){.filter = tm_arena_at(&subscriptions->bytes, kept->block),
+                                   .size = kept->size,
+                                   .handle = handle,
+                                   .subscriber = row->subscriber,
+                                   .connection = subscriber->connection,
+                                   .subscription = row->id,
+                                   .keep = switch_keep_of(subscriber),
+                                   .own_messages = row->own_messages};
+            return TM_OK;
+        }
+    }
+    return TM_ABSENT;
+}
