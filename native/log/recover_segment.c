@@ -1,7 +1,9 @@
 /* recover_segment.c - one file of the folder becomes a segment of the store, or is out of use.
  *
  * Law: what should be there, as the next head or the checkpoint says, and is not is damage, and its numbers are
- * missing; anything else that cannot be read is a torn tail. See recover.h.
+ * missing; anything else that cannot be read is a torn tail. A segment is in each checkpoint until one holds all that
+ * was copied from it: copies that no checkpoint holds are left out, as what they were made from is there. So a crash in
+ * the midst of a copy gives back the room that it took. See recover.h.
  */
 #include <string.h>
 
@@ -32,6 +34,10 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     tm_store *store = r->store;
     bool is_copy = record->flags & TM_LOG_COPIED;
     tm_room room = {0};
+    if (is_copy && seq > r->checkpoint.seq && r->checkpoint.is_found && store->recovery.damages == 0) {
+        r->has_left_out = true;
+        return;
+    }
     if (!tm_segment_reserve(r->segment, record, &room)) {
         r->is_short_of_memory = true;
         return;
@@ -219,6 +225,15 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.lost_copies += has_all_segments(store) ? 0 : scan.lost_copies;
 }
 
+/* A footer without the copies that were left out, before a checkpoint says that the segment was read. */
+static void seal_anew(recovering *r, tm_segment *segment) {
+    if (r->has_left_out && !segment->is_damaged && !segment->is_failed) {
+        tm_store_seal(r->store, segment);
+        segment->is_failed = r->store->disk->port->sync(r->store->disk, segment->file) != 0;
+    }
+    r->has_left_out = false;
+}
+
 /* A head that cannot be read: what it said is found in the first batch, or in the files around it. */
 static bool mend_head(const recovering *r, uint32_t i) {
     candidate *c = &r->all[i];
@@ -325,6 +340,7 @@ int recover_segment(recovering *r, uint32_t i) {
         }
     } else {
         scan_segment(r, i, segment, last);
+        seal_anew(r, segment);
     }
     c->file = -1;
     segment->is_damaged = segment->is_damaged || !c->is_begun;
