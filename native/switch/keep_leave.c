@@ -37,6 +37,12 @@ void keep_flush_done(tm_switch *sw) {
     }
 }
 
+bool keep_reserve_done(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    return keeps->done_count < DONE_KEPT_MAX && tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
+                                                        &keeps->done_capacity, keeps->done_count + 1);
+}
+
 void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two claimants in turn */
@@ -47,8 +53,7 @@ void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t l
             return;
         }
     }
-    if (keeps->done_count >= DONE_KEPT_MAX || !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
-                                                       &keeps->done_capacity, keeps->done_count + 1)) {
+    if (!keep_reserve_done(sw)) {
         keeps->is_done_forgotten = true;
         return;
     }
@@ -234,7 +239,7 @@ static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *l
         tm_keep_tally tally;
     } body = {{.first = loss->first, .last = loss->last}, loss->tally};
     body.done.claimant = keep->number | (is_kept_on(keep, loss->how) ? KEEP_UNACKED : 0);
-    _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX, "a full log takes it");
+    _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX && TM_KEEPS_BOOK == TM_LOG_LOSS_KEEP, "a full log takes it");
     return keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
 }
 
