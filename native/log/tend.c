@@ -194,26 +194,31 @@ static bool is_to_judge(const tm_store *store, const tm_segment *segment) {
     return is_asked && !store->is_held && segment->state != SEGMENT_OPEN && !segment->is_leaving;
 }
 
-/* Does the open segment have room for what is open in another one, with a margin for the ends of sectors? */
+/* Does the open segment have room for what is open in another one, with a margin for what batches add? */
 static bool has_room_for(const tm_store *store, const tm_segment *segment) {
     const tm_segment *open = store->open;
     return open != NULL &&
-           open->used + tm_segment_footer_bytes(open) + segment->open_weight + SEGMENT_HEAD_BYTES <= open->bytes;
+           open->used + tm_segment_footer_bytes(open) + segment->open_weight + open->bytes / 4 <= open->bytes;
 }
 
 /* The sparse segment that is to be copied: the one under way, or that of which least is open. NULL: there is none, or
- * copies would fill a file for one that goes, where the reserve is whole. */
+ * copies would fill as many files as go, again and again: all that are sparse need three quarters of a file less, or
+ * what lets go of messages has no room. */
 static tm_segment *next_to_copy(const tm_store *store) {
-    tm_segment *next = store->copied_to > 0 ? store->copied : NULL;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < store->segment_count && store->copied_to == 0; i++) {
-        tm_segment *segment = store->segments[i];
-        bool is_next = segment->is_sparse && (next == NULL || segment->open_weight < next->open_weight);
-        next = is_next ? segment : next;
-        count += segment->is_sparse;
+    if (store->copied_to > 0) {
+        return store->copied;
     }
-    bool is_of_use =
-        count != 1 || store->spare_count <= SPARES_FOR_COPIES || next->open_weight == 0 || has_room_for(store, next);
+    tm_segment *next = NULL;
+    uint64_t room = 0;
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        tm_segment *segment = store->segments[i];
+        next = segment->is_sparse && (next == NULL || segment->open_weight < next->open_weight) ? segment : next;
+        room += segment->is_sparse ? (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 : 0;
+        weight += segment->is_sparse ? segment->open_weight : 0;
+    }
+    bool is_of_use = next != NULL && (next->open_weight == 0 || store->is_full_of_all || has_room_for(store, next) ||
+                                      weight + (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 <= room);
     return is_of_use ? next : NULL;
 }
 
