@@ -132,18 +132,21 @@ static bool was_ended(const recovering *r, const tm_listed *listed) {
 }
 
 /* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
- * both lack it, its footer alone knows. */
+ * both lack it, its footer alone knows. What the next head knows of and the checkpoint holds may have stood in segments
+ * between the two that have gone. */
 static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
     uint32_t next = next_begun(r, i);
     const tm_listed *listed = recover_listed(r, r->all[i].serial);
     scan->seq_max = UINT64_MAX;
     scan->known_seq = listed != NULL ? listed->last_seq : 0;
     scan->known_n = listed != NULL ? listed->last_n : 0;
-    if (next < r->count && r->all[next].head.previous == r->all[i].serial) {
+    bool is_chained = next < r->count && r->all[next].head.previous == r->all[i].serial;
+    bool is_held = is_chained && r->all[next].head.seq_before <= r->checkpoint.seq;
+    if (listed != NULL && (is_held || was_ended(r, listed))) {
+        scan->seq_max = listed->last_seq;
+    } else if (is_chained) {
         scan->known_seq = scan->seq_max = r->all[next].head.seq_before;
         scan->known_n = r->all[next].head.last_n_before;
-    } else if (listed != NULL && was_ended(r, listed)) {
-        scan->seq_max = listed->last_seq;
     } else if (next == r->count) {
         scan->known_seq = r->checkpoint.seq;
         scan->known_n = r->checkpoint.last_n;
