@@ -177,15 +177,21 @@ static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
     segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
 }
 
-/* Is each segment that the log ever had there, up to the last one so far? Then what was copied forward stands where it
- * came from, too. */
-static bool has_all_segments(const tm_store *store) {
+/* Is each segment that the log ever had there, up to candidate `i`? Then what was copied forward stands where it came
+ * from, too. A head that cannot be read does not say which segment was before it. */
+static bool has_all_segments(const recovering *r, uint32_t i) {
+    const tm_store *store = r->store;
     uint64_t before = 0;
-    for (uint32_t i = 0; i < store->segment_count; i++) {
-        if (store->segments[i]->previous != before) {
+    for (uint32_t at = 0; at <= i; at++) {
+        if (r->all[at].is_torn_head) {
             return false;
         }
-        before = store->segments[i]->serial;
+    }
+    for (uint32_t at = 0; at < store->segment_count; at++) {
+        if (store->segments[at]->previous != before) {
+            return false;
+        }
+        before = store->segments[at]->serial;
     }
     return true;
 }
@@ -225,7 +231,7 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.records += scan.records;
     store->recovery.torn_bytes += scan.torn_bytes;
     store->recovery.damages += scan.damages;
-    store->recovery.lost_copies += has_all_segments(store) ? 0 : scan.lost_copies;
+    store->recovery.lost_copies += has_all_segments(r, i) ? 0 : scan.lost_copies;
 }
 
 /* A footer without the copies that were left out, before a checkpoint says that the segment was read. */
