@@ -112,7 +112,14 @@ static void leave(tm_store *store, tm_segment *segment) {
     pthread_mutex_unlock(&store->state);
 }
 
-/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing. */
+/* Is a segment's footer not to be believed, as something in it is damaged? It is read anew before anything is copied.
+ */
+static bool is_unread(const tm_segment *segment) {
+    return segment->is_damaged && segment->state == SEGMENT_SEALED;
+}
+
+/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing where the
+ * segment was read anew. */
 static uint32_t collect(tm_store *store, tm_segment *segment, const open_records *open, uint8_t *buffer,
                         size_t capacity, tm_batch *batch) {
     uint32_t dealt = 0;
@@ -136,8 +143,13 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
             pthread_mutex_lock(&store->state);
             store->damaged += !segment->is_damaged;
             segment->is_damaged = true;
-            tm_store_add_missing(store, n, n);
+            if (!is_unread(segment)) {
+                tm_store_add_missing(store, n, n);
+            }
             pthread_mutex_unlock(&store->state);
+            if (is_unread(segment)) {
+                break;
+            }
         }
         dealt++;
     }
@@ -161,6 +173,10 @@ static int copy_some(tm_store *store, tm_segment *segment) {
             leave(store, segment);
             tm_checkpoint_write(store, false);
             tm_store_drop(store, segment);
+        }
+        if (buffer != NULL && is_unread(segment)) {
+            batch.count = dealt = 0;
+            store->copied_to = 0;
         }
         if (buffer != NULL && batch.count > 0) {
             pthread_mutex_lock(&store->writing);
@@ -189,8 +205,7 @@ static bool is_to_judge(const tm_store *store, const tm_segment *segment) {
     bool is_due = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
     bool is_given_up = segment->is_damaged || segment->is_failed;
     bool is_copied = segment == store->copied || (segment->is_sparse && is_given_up); /* or waits for that */
-    bool is_unread = segment->is_damaged && segment->state == SEGMENT_SEALED;
-    bool is_asked = is_copied ? is_unread : is_due || is_given_up;
+    bool is_asked = is_copied ? is_unread(segment) : is_due || is_given_up;
     return is_asked && !store->is_held && segment->state != SEGMENT_OPEN && !segment->is_leaving;
 }
 
@@ -213,7 +228,9 @@ static tm_segment *next_to_copy(const tm_store *store) {
     uint64_t weight = 0;
     for (uint32_t i = 0; i < store->segment_count; i++) {
         tm_segment *segment = store->segments[i];
-        next = segment->is_sparse && (next == NULL || segment->open_weight < next->open_weight) ? segment : next;
+        next = segment->is_sparse && !is_unread(segment) && (next == NULL || segment->open_weight < next->open_weight)
+                   ? segment
+                   : next;
         room += segment->is_sparse ? (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 : 0;
         weight += segment->is_sparse ? segment->open_weight : 0;
     }
@@ -367,7 +384,7 @@ static bool has_failed(tm_store *store) {
 
 static void choose_copied(tm_store *store) {
     pthread_mutex_lock(&store->state);
-    store->copied = next_to_copy(store);
+    store->copied = store->copied_to > 0 ? store->copied : next_to_copy(store);
     store->cannot_copy = store->cannot_copy && store->copied != NULL;
     pthread_mutex_unlock(&store->state);
 }
@@ -381,7 +398,7 @@ static void note_copying(tm_store *store, int result) {
 /* Copy of the segment that is next, if there is one: TM_LOG_FULL where there is no room for that. */
 static int copy_next(tm_store *store, bool *is_idle) {
     choose_copied(store);
-    if (store->copied == NULL) {
+    if (store->copied == NULL || is_unread(store->copied)) {
         return TM_OK;
     }
     int result = has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
