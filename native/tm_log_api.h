@@ -31,7 +31,10 @@
        */
 #define TM_LOG_OTHER 64 /* kinds from here on mean nothing to the log, and are kept as messages are */
 
-#define TM_LOG_LOSS_BYTES_MAX 192 /* a dead letter of no more tells of a loss: a full log takes it, as it does acks */
+#define TM_LOG_LOSS_BYTES_MAX                                                                                          \
+    192 /* a dead letter of no more that is kept for TM_LOG_LOSS_KEEP alone, or for none, tells of a loss: a full log  \
+         * takes it, as it does acks, because the one before it is done with soon */
+#define TM_LOG_LOSS_KEEP 0
 #define TM_LOG_KEEPS_MAX 65535
 #define TM_LOG_HOMES_MAX 64
 #define TM_LOG_COPIED 1  /* flag of a record: it was copied forward, with its number */

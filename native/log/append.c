@@ -203,8 +203,19 @@ static bool fits(const tm_store *store, const tm_batch *batch) {
     return open->used + tm_sectors(sizeof(tm_batch_head) + batch->bytes) + footer <= open->bytes;
 }
 
+/* Are as many spare files left behind the batch as its kind leaves for others (store.h)? It may take one if `is_new`.
+ */
+static bool may_write(tm_store *store, const tm_batch *batch, bool is_new) {
+    uint32_t wanted = batch->is_copies ? 0 : batch->has_messages ? SEGMENTS_RESERVED : SPARES_FOR_COPIES;
+    return tm_store_have_spares(store, wanted + is_new);
+}
+
 static int try_once(tm_store *store, const tm_batch *batch) {
-    if (!fits(store, batch)) {
+    bool is_new = !fits(store, batch);
+    if (!may_write(store, batch, is_new)) {
+        return TM_LOG_FULL;
+    }
+    if (is_new) {
         if (store->open != NULL) {
             tm_store_seal(store, store->open);
         }

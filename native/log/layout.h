@@ -149,6 +149,14 @@ static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) 
     return (tm_claim){tm_record_homes(record)[i - record->keeps].router, TM_HOME};
 }
 
+/* What a record takes of a segment, its brief included, where many lie in one batch; beside that each of those for whom
+ * it is kept weighs POSTING_WEIGHT, and its row. A brief that is damaged says anything: no body is longer than `most`.
+ */
+#define POSTING_WEIGHT (sizeof(tm_posting) + sizeof(uint64_t))
+static inline uint64_t tm_record_weight(uint64_t body, uint64_t most) {
+    return sizeof(tm_log_record) + sizeof(tm_brief) + ((body < most ? body : most) + 7) / 8 * 8;
+}
+
 /* ---- layout.c ---- */
 
 /* As many bytes as a record of these has; 64 bit, so that nothing wraps. */

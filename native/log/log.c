@@ -109,19 +109,48 @@ void tm_log_close(tm_log *log) {
 
 /* ---- the side that appends ---- */
 
-/* Does a record let go of more than it takes? Such go into the reserved segments. */
-static bool lets_go(const tm_log_entry *entry) {
-    return entry->kind == TM_LOG_ACK || entry->kind == TM_LOG_GAP || entry->kind == TM_LOG_FORGET ||
-           (entry->kind == TM_LOG_DEAD_LETTER && entry->body_size <= TM_LOG_LOSS_BYTES_MAX);
+/* Does a record let go of messages, and leave little open itself? Such go into the reserved segments. `keeps` are those
+ * for which it is kept. */
+static bool lets_go(uint32_t kind, uint32_t body_size, const uint32_t *keeps, uint32_t keep_count) {
+    bool is_loss = kind == TM_LOG_DEAD_LETTER && body_size <= TM_LOG_LOSS_BYTES_MAX &&
+                   (keep_count == 0 || (keep_count == 1 && keeps[0] == TM_LOG_LOSS_KEEP));
+    return kind == TM_LOG_ACK || kind == TM_LOG_GAP || kind == TM_LOG_FORGET || is_loss;
 }
 
-static int refusal(const tm_log *log, const tm_log_entry *entry) {
+static bool entry_lets_go(const tm_log_entry *entry) {
+    return lets_go(entry->kind, entry->body_size, entry->keeps, entry->keep_count);
+}
+
+static bool record_lets_go(const tm_log_record *record) {
+    return lets_go(record->kind, record->body_size, tm_record_keeps(record), record->keeps);
+}
+
+static uint64_t weight_of(const tm_log_entry *entry, uint64_t size) {
+    return size + tm_footer_share((uint64_t)entry->keep_count + entry->home_count);
+}
+
+/* Is there room for a message of so much weight behind all that waits? What has none would end up in the reserve. */
+static bool has_message_room(const tm_log *log, uint64_t weight) {
+    uint64_t waits = log->appended_weight - atomic_load_explicit(&log->committed_weight, memory_order_acquire);
+    return waits + weight <= atomic_load_explicit(&log->message_room, memory_order_relaxed);
+}
+
+static bool waits_for_disk(const tm_log *log) {
+    return atomic_load_explicit(&log->appended, memory_order_relaxed) !=
+           atomic_load_explicit(&log->committed, memory_order_acquire);
+}
+
+static int refusal(const tm_log *log, const tm_log_entry *entry, uint64_t weight) {
     if (atomic_load_explicit(&log->is_failed, memory_order_relaxed)) {
         return TM_LOG_FAILED;
     }
-    bool is_full = lets_go(entry) ? atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed)
-                                  : atomic_load_explicit(&log->is_full, memory_order_relaxed);
-    return !is_full ? TM_OK : tm_log_is_freeing(log) ? TM_LOG_BUSY : TM_LOG_FULL;
+    bool is_message = !entry_lets_go(entry);
+    bool is_full = is_message ? atomic_load_explicit(&log->is_full, memory_order_relaxed)
+                              : atomic_load_explicit(&log->is_full_of_all, memory_order_relaxed);
+    if (!is_full && (!is_message || has_message_room(log, weight))) {
+        return TM_OK;
+    }
+    return tm_log_is_freeing(log) || (!is_full && waits_for_disk(log)) ? TM_LOG_BUSY : TM_LOG_FULL;
 }
 
 static void write_record(uint8_t *at, const tm_log_entry *entry, uint32_t size, uint64_t n) {
@@ -159,7 +188,8 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     if (size > log->record_bytes_max || log->next_n >> COUNTER_BITS != log->store->life) {
         return TM_TOO_MANY;
     }
-    int refused = refusal(log, entry);
+    uint64_t weight = weight_of(entry, size);
+    int refused = refusal(log, entry, weight);
     if (refused != TM_OK) {
         return refused;
     }
@@ -177,7 +207,8 @@ int tm_log_append(tm_log *log, const tm_log_entry *entry, uint64_t *n) {
     }
     write_record(log->ring + place, entry, (uint32_t)size, log->next_n);
     *n = log->next_n++;
-    log->letting_go_to = lets_go(entry) ? at + size : log->letting_go_to;
+    log->appended_weight += weight;
+    log->letting_go_to = entry_lets_go(entry) ? at + size : log->letting_go_to;
     atomic_store_explicit(&log->appended, at + size, memory_order_release);
     return TM_OK;
 }
@@ -193,10 +224,10 @@ uint32_t tm_log_is_freeing(const tm_log *log) {
 uint32_t tm_log_is_behind(const tm_log *log, uint64_t bytes) {
     uint64_t waits = atomic_load_explicit(&log->appended, memory_order_relaxed) -
                      atomic_load_explicit(&log->committed, memory_order_acquire);
-    bool is_ring_full = waits > 0 && waits + bytes > log->ring_bytes &&
-                        !atomic_load_explicit(&log->is_full, memory_order_relaxed) &&
-                        !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
-    return is_ring_full || tm_log_is_freeing(log);
+    bool is_short = waits + bytes > log->ring_bytes || !has_message_room(log, 2 * (uint64_t)log->record_bytes_max);
+    bool is_written = waits > 0 && !atomic_load_explicit(&log->is_full, memory_order_relaxed) &&
+                      !atomic_load_explicit(&log->is_failed, memory_order_relaxed);
+    return (is_short && is_written) || tm_log_is_freeing(log);
 }
 
 bool tm_log_is_tight(const tm_log *log) {
@@ -263,10 +294,12 @@ const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t
 
 /* ---- the side that commits ---- */
 
-/* What came meanwhile, as far as it fits; `*end` is where it ends in the ring. */
+/* What came meanwhile, as far as it fits, and of a log that is full up to the first message; `*end` is where it ends in
+ * the ring. */
 static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, uint64_t room, uint64_t *end) {
     tm_batch batch = {0};
     uint64_t at = from;
+    bool is_full = atomic_load_explicit(&log->is_full, memory_order_relaxed);
     room = room < BATCH_BYTES_MAX ? room : BATCH_BYTES_MAX;
     while (at < appended) {
         uint8_t *bytes = log->ring + (at & (log->ring_bytes - 1));
@@ -276,9 +309,12 @@ static tm_batch next_batch(const tm_log *log, uint64_t from, uint64_t appended, 
             continue;
         }
         uint64_t refs = batch.refs + record->keeps + record->homes;
-        if (batch.count > 0 && batch.bytes + record->size + tm_footer_share(refs) > room) {
+        bool is_message = !record_lets_go(record);
+        bool is_over = batch.bytes + record->size + tm_footer_share(refs) > room || (is_message && is_full);
+        if (batch.count > 0 && is_over) {
             break;
         }
+        batch.has_messages = batch.has_messages || is_message;
         struct iovec *part = batch.part_count > 0 ? &batch.parts[batch.part_count - 1] : NULL;
         if (part != NULL && (uint8_t *)part->iov_base + part->iov_len == bytes) {
             part->iov_len += record->size;
@@ -315,6 +351,8 @@ int tm_log_commit(tm_log *log) {
         atomic_store_explicit(&log->commit_ns, tm_clock_ns() - start, memory_order_relaxed);
         atomic_store_explicit(&log->batches, log->batches + 1, memory_order_relaxed);
         atomic_store_explicit(&log->committed_n, batch.last_n, memory_order_release);
+        uint64_t weight = log->committed_weight + batch.bytes + tm_footer_share(batch.refs);
+        atomic_store_explicit(&log->committed_weight, weight, memory_order_release);
         atomic_store_explicit(&log->committed, end, memory_order_release);
     }
     if (result == TM_OK || result == TM_LOG_FAILED) {
@@ -331,6 +369,7 @@ void tm_log_tell_room(tm_log *log) {
     bool was_freeing = atomic_exchange_explicit(&log->is_freeing, is_freeing, memory_order_relaxed);
     atomic_store_explicit(&log->is_full, store->is_full, memory_order_relaxed);
     atomic_store_explicit(&log->is_full_of_all, store->is_full_of_all, memory_order_relaxed);
+    atomic_store_explicit(&log->message_room, store->message_room, memory_order_relaxed);
     atomic_store_explicit(&log->is_tight, store->is_tight, memory_order_relaxed);
     atomic_store_explicit(&log->is_failed, store->is_failed, memory_order_relaxed);
     pthread_mutex_unlock(&store->state);

@@ -37,11 +37,13 @@ struct tm_log {
     uint8_t apart[64];             /* in cache lines of their own */
     atomic_uint_fast64_t appended; /* bytes; this and what follows: of the thread that appends */
     uint64_t next_n;
-    uint64_t letting_go_to; /* in the ring: behind the last record that lets go of others */
+    uint64_t letting_go_to;   /* in the ring: behind the last record that lets go of others */
+    uint64_t appended_weight; /* of records, with their share of footers */
 
     uint8_t apart_again[64];
     atomic_uint_fast64_t committed; /* bytes; this and what follows: of the thread that commits */
     atomic_uint_fast64_t committed_n;
+    atomic_uint_fast64_t committed_weight;
     atomic_uint_fast64_t batches;
     atomic_uint_fast64_t commit_ns;
     atomic_bool is_asleep; /* the committer: who appends wakes it */
@@ -50,6 +52,7 @@ struct tm_log {
     atomic_bool is_freeing;
     atomic_bool is_full;
     atomic_bool is_full_of_all;
+    atomic_uint_fast64_t message_room;
     atomic_bool is_tight;
     atomic_bool is_failed;
 };

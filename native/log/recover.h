@@ -37,6 +37,7 @@ typedef struct recovering {
     uint8_t *bytes; /* owned: of the segment that is scanned */
     uint64_t bytes_size;
     tm_segment *segment; /* that is scanned */
+    bool has_left_out;   /* copies of the segment that is scanned */
     bool is_short_of_memory;
 } recovering;
 

@@ -1,7 +1,9 @@
 /* recover_segment.c - one file of the folder becomes a segment of the store, or is out of use.
  *
  * Law: what should be there, as the next head or the checkpoint says, and is not is damage, and its numbers are
- * missing; anything else that cannot be read is a torn tail. See recover.h.
+ * missing; anything else that cannot be read is a torn tail. A segment is in each checkpoint until one holds all that
+ * was copied from it: copies that no checkpoint holds are left out, as what they were made from is there. So a crash in
+ * the midst of a copy gives back the room that it took. See recover.h.
  */
 #include <string.h>
 
@@ -32,6 +34,10 @@ static void found(void *context, const tm_log_record *record, uint32_t place, ui
     tm_store *store = r->store;
     bool is_copy = record->flags & TM_LOG_COPIED;
     tm_room room = {0};
+    if (is_copy && seq > r->checkpoint.seq && r->checkpoint.is_found && store->recovery.damages == 0) {
+        r->has_left_out = true;
+        return;
+    }
     if (!tm_segment_reserve(r->segment, record, &room)) {
         r->is_short_of_memory = true;
         return;
@@ -126,18 +132,21 @@ static bool was_ended(const recovering *r, const tm_listed *listed) {
 }
 
 /* What is known of where a segment was committed up to: from the checkpoint and from the head of the next one. Where
- * both lack it, its footer alone knows. */
+ * both lack it, its footer alone knows. What the next head knows of and the checkpoint holds may have stood in segments
+ * between the two that have gone. */
 static void bound(const recovering *r, uint32_t i, tm_scan *scan) {
     uint32_t next = next_begun(r, i);
     const tm_listed *listed = recover_listed(r, r->all[i].serial);
     scan->seq_max = UINT64_MAX;
     scan->known_seq = listed != NULL ? listed->last_seq : 0;
     scan->known_n = listed != NULL ? listed->last_n : 0;
-    if (next < r->count && r->all[next].head.previous == r->all[i].serial) {
+    bool is_chained = next < r->count && r->all[next].head.previous == r->all[i].serial;
+    bool is_held = is_chained && r->all[next].head.seq_before <= r->checkpoint.seq;
+    if (listed != NULL && (is_held || was_ended(r, listed))) {
+        scan->seq_max = listed->last_seq;
+    } else if (is_chained) {
         scan->known_seq = scan->seq_max = r->all[next].head.seq_before;
         scan->known_n = r->all[next].head.last_n_before;
-    } else if (listed != NULL && was_ended(r, listed)) {
-        scan->seq_max = listed->last_seq;
     } else if (next == r->count) {
         scan->known_seq = r->checkpoint.seq;
         scan->known_n = r->checkpoint.last_n;
@@ -168,15 +177,21 @@ static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
     segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
 }
 
-/* Is each segment that the log ever had there, up to the last one so far? Then what was copied forward stands where it
- * came from, too. */
-static bool has_all_segments(const tm_store *store) {
+/* Is each segment that the log ever had there, up to candidate `i`? Then what was copied forward stands where it came
+ * from, too. A head that cannot be read does not say which segment was before it. */
+static bool has_all_segments(const recovering *r, uint32_t i) {
+    const tm_store *store = r->store;
     uint64_t before = 0;
-    for (uint32_t i = 0; i < store->segment_count; i++) {
-        if (store->segments[i]->previous != before) {
+    for (uint32_t at = 0; at <= i; at++) {
+        if (r->all[at].is_torn_head) {
             return false;
         }
-        before = store->segments[i]->serial;
+    }
+    for (uint32_t at = 0; at < store->segment_count; at++) {
+        if (store->segments[at]->previous != before) {
+            return false;
+        }
+        before = store->segments[at]->serial;
     }
     return true;
 }
@@ -216,7 +231,16 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.records += scan.records;
     store->recovery.torn_bytes += scan.torn_bytes;
     store->recovery.damages += scan.damages;
-    store->recovery.lost_copies += has_all_segments(store) ? 0 : scan.lost_copies;
+    store->recovery.lost_copies += has_all_segments(r, i) ? 0 : scan.lost_copies;
+}
+
+/* A footer without the copies that were left out, before a checkpoint says that the segment was read. */
+static void seal_anew(recovering *r, tm_segment *segment) {
+    if (r->has_left_out && !segment->is_damaged && !segment->is_failed) {
+        tm_store_seal(r->store, segment);
+        segment->is_failed = r->store->disk->port->sync(r->store->disk, segment->file) != 0;
+    }
+    r->has_left_out = false;
 }
 
 /* A head that cannot be read: what it said is found in the first batch, or in the files around it. */
@@ -325,6 +349,7 @@ int recover_segment(recovering *r, uint32_t i) {
         }
     } else {
         scan_segment(r, i, segment, last);
+        seal_anew(r, segment);
     }
     c->file = -1;
     segment->is_damaged = segment->is_damaged || !c->is_begun;

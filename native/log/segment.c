@@ -368,6 +368,21 @@ void tm_segment_unseal(tm_segment *segment) {
     segment->state = SEGMENT_CLOSED;
 }
 
+/* What the records of a footer weigh: together, and the heaviest for one of those for whom it is kept. */
+static void weigh(tm_segment *segment, const tm_footer_head *head) {
+    const uint8_t *at = (const uint8_t *)(head + 1) + head->rows * sizeof(tm_row) + head->postings * sizeof(tm_posting);
+    segment->weight = head->postings * POSTING_WEIGHT + head->rows * sizeof(tm_row);
+    segment->heaviest = 0;
+    for (uint32_t i = 0; i < head->briefs; i++) {
+        tm_brief brief;
+        memcpy(&brief, at + i * sizeof brief, sizeof brief);
+        uint64_t weight = tm_record_weight(brief.body_size, segment->bytes);
+        segment->weight += weight;
+        segment->heaviest = weight > segment->heaviest ? weight : segment->heaviest;
+    }
+    segment->heaviest += POSTING_WEIGHT + sizeof(tm_row);
+}
+
 bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     const tm_footer_head *head = (const tm_footer_head *)footer;
     tm_row *rows = TM_NEW(segment->memory, TM_COLD, tm_row, head->rows);
@@ -391,5 +406,6 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     segment->least_us = head->least_us;
     segment->most_us = head->most_us;
     segment->state = SEGMENT_SEALED;
+    weigh(segment, head);
     return true;
 }

@@ -48,11 +48,16 @@ typedef struct tm_segment {
     uint64_t last_fresh_n; /* of records in it that are no copies; 0: none */
     int file;              /* owned */
     tm_segment_state state;
-    uint64_t judge_at; /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
-    uint64_t left_at;  /* change of the store with which it began to leave */
+    uint64_t judge_at;    /* once so many numbers were done with (tm_store.done) it may be worth going; 0: at once */
+    uint64_t crowded_at;  /* as that, while room is short */
+    uint64_t weight;      /* of all of its records (tm_record_weight), once it is sealed; 0: it is not known */
+    uint64_t heaviest;    /* what one number that is done with takes from that at most */
+    uint64_t open_weight; /* of what was open when it was found to be sparse; 0: it goes, whatever that is */
+    uint64_t left_at;     /* change of the store with which it began to leave */
     uint32_t pins;
     bool is_damaged; /* goes to damaged/ once what is open in it has been copied */
     bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
+    bool is_sparse;  /* what is open in it is to be copied forward */
     bool is_leaving; /* is in no checkpoint from now on */
     tm_row *rows; /* owned; sorted by claimant when sealed, with `start` as in the footer; else `start` is a link + 1 */
     uint32_t row_count;

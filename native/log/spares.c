@@ -33,12 +33,12 @@ uint64_t tm_store_disk_bytes(const tm_store *store) {
 }
 
 /* A new spare file, with all of its blocks, as long as it will be. `writing` is held. */
-static bool make_spare(tm_store *store) {
+static bool make_spare(tm_store *store, uint64_t bytes_max) {
     tm_disk *disk = store->disk;
     char name[TM_DISK_NAME_BYTES];
     pthread_mutex_lock(&store->state);
     uint64_t serial = store->serial + 1;
-    bool is_allowed = tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
+    bool is_allowed = tm_store_disk_bytes(store) + store->segment_bytes <= bytes_max;
     bool has_memory = is_allowed && tm_store_add_spare(store, serial);
     store->spare_count -= has_memory;                         /* room is kept, the file is not there yet */
     store->spare_error = is_allowed ? store->spare_error : 0; /* nothing is wanted of the disk */
@@ -100,7 +100,18 @@ void tm_store_prepare(tm_store *store, bool *is_idle) {
     if (!store->is_failed && store->spare_error == 0 && store->room_bytes < room_wanted(store)) {
         make_room(store);
     }
-    if (!store->is_failed && store->spare_count <= SEGMENTS_RESERVED && make_spare(store)) {
+    if (!store->is_failed && store->spare_count <= SEGMENTS_RESERVED && make_spare(store, store->bytes_max)) {
+        *is_idle = false;
+        pthread_mutex_lock(&store->state);
+        tm_store_judge_room(store);
+        pthread_mutex_unlock(&store->state);
+    }
+    pthread_mutex_unlock(&store->writing);
+}
+
+void tm_store_borrow(tm_store *store, bool *is_idle) {
+    pthread_mutex_lock(&store->writing);
+    if (!store->is_failed && store->spare_count == 0 && make_spare(store, store->bytes_max + store->segment_bytes)) {
         *is_idle = false;
         pthread_mutex_lock(&store->state);
         tm_store_judge_room(store);
@@ -122,7 +133,7 @@ bool tm_store_take_room(tm_store *store, uint64_t bytes, char *name) {
     pthread_mutex_lock(&store->writing);
     pthread_mutex_lock(&store->state);
     bool is_room = store->room_bytes >= bytes;
-    bool is_spare = !is_room && store->spare_count > (store->open != NULL ? 0 : 1);
+    bool is_spare = !is_room && store->spare_count > 0;
     if (is_room) {
         memcpy(name, ROOM_NAME, sizeof ROOM_NAME);
         store->room_bytes = 0;
@@ -147,16 +158,27 @@ int tm_store_disk_error(const tm_store *store) {
     return store->spare_error != 0 && is_spare_wanted ? store->spare_error : store->checkpoint_error;
 }
 
+/* Of the open segment, without a quarter that is a margin: of what is let in nothing falls behind its end. */
+static uint64_t room_in_open(const tm_store *store) {
+    const tm_segment *open = store->open;
+    uint64_t taken = open != NULL ? open->used + tm_segment_footer_bytes(open) + store->segment_bytes / 4 : 0;
+    return open != NULL && taken < open->bytes ? open->bytes - taken : 0;
+}
+
 void tm_store_judge_room(tm_store *store) {
-    uint64_t left =
-        store->open != NULL && store->open->used < store->open->bytes ? store->open->bytes - store->open->used : 0;
-    bool may_grow = store->spare_error == 0 && tm_store_disk_bytes(store) + store->segment_bytes <= store->bytes_max;
-    store->is_scarce = !may_grow && store->spare_count <= SEGMENTS_RESERVED;
-    bool is_ending = left < store->segment_bytes / 4 && !may_grow;
-    store->is_full =
-        !may_grow && (store->spare_count < SEGMENTS_RESERVED || (store->spare_count == SEGMENTS_RESERVED && is_ending));
-    store->is_full_of_all = store->spare_count == 0 && is_ending;
-    uint64_t used = tm_store_disk_bytes(store) - (uint64_t)store->spare_count * store->segment_bytes;
+    uint64_t bytes = tm_store_disk_bytes(store);
+    uint64_t in_open = room_in_open(store);
+    uint64_t files = store->spare_count;
+    if (store->spare_error == 0 && bytes < store->bytes_max) {
+        files += (store->bytes_max - bytes) / store->segment_bytes;
+    }
+    uint64_t files_for_messages = files > SEGMENTS_RESERVED ? files - SEGMENTS_RESERVED : 0;
+    uint64_t in_files = files_for_messages * ((store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3);
+    store->message_room = in_files + (files >= SEGMENTS_RESERVED ? in_open : 0);
+    store->is_scarce = files_for_messages == 0;
+    store->is_full = store->message_room == 0;
+    store->is_full_of_all = files < SPARES_FOR_COPIES || (files == SPARES_FOR_COPIES && in_open == 0);
+    uint64_t used = bytes - (uint64_t)store->spare_count * store->segment_bytes;
     uint64_t most = store->bytes_max - SEGMENTS_RESERVED * (uint64_t)store->segment_bytes;
     store->is_tight = tm_disk_is_full(-store->spare_error) || used > most / 100 * TIGHT_PERCENT;
 }
@@ -209,12 +231,15 @@ static int write_head(tm_store *store, tm_segment *segment) {
     return tm_disk_write_whole(store->disk, segment->file, parts, 2, 0);
 }
 
+bool tm_store_have_spares(tm_store *store, uint32_t count) {
+    while (store->spare_count < count && make_spare(store, store->bytes_max)) {
+    }
+    return store->spare_count >= count;
+}
+
 int tm_store_begin(tm_store *store) {
     tm_disk *disk = store->disk;
-    if (store->spare_count <= SEGMENTS_RESERVED) {
-        make_spare(store);
-    }
-    if (store->spare_count == 0) {
+    if (!tm_store_have_spares(store, 1)) {
         return TM_LOG_FULL;
     }
     uint64_t spare = store->spares[store->spare_count - 1];

@@ -28,10 +28,11 @@ void tm_store_close(tm_store *store) {
 }
 
 void tm_store_finish(tm_store *store) {
+    bool is_copied = store->is_failed || tm_store_end_copy(store);
     if (!store->is_failed && store->open != NULL) {
         tm_store_seal(store, store->open);
     }
-    if (!store->is_failed) {
+    if (!store->is_failed && is_copied) {
         store->is_ending = true;
         tm_checkpoint_write(store, false);
     }

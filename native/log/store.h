@@ -4,6 +4,13 @@
  * Law: `seq` and `last_n` are what is on disk; they move after a sync alone. Two locks: `writing` is held while a batch
  * or a copy goes to disk, `state` for moments, around everything else in here; who wants both takes `writing` first.
  * Files are read without a lock, from segments that are pinned.
+ *
+ * A full log has room again: of the spare files, messages leave SEGMENTS_RESERVED, what lets go of messages leaves
+ * SPARES_FOR_COPIES, and copies take what there is. So whenever a process ends there is a spare file, or the last one
+ * has become a segment of nothing but copies, which a start leaves out (recover_segment.c) and which goes. With that
+ * one file each segment that is at most half open is copied forward while room is short, and goes. What lets go of
+ * messages leaves little open itself, so its segments are such ones: the reserve is whole again, however often it is
+ * begun.
  */
 #ifndef TM_LOG_STORE_H
 #define TM_LOG_STORE_H
@@ -13,10 +20,12 @@
 #include "log/claimants.h"
 #include "log/segment.h"
 
-#define SEGMENTS_RESERVED 2U      /* for acks and deletions on a full disk, and for what was let in before */
+#define SEGMENTS_RESERVED 2U      /* spare files for what lets go of messages, and for copies */
+#define SPARES_FOR_COPIES 1U      /* of these, for copies alone */
 #define TIGHT_PERCENT 75U         /* of what there is beside the reserved segments: with more in use, it is tight */
 #define COPY_BYTES_MAX (4U << 20) /* one batch of copies; a record is shorter */
-#define COPY_PERCENT_MAX 10U      /* of a segment's records that are open, and it is copied forward */
+#define COPY_PERCENT_MAX 10U      /* of a segment that is open, by weight, and it is copied forward */
+#define CROWDED_PERCENT_MAX 50U   /* as that, while the log is tight or its room is scarce */
 #define MISSING_RANGES_MAX 65536U /* beyond, neighbours are joined: more is told as missing than is */
 #define CHECKPOINT_NAME "checkpoint"
 #define LIFE_NAME "life"
@@ -52,7 +61,7 @@ typedef struct tm_store {
     uint64_t changes;          /* of which segments there are */
     uint64_t done;             /* numbers that claimants were told to be done with, each as often as it was; rises */
     tm_segment *copied;        /* the one that copies are made from; NULL: none */
-    uint64_t copied_to;        /* number up to which that is done */
+    uint64_t copied_to;        /* number up to which that is done; 0: nothing is yet */
     uint32_t copy_bytes;       /* of one batch of copies */
     uint64_t scrub_serial;     /* where the scrubber is */
     uint64_t room_bytes;       /* of the room for a checkpoint; 0: there is none */
@@ -60,12 +69,14 @@ typedef struct tm_store {
     int spare_error;           /* errno, when a spare segment was last wanted; 0: it was made */
     int checkpoint_error;      /* errno, when a checkpoint was last written; 0: it is on disk */
     bool is_scarce;            /* what is open now is the last segment for messages */
+    uint64_t message_room;     /* bytes of messages, with their share of footers, that leave the reserve alone */
     bool is_full;              /* for messages */
     bool is_full_of_all;       /* for acks, too */
     bool is_tight;             /* over TIGHT_PERCENT of it are in use, or the disk is full */
     bool is_failed;
     bool is_held;     /* nothing is copied forward or set aside */
     bool cannot_tend; /* the last piece of tending has failed */
+    bool cannot_copy; /* there is no room for what is to be copied next */
     uint64_t syncs_failed;
     uint64_t batch_bytes; /* written */
     uint64_t copied_records;
@@ -85,6 +96,7 @@ typedef struct tm_batch {
     uint64_t first_n;
     uint64_t last_n;
     bool is_copies;
+    bool has_messages; /* not all of them let go of others */
 } tm_batch;
 
 /* What so many claims take of a footer at most. */
@@ -119,6 +131,11 @@ void tm_store_apply(tm_store *store, const tm_log_record *record);
 
 /* Have a spare file more than the reserved ones, if there may be one, and room for a checkpoint. */
 void tm_store_prepare(tm_store *store, bool *is_idle);
+/* Where no spare file is left and nothing may go, make one past `bytes_max`: for a log of an earlier version, which
+ * used up all of them, and for failing files. Only copies get it. */
+void tm_store_borrow(tm_store *store, bool *is_idle);
+/* Are there so many spare files? They are made as far as they may be. `writing` is held. */
+bool tm_store_have_spares(tm_store *store, uint32_t count);
 /* Make a new segment the open one. */
 int tm_store_begin(tm_store *store);
 /* No more goes into the open segment; it gets a footer. */
@@ -132,7 +149,7 @@ bool tm_store_set_aside(tm_store *store, const char *name);
 /* Find the room for a checkpoint that an earlier life made. */
 void tm_store_find_room(tm_store *store);
 /* Take a file out of use for the room that it has, `bytes` or more: the one that is there for it, or a spare one; its
- * name. The last spare one stays, for acks, where no segment is open. false: there is none. */
+ * name. The segments that wait for the checkpoint make up for it. false: there is none. */
 bool tm_store_take_room(tm_store *store, uint64_t bytes, char *name);
 /* Of segments and spare files. `state` is held. */
 uint64_t tm_store_disk_bytes(const tm_store *store);
@@ -194,6 +211,8 @@ int tm_store_check(tm_store *store, tm_segment *segment, bool *is_sound);
 /* ---- tend.c ---- */
 
 int tm_store_tend(tm_store *store, bool is_checkpoint_due, bool *is_idle);
+/* Copy what is left of the segment that is being copied; false: there is no room or no memory for it. */
+bool tm_store_end_copy(tm_store *store);
 /* May segments go, or be looked at whether they may? `state` is held. */
 bool tm_store_may_free(const tm_store *store);
 int tm_store_scrub(tm_store *store, uint64_t bytes, bool *is_through);

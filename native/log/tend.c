@@ -17,13 +17,15 @@
 typedef struct open_record {
     uint64_t n;
     uint32_t place;
-    uint32_t reserved;
+    uint32_t body_size;
 } open_record;
 
 typedef struct open_records {
     open_record *all; /* owned */
     uint32_t count;
     uint32_t capacity;
+    uint64_t weight;   /* of all of them */
+    uint64_t heaviest; /* what one number that is done with takes from that at most */
 } open_records;
 
 static bool is_row_done(const tm_store *store, const tm_row *row) {
@@ -41,14 +43,17 @@ static bool gather_row(tm_store *store, const tm_segment *segment, const tm_row 
         return false;
     }
     pthread_mutex_lock(&store->state);
+    uint32_t before = open->count;
     bool is_kept =
         tm_grow(&store->memory, TM_COLD, &open->all, sizeof *open->all, &open->capacity, open->count + row->count);
     for (uint32_t i = 0; i < row->count && is_kept; i++) {
         uint64_t n = tm_row_n(row, references[i].low);
+        const tm_brief *brief = &references[i].brief;
         if (n > after && tm_store_is_open(store, row->claimant, row->role, n)) {
-            open->all[open->count++] = (open_record){.n = n, .place = references[i].brief.place};
+            open->all[open->count++] = (open_record){.n = n, .place = brief->place, .body_size = brief->body_size};
         }
     }
+    open->weight += (open->count - before) * POSTING_WEIGHT + (open->count > before ? sizeof(tm_row) : 0);
     TM_DELETE(&store->memory, TM_COLD, references, tm_reference, row->count);
     pthread_mutex_unlock(&store->state);
     return is_kept;
@@ -76,9 +81,13 @@ static bool gather(tm_store *store, const tm_segment *segment, uint64_t after, o
     uint32_t kept = 0;
     for (uint32_t i = 0; i < open->count; i++) {
         if (kept == 0 || open->all[kept - 1].n != open->all[i].n) {
+            uint64_t weight = tm_record_weight(open->all[i].body_size, segment->bytes);
+            open->weight += weight;
+            open->heaviest = weight > open->heaviest ? weight : open->heaviest;
             open->all[kept++] = open->all[i];
         }
     }
+    open->heaviest += POSTING_WEIGHT + sizeof(tm_row);
     open->count = kept;
     return true;
 }
@@ -94,12 +103,23 @@ static void free_open(tm_store *store, open_records *open) {
 static void leave(tm_store *store, tm_segment *segment) {
     pthread_mutex_lock(&store->state);
     segment->is_leaving = true;
+    segment->is_sparse = false;
     segment->left_at = ++store->changes;
-    store->copied = store->copied == segment ? NULL : store->copied;
+    if (store->copied == segment) {
+        store->copied = NULL;
+        store->copied_to = 0;
+    }
     pthread_mutex_unlock(&store->state);
 }
 
-/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing. */
+/* Is a segment's footer not to be believed, as something in it is damaged? It is read anew before anything is copied.
+ */
+static bool is_unread(const tm_segment *segment) {
+    return segment->is_damaged && segment->state == SEGMENT_SEALED;
+}
+
+/* Read open records into `buffer` as a batch. Returns how many were dealt with: copied, or told as missing where the
+ * segment was read anew. */
 static uint32_t collect(tm_store *store, tm_segment *segment, const open_records *open, uint8_t *buffer,
                         size_t capacity, tm_batch *batch) {
     uint32_t dealt = 0;
@@ -123,8 +143,13 @@ static uint32_t collect(tm_store *store, tm_segment *segment, const open_records
             pthread_mutex_lock(&store->state);
             store->damaged += !segment->is_damaged;
             segment->is_damaged = true;
-            tm_store_add_missing(store, n, n);
+            if (!is_unread(segment)) {
+                tm_store_add_missing(store, n, n);
+            }
             pthread_mutex_unlock(&store->state);
+            if (is_unread(segment)) {
+                break;
+            }
         }
         dealt++;
     }
@@ -149,6 +174,10 @@ static int copy_some(tm_store *store, tm_segment *segment) {
             tm_checkpoint_write(store, false);
             tm_store_drop(store, segment);
         }
+        if (buffer != NULL && is_unread(segment)) {
+            batch.count = dealt = 0;
+            store->copied_to = 0;
+        }
         if (buffer != NULL && batch.count > 0) {
             pthread_mutex_lock(&store->writing);
             result = tm_store_write(store, &batch);
@@ -167,19 +196,51 @@ static int copy_some(tm_store *store, tm_segment *segment) {
 
 /* ---- which segment is next ---- */
 
-static void begin_copy(tm_store *store, tm_segment *segment) {
-    store->copied = segment;
-    store->copied_to = 0;
+static bool is_crowded(const tm_store *store) {
+    return store->is_tight || store->is_scarce;
 }
 
 /* May enough of a segment have been done with since it was looked at? */
 static bool is_to_judge(const tm_store *store, const tm_segment *segment) {
-    bool is_asked = segment->judge_at <= store->done || segment->is_damaged || segment->is_failed;
+    bool is_due = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
+    bool is_given_up = segment->is_damaged || segment->is_failed;
+    bool is_copied = segment == store->copied || (segment->is_sparse && is_given_up); /* or waits for that */
+    bool is_asked = is_copied ? is_unread(segment) : is_due || is_given_up;
     return is_asked && !store->is_held && segment->state != SEGMENT_OPEN && !segment->is_leaving;
 }
 
+/* Does the open segment have room for what is open in another one, with a margin for what batches add? */
+static bool has_room_for(const tm_store *store, const tm_segment *segment) {
+    const tm_segment *open = store->open;
+    return open != NULL &&
+           open->used + tm_segment_footer_bytes(open) + segment->open_weight + open->bytes / 4 <= open->bytes;
+}
+
+/* The sparse segment that is to be copied: the one under way, or that of which least is open. NULL: there is none, or
+ * copies would fill as many files as go, again and again: all that are sparse need three quarters of a file less, or
+ * what lets go of messages has no room. */
+static tm_segment *next_to_copy(const tm_store *store) {
+    if (store->copied_to > 0) {
+        return store->copied;
+    }
+    tm_segment *next = NULL;
+    uint64_t room = 0;
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        tm_segment *segment = store->segments[i];
+        next = segment->is_sparse && !is_unread(segment) && (next == NULL || segment->open_weight < next->open_weight)
+                   ? segment
+                   : next;
+        room += segment->is_sparse ? (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 : 0;
+        weight += segment->is_sparse ? segment->open_weight : 0;
+    }
+    bool is_of_use = next != NULL && (next->open_weight == 0 || store->is_full_of_all || has_room_for(store, next) ||
+                                      weight + (store->segment_bytes - SEGMENT_HEAD_BYTES) / 4 * 3 <= room);
+    return is_of_use ? next : NULL;
+}
+
 bool tm_store_may_free(const tm_store *store) {
-    bool may = store->copied != NULL;
+    bool may = !store->cannot_copy && next_to_copy(store) != NULL;
     for (uint32_t i = 0; i < store->segment_count && !may; i++) {
         may = store->segments[i]->is_leaving || is_to_judge(store, store->segments[i]);
     }
@@ -197,36 +258,51 @@ static tm_segment *next_to_judge(tm_store *store) {
         }
     }
     if (next != NULL) {
-        next->judge_at = store->done + 1;
+        next->judge_at = next->crowded_at = store->done + 1;
     }
     pthread_mutex_unlock(&store->state);
     return next;
 }
 
-/* How many records of the segment are open at least, by its rows alone. */
-static uint64_t open_at_least(tm_store *store, const tm_segment *segment) {
-    uint64_t most = 0;
+/* Is all of a segment open, by its rows alone? */
+static bool is_all_open(tm_store *store, const tm_segment *segment) {
+    bool is_open = segment->weight > 0;
     pthread_mutex_lock(&store->state);
-    for (uint32_t i = 0; i < segment->row_count; i++) {
+    for (uint32_t i = 0; i < segment->row_count && is_open; i++) {
         const tm_row *row = &segment->rows[i];
         const tm_claimant *claimant = tm_claimants_find(&store->claimants, row->claimant, row->role);
-        bool is_all_open =
-            claimant != NULL && claimant->done < tm_row_n(row, row->low_min) && claimant->above.count == 0;
-        most = is_all_open && row->count > most ? row->count : most; /* a record may stand in many rows */
+        is_open = claimant != NULL && claimant->done < tm_row_n(row, row->low_min) && claimant->above.count == 0;
     }
     pthread_mutex_unlock(&store->state);
-    return most;
+    return is_open;
 }
 
-/* With so many open records? Then it is looked at again when enough may have been done with. A segment has a brief for
- * each record; it has more postings, as one record may be kept for thousands. */
-static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t open) {
+/* When a segment is to be looked at again of which so much is open: 0 where it is no more than `limit`. */
+static uint64_t judged_again(const tm_store *store, uint64_t weight, uint64_t limit, uint64_t heaviest) {
+    return weight <= limit ? 0 : store->done + (weight - limit + heaviest - 1) / heaviest;
+}
+
+static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weight) {
     pthread_mutex_lock(&store->state);
-    uint64_t enough = (uint64_t)segment->brief_count * COPY_PERCENT_MAX / 100;
-    bool is_kept = open > enough;
-    segment->judge_at = is_kept ? store->done + (open - enough) : segment->judge_at;
+    segment->is_sparse = true;
+    segment->open_weight = open_weight;
+    segment->judge_at = segment->crowded_at = store->done + 1;
     pthread_mutex_unlock(&store->state);
-    return is_kept;
+}
+
+/* Is a segment worth keeping of which so much is open? Then it is looked at again when enough may have been done with.
+ */
+static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weight, uint64_t heaviest) {
+    uint64_t percent = (segment->bytes - SEGMENT_HEAD_BYTES) / 100;
+    pthread_mutex_lock(&store->state);
+    segment->judge_at = judged_again(store, weight, percent * COPY_PERCENT_MAX, heaviest);
+    segment->crowded_at = judged_again(store, weight, percent * CROWDED_PERCENT_MAX, heaviest);
+    bool is_sparse = (is_crowded(store) ? segment->crowded_at : segment->judge_at) == 0;
+    pthread_mutex_unlock(&store->state);
+    if (is_sparse) {
+        make_sparse(store, segment, weight);
+    }
+    return !is_sparse;
 }
 
 static int judge(tm_store *store, tm_segment *segment) {
@@ -242,21 +318,20 @@ static int judge(tm_store *store, tm_segment *segment) {
             return result;
         }
     }
-    if (segment->is_damaged || segment->is_failed) {
-        begin_copy(store, segment);
-        return TM_OK;
-    }
-    if (is_worth_keeping(store, segment, open_at_least(store, segment))) {
+    bool is_given_up = segment->is_damaged || segment->is_failed;
+    if (is_given_up) { /* whatever is open in it */
+        make_sparse(store, segment, 0);
+    } else if (is_all_open(store, segment) && is_worth_keeping(store, segment, segment->weight, segment->heaviest)) {
         return TM_OK;
     }
     open_records open = {0};
     int result = gather(store, segment, 0, &open) ? TM_OK : TM_NO_MEMORY;
     if (result == TM_OK && open.count == 0) {
         leave(store, segment);
-    } else if (result == TM_OK && !is_worth_keeping(store, segment, open.count)) {
-        begin_copy(store, segment);
+    } else if (result == TM_OK && !is_given_up) {
+        is_worth_keeping(store, segment, open.weight, open.heaviest);
     } else if (result != TM_OK) {
-        segment->judge_at = 0;
+        segment->judge_at = segment->crowded_at = 0;
     }
     free_open(store, &open);
     return result;
@@ -307,34 +382,68 @@ static bool has_failed(tm_store *store) {
     return is_failed;
 }
 
+static void choose_copied(tm_store *store) {
+    pthread_mutex_lock(&store->state);
+    store->copied = store->copied_to > 0 ? store->copied : next_to_copy(store);
+    store->cannot_copy = store->cannot_copy && store->copied != NULL;
+    pthread_mutex_unlock(&store->state);
+}
+
+static void note_copying(tm_store *store, int result) {
+    pthread_mutex_lock(&store->state);
+    store->cannot_copy = result == TM_LOG_FULL;
+    pthread_mutex_unlock(&store->state);
+}
+
+/* Copy of the segment that is next, if there is one: TM_LOG_FULL where there is no room for that. */
+static int copy_next(tm_store *store, bool *is_idle) {
+    choose_copied(store);
+    if (store->copied == NULL || is_unread(store->copied)) {
+        return TM_OK;
+    }
+    int result = has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
+    note_copying(store, result);
+    *is_idle = result == TM_LOG_FULL;
+    return result;
+}
+
+bool tm_store_end_copy(tm_store *store) {
+    uint64_t before = 0;
+    while (store->copied_to > before) {
+        before = store->copied_to;
+        if (copy_some(store, store->copied) != TM_OK) {
+            break;
+        }
+    }
+    return store->copied_to == 0;
+}
+
+/* A checkpoint that is due, but not in the midst of a copy: see recover_segment.c. */
+static bool is_checkpoint_wanted(tm_store *store, bool is_due) {
+    return is_due && store->copied_to == 0 && is_checkpoint_old(store);
+}
+
 static int tend_a_piece(tm_store *store, bool is_checkpoint_due, bool *is_idle) {
-    *is_idle = true;
+    *is_idle = false;
     bool is_wanting;
     tm_segment *drop = next_to_drop(store, &is_wanting);
     if (drop != NULL) {
-        *is_idle = false;
         pthread_mutex_lock(&store->writing);
         int result = tm_store_drop(store, drop);
         pthread_mutex_unlock(&store->writing);
         return result;
     }
-    if (is_wanting || (is_checkpoint_due && is_checkpoint_old(store))) {
+    if (is_wanting || is_checkpoint_wanted(store, is_checkpoint_due)) {
         int result = tm_checkpoint_write(store, false);
         if (result != TM_LOG_FULL) { /* else more segments may go with the one for which room is found */
-            *is_idle = false;
             return result;
         }
     }
+    *is_idle = true;
     tm_store_prepare(store, is_idle);
+    int result = *is_idle ? copy_next(store, is_idle) : TM_OK;
     if (!*is_idle) {
-        return TM_OK;
-    }
-    if (store->copied != NULL) {
-        int result = has_failed(store) ? TM_LOG_FAILED : copy_some(store, store->copied);
-        if (result != TM_LOG_FULL) {
-            *is_idle = false;
-            return result;
-        }
+        return result;
     }
     tm_segment *segment = has_failed(store) ? NULL : next_to_judge(store);
     if (segment != NULL) {
@@ -342,10 +451,11 @@ static int tend_a_piece(tm_store *store, bool is_checkpoint_due, bool *is_idle) 
         return judge(store, segment);
     }
     if (is_wanting && gives_room(store)) {
-        int result = tm_checkpoint_write(store, true);
+        result = tm_checkpoint_write(store, true);
         *is_idle = result != TM_OK;
         return result;
     }
+    tm_store_borrow(store, is_idle);
     return TM_OK;
 }
 

@@ -147,7 +147,8 @@ static void flip(void) {
     while (tm_log_commit(w.log) == TM_OK) {
     }
     tend_until_idle(w.log);
-    if (w.log->store->checkpoint_seq != w.log->store->seq) { /* a disk that is full or fails has none */
+    bool is_waiting = tm_log_committed(w.log) != w.log->next_n - 1;        /* for a disk that is full */
+    if (w.log->store->checkpoint_seq != w.log->store->seq || is_waiting) { /* or fails: it has no checkpoint */
         return;
     }
     faulty_disk *disk = faulty_crash(w.disk, CRASH_ALL_LOST, roll(&w.dice));

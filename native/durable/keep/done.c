@@ -30,6 +30,12 @@ void keep_flush_done(tm_switch *sw) {
     }
 }
 
+bool keep_reserve_done(tm_switch *sw) {
+    tm_keeps *keeps = sw->keeps;
+    return keeps->done_count < DONE_KEPT_MAX && tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
+                                                        &keeps->done_capacity, keeps->done_count + 1);
+}
+
 void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
     tm_keeps *keeps = sw->keeps;
     for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two claimants in turn */
@@ -40,8 +46,7 @@ void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t l
             return;
         }
     }
-    if (keeps->done_count >= DONE_KEPT_MAX || !tm_grow(&keeps->memory, TM_COLD, &keeps->done, sizeof *keeps->done,
-                                                       &keeps->done_capacity, keeps->done_count + 1)) {
+    if (!keep_reserve_done(sw)) {
         keeps->is_done_forgotten = true;
         return;
     }

@@ -4,7 +4,9 @@
 
 #include "durable/state.h"
 
-/* A claimant is done with numbers, to be appended; without memory they come again after a start. */
+/* Room to note one more range that is done with; false: no memory, or too many wait for the log. */
+bool keep_reserve_done(tm_switch *sw);
+/* A claimant is done with numbers, to be appended; without room for them they come again after a start. */
 void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last);
 /* Append what is done with, and what is lost. */
 void keep_flush_done(tm_switch *sw);

@@ -5,6 +5,7 @@
  */
 #include "durable/members/frames.h"
 
+#include "durable/keep/done.h"
 #include "durable/keep/table.h"
 #include "durable/members/give.h"
 #include "durable/members/members.h"
@@ -25,13 +26,22 @@ static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
     }
 }
 
+/* What cannot be noted stays open: one that left all the same would be confirmed by the next ACK that names it. */
+static void acknowledge(tm_switch *sw, uint32_t slot, uint32_t at) {
+    if (keep_reserve_done(sw)) {
+        keep_leave(sw, slot, at, LEFT_ACKED);
+    } else {
+        sw->keeps->is_done_forgotten = true;
+    }
+}
+
 static void judge(tm_switch *sw, uint32_t slot, uint32_t at, const tm_said_ack *said) {
     static const uint8_t rejected[] = "rejected";
     tm_keep *keep = keep_at(sw, slot);
     tm_kept *row = &keep->index.rows[at];
     switch ((tm_verdict)said->verdict) {
     case VERDICT_DONE:
-        keep_leave(sw, slot, at, LEFT_ACKED);
+        acknowledge(sw, slot, at);
         break;
     case VERDICT_AGAIN:
         keep_take_back(sw, slot, row, (uint32_t)said->delay_ms, said->reason, said->reason_size);

@@ -1,0 +1,345 @@
+/* test_log_room.c - a log that is full has room again once enough was acknowledged, whatever crashes come between.
+ *
+ *     run_test_log_room [LIVES [SEED]]
+ *
+ * Law: as store.h says of the reserve. The log is full of messages, all of them open; from there on each life ends in a
+ * crash, and the next one takes acks and losses again. No file is there that `bytes_max` has no room for.
+ */
+#include <string.h>
+
+#include "faulty_disk.h"
+#include "log/log.h"
+
+#define SEGMENT_BYTES 16384U
+#define SEGMENTS 12U
+#define RING_BYTES 65536U /* longer than segments */
+#define BODY_BYTES 300U
+#define KEEP 7U
+#define LOSS_BYTES 160U
+#define RECORDS_MAX 2000U
+#define ROUNDS 200U /* of tending, until there is room for an ack */
+#define KEEPS 7U    /* each of which has a record of how many it has lost */
+
+static tm_log *open_on(faulty_disk *disk) {
+    tm_log_options options = {.bytes_max = SEGMENTS * SEGMENT_BYTES,
+                              .segment_bytes = SEGMENT_BYTES,
+                              .ring_bytes = RING_BYTES,
+                              .hash_seed = 1,
+                              .has_no_threads = 1};
+    tm_log *log = NULL;
+    CHECK(tm_log_open_on(&options, &disk->base, &log) == TM_OK, "opening");
+    return log;
+}
+
+static faulty_disk *crash(faulty_disk *disk, tm_log *log, crash_kind kind, uint64_t seed) {
+    faulty_disk *next = faulty_crash(disk, kind, seed);
+    tm_log_close(log);
+    return next;
+}
+
+/* Tend until nothing is left to do. */
+static void tend(tm_log *log) {
+    uint32_t is_idle = 0;
+    for (unsigned i = 0; i < 500 && !is_idle; i++) {
+        tm_log_tend(log, &is_idle);
+    }
+    CHECK(is_idle, "there is no end of tending");
+    tm_log_state state;
+    tm_log_state_of(log, &state);
+    CHECK(state.disk_bytes <= SEGMENTS * SEGMENT_BYTES, "%lu bytes", (unsigned long)state.disk_bytes);
+}
+
+static int append(tm_log *log, uint32_t body_bytes) {
+    static const uint8_t body[SEGMENT_BYTES];
+    uint32_t keep = KEEP;
+    uint64_t n;
+    tm_log_entry entry = {
+        .kind = TM_LOG_MESSAGE, .keeps = &keep, .keep_count = 1, .body = body, .body_size = body_bytes};
+    return tm_log_append(log, &entry, &n);
+}
+
+static void commit_all(tm_log *log) {
+    int result;
+    while ((result = tm_log_commit(log)) == TM_OK) {
+    }
+    CHECK(result == TM_ABSENT, "what was let in has no room: %d", result);
+}
+
+/* Messages until none is taken, `burst` of them before each commit; returns how many. */
+static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
+    uint32_t count = 0;
+    int result = TM_OK;
+    while (result != TM_LOG_FULL) {
+        result = TM_OK;
+        for (uint32_t i = 0; i < burst && result == TM_OK; i++) {
+            result = append(log, body_bytes);
+            count += result == TM_OK;
+        }
+        CHECK(count < RECORDS_MAX, "it is never full");
+        CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "refused with %d", result);
+        commit_all(log);
+        tend(log);
+    }
+    return count;
+}
+
+/* Numbers of the keep that are open. */
+static uint32_t read_open(tm_log *log, uint64_t *numbers) {
+    static tm_log_brief briefs[RECORDS_MAX];
+    size_t count;
+    CHECK(tm_log_briefs(log, KEEP, 0, 0, briefs, RECORDS_MAX, &count) == TM_OK, "reading");
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = briefs[i].n;
+    }
+    return (uint32_t)count;
+}
+
+/* A record that lets go of others is on disk in the end. */
+static uint64_t let_go(tm_log *log, const tm_log_entry *entry) {
+    uint64_t n = 0;
+    int result = TM_LOG_BUSY;
+    for (unsigned i = 0; i < ROUNDS && result != TM_OK; i++) {
+        result = tm_log_append(log, entry, &n);
+        CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "an ack ends with %d", result);
+        if (result != TM_OK) {
+            uint32_t is_idle;
+            tm_log_tend(log, &is_idle);
+        }
+    }
+    CHECK(result == TM_OK, "an ack is never taken");
+    for (unsigned i = 0; i < ROUNDS && tm_log_committed(log) < n; i++) {
+        uint32_t is_idle;
+        tm_log_commit(log);
+        tm_log_tend(log, &is_idle);
+    }
+    CHECK(tm_log_committed(log) >= n, "an ack does not come to disk");
+    return n;
+}
+
+static void acknowledge(tm_log *log, uint64_t claimant, uint64_t first, uint64_t last) {
+    tm_log_done done = {.claimant = claimant, .first = first, .last = last};
+    tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+    let_go(log, &entry);
+}
+
+/* As a keep writes how many it has lost: the record before is done with. */
+static void lose(tm_log *log, uint64_t n, uint64_t *before) {
+    uint8_t body[LOSS_BYTES] = {0};
+    tm_log_done done = {.claimant = KEEP, .first = n, .last = n};
+    memcpy(body, &done, sizeof done);
+    uint32_t book = TM_LOG_LOSS_KEEP;
+    tm_log_entry entry = {
+        .kind = TM_LOG_DEAD_LETTER, .keeps = &book, .keep_count = 1, .body = body, .body_size = sizeof body};
+    uint64_t written = let_go(log, &entry);
+    if (*before > 0) {
+        acknowledge(log, TM_LOG_LOSS_KEEP, *before, *before);
+    }
+    *before = written;
+}
+
+static void check_open(tm_log *log, const uint64_t *numbers, uint32_t count) {
+    static uint64_t found[RECORDS_MAX];
+    CHECK(read_open(log, found) == count && memcmp(found, numbers, count * sizeof *found) == 0, "others are open");
+}
+
+/* ---- crash after crash ---- */
+
+/* Each life takes a loss of one keep and an ack, and crashes. What the other keeps have lost stands in segments of
+ * earlier lives, which have nothing else. */
+static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
+    static uint64_t numbers[RECORDS_MAX];
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    fill(log, 1, BODY_BYTES);
+    uint32_t count = read_open(log, numbers);
+    uint32_t first = 0;
+    uint64_t losses[KEEPS] = {0};
+    for (uint32_t life = 0; life < lives; life++) {
+        disk = crash(disk, log, kind, life);
+        log = open_on(disk);
+        check_open(log, numbers + first, count - first);
+        lose(log, numbers[first++], &losses[life % KEEPS]);
+        acknowledge(log, KEEP, 0, numbers[first++]);
+        check_open(log, numbers + first, count - first);
+    }
+    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    tend(log);
+    for (uint32_t i = 0; i < 20; i++) {
+        CHECK(append(log, BODY_BYTES) == TM_OK, "there is no room, and nothing is open");
+        commit_all(log);
+    }
+    tm_log_close(log);
+}
+
+typedef struct crasher {
+    faulty_disk *disk;
+    faulty_disk *crashed; /* owned: as it was found after a crash before call `at`; NULL: not yet */
+    uint64_t at;
+    crash_kind kind;
+} crasher;
+
+static void maybe_crash(void *context) {
+    crasher *c = context;
+    if (c->crashed == NULL && c->at-- == 0) {
+        c->crashed = faulty_crash(c->disk, c->kind, c->at);
+    }
+}
+
+/* Every other message is acknowledged, so that the segments are half full, and each life ends at some call of the
+ * disk, in the midst of copying. */
+static void copies_through_crashes(dice *dice, crash_kind kind) {
+    static uint64_t numbers[RECORDS_MAX];
+    faulty_disk *disk = faulty_new(roll(dice));
+    tm_log *log = open_on(disk);
+    uint32_t all = fill(log, 1 + below(dice, 5), BODY_BYTES);
+    read_open(log, numbers);
+    uint32_t count = 0;
+    uint32_t kept = 3 + below(dice, 8);
+    for (uint32_t i = 0; i < all; i++) {
+        if (i % kept != 0) {
+            tm_log_done done = {.claimant = KEEP, .first = numbers[i], .last = numbers[i]};
+            tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+            let_go(log, &entry);
+        } else {
+            numbers[count++] = numbers[i];
+        }
+    }
+    for (uint32_t life = 0; life < 40; life++) {
+        crasher c = {.disk = disk, .at = below(dice, 60), .kind = kind};
+        disk->before = maybe_crash;
+        disk->context = &c;
+        uint32_t is_idle = 0;
+        for (unsigned i = 0; i < 500 && !is_idle && c.crashed == NULL; i++) {
+            tm_log_tend(log, &is_idle);
+        }
+        disk->before = NULL;
+        faulty_disk *next = c.crashed != NULL ? c.crashed : faulty_crash(disk, kind, life);
+        tm_log_close(log);
+        disk = next;
+        log = open_on(disk);
+        check_open(log, numbers, count);
+    }
+    tend(log);
+    check_open(log, numbers, count);
+    uint64_t weight = tm_record_weight(BODY_BYTES, BODY_BYTES) + POSTING_WEIGHT;
+    uint64_t room = (SEGMENTS - SEGMENTS_RESERVED - 2) * (SEGMENT_BYTES - SEGMENT_HEAD_BYTES) - 2 * weight * count;
+    uint32_t more = fill(log, 100, BODY_BYTES);
+    CHECK(more * weight >= room / 2, "room for %u messages, with %u of %u open", more, count, all);
+    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    tm_log_close(log);
+}
+
+/* ---- what is let in ---- */
+
+/* A burst that is longer than the reserve ends before it, so acks find it whole. */
+static void a_burst_leaves_the_reserve(uint32_t burst, uint32_t body_bytes) {
+    static uint64_t numbers[RECORDS_MAX];
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    fill(log, burst, body_bytes);
+    CHECK(log->store->spare_count >= SEGMENTS_RESERVED, "messages took of the reserve");
+    uint32_t count = read_open(log, numbers);
+    for (uint32_t i = 0; i < count; i += 2) {
+        acknowledge(log, KEEP, numbers[i], numbers[i]);
+    }
+    acknowledge(log, KEEP, 0, numbers[count - 1]);
+    tend(log);
+    CHECK(append(log, body_bytes) == TM_OK, "there is no room, and nothing is open");
+    tm_log_close(log);
+}
+
+/* ---- waiting is no use ---- */
+
+static bool remove_spare(void *context, const char *name) {
+    faulty_disk *disk = context;
+    if (strncmp(name, "spare", 5) == 0) {
+        disk->base.port->remove(&disk->base, name);
+        return false;
+    }
+    return true;
+}
+
+/* Segments are sparse, and the disk gives no room to copy them: that is told, and is no reason to wait. */
+static void a_log_that_cannot_copy_is_full(void) {
+    static uint64_t numbers[RECORDS_MAX];
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    fill(log, 1, BODY_BYTES);
+    uint32_t count = read_open(log, numbers);
+    for (uint32_t i = 0; i < count; i++) {
+        tm_log_done done = {.claimant = KEEP, .first = numbers[i], .last = numbers[i]};
+        tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
+        uint64_t n;
+        if (i % 4 != 0 && tm_log_append(log, &entry, &n) == TM_OK) { /* as many as there is room for */
+            tm_log_commit(log);
+        }
+    }
+    disk = crash(disk, log, CRASH_ALL_KEPT, 1);
+    for (unsigned i = 0; i < SEGMENTS; i++) {
+        disk->base.port->list(&disk->base, remove_spare, disk);
+    }
+    disk->is_full = true;
+    log = open_on(disk);
+    tend(log);
+    CHECK(log->store->spare_count == 0 && log->store->cannot_copy, "it can copy");
+    CHECK(append(log, BODY_BYTES) == TM_LOG_FULL && !tm_log_is_behind(log, 1), "a publisher would wait for ever");
+    disk->is_full = false;
+    tend(log);
+    CHECK(append(log, BODY_BYTES) == TM_OK, "there is room on the disk, and it is not taken");
+    tm_log_close(log);
+}
+
+/* ---- how much of the disk what is open takes ---- */
+
+/* Of each so many messages one stays: files take at most twice what is open weighs, but for the open segment and the
+ * last one that was not at most half open. */
+static void files_take_twice_what_is_open(uint32_t kept, uint32_t small, uint32_t large) {
+    static uint64_t numbers[RECORDS_MAX];
+    faulty_disk *disk = faulty_new(1);
+    tm_log *log = open_on(disk);
+    uint32_t appended = 0;
+    int result = TM_OK;
+    while (result ==
+           TM_OK) { /* those that stay are small among large ones: a count of records would say that they are many */
+        result = append(log, appended % kept == 0 ? small : large);
+        appended += result == TM_OK;
+        commit_all(log);
+        tend(log);
+    }
+    uint32_t count = read_open(log, numbers);
+    uint64_t open_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % kept != 0) {
+            acknowledge(log, KEEP, numbers[i], numbers[i]);
+        } else {
+            open_bytes += tm_record_weight(small, small) + POSTING_WEIGHT;
+        }
+    }
+    tend(log);
+    tm_log_state state;
+    tm_log_state_of(log, &state);
+    uint64_t bytes = (state.segments - 1) * (SEGMENT_BYTES - SEGMENT_HEAD_BYTES);
+    uint64_t most = log->store->is_tight ? 2 * open_bytes : log->store->bytes_max / 100 * TIGHT_PERCENT;
+    CHECK(bytes <= most + SEGMENT_BYTES, "%lu bytes of files for %lu that are open", (unsigned long)bytes,
+          (unsigned long)open_bytes);
+    tm_log_close(log);
+}
+
+int main(int count, char **arguments) {
+    uint32_t lives = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : 40;
+    dice dice = {count > 2 ? strtoull(arguments[2], NULL, 10) : 1};
+    for (crash_kind kind = CRASH_ALL_LOST; kind < CRASH_KINDS; kind++) {
+        takes_acks_in_any_life(kind, lives);
+        for (uint32_t i = 0; i < lives / 4; i++) {
+            copies_through_crashes(&dice, kind);
+        }
+    }
+    a_burst_leaves_the_reserve(1, BODY_BYTES);
+    a_burst_leaves_the_reserve(1000, BODY_BYTES);
+    a_burst_leaves_the_reserve(1000, 3000);
+    a_log_that_cannot_copy_is_full();
+    files_take_twice_what_is_open(2, 300, 300);
+    files_take_twice_what_is_open(2, 100, 2000);
+    files_take_twice_what_is_open(5, 100, 300);
+    return 0;
+}
