@@ -31,7 +31,7 @@ QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
         *("router.moving", "router.transit", "router.flooding", "router.rerouting", "router.reuse"),
         *("router.records", "router.client", "router.requests"),
     ),
-    "networks": ("networks.growth", "networks.strategies", "networks.chaos"),
+    "networks": ("networks.growth", "networks.strategies", "networks.chaos", "networks.rolling_restart"),
     "logs": ("logs.analysis", "logs.advice"),
     "kept": ("kept", "kept.log", "kept.others", "kept.start", "kept.many", "kept.consumer"),
 }

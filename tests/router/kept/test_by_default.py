@@ -171,8 +171,9 @@ async def test_what_is_asked_without_a_keep_is_answered_without_a_log(inside: An
             (Detach(5, 7), bodies.AckOf.DETACH, 7, RefusalCode.NO_SUCH_ID),
             (ForgetKeep(5, "orders"), bodies.AckOf.FORGET, 0, RefusalCode.NO_SUCH_KEEP),
         ):
+            reason = NO_KEEP if isinstance(asked, Detach) else f"there is no keep 'orders'; {NO_KEEP}"
             await bob.send(asked)
-            assert await next_ack(bob) == bodies.Ack(of, 5, (), (bodies.Refusal(number, code, NO_KEEP),))
+            assert await next_ack(bob) == bodies.Ack(of, 5, (), (bodies.Refusal(number, code, reason),))
         await bob.send(bodies.Credit(10, 0, 7), Replay(6, 8, FILTERS, 0, 1, 10))
         assert await next_ack(bob) == bodies.Ack(bodies.AckOf.REPLAY, 6, (bodies.Range(8, 8),))
         assert await bob.next() == ReplayEnd(8, 0)
