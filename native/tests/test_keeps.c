@@ -36,8 +36,10 @@ static const struct {
     {2078, .is_slow = true},
     {3476, .is_slow = true}, /* segments that were almost half open were copied without end */
     {1375, .is_slow = true},
-    {3467, .is_slow = true},       /* batches of segments that had gone were missed in the one before them */
-    {3392, .is_damaging = true},   /* a head that was damaged hid that copies were lost */
+    {3467, .is_slow = true},     /* batches of segments that had gone were missed in the one before them */
+    {3392, .is_damaging = true}, /* a head that was damaged hid that copies were lost */
+    {2210, .is_damaging = true}, /* copies that were lost in a life were not told in the next */
+    {5026, .is_damaging = true},
     {338, .starved = STARVED_LOG}, /* the judge: what was passed over, and not noted, is passed over once more */
 };
 
