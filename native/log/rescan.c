@@ -2,6 +2,7 @@
  *
  * Law: files are read without the lock; an index that others read changes under it, whole. See recover.h.
  */
+#include "log/cursor.h"
 #include "log/recover.h"
 
 static void index_again(void *context, const tm_log_record *record, uint32_t place, uint64_t seq) {
@@ -42,6 +43,20 @@ static void free_bytes(recovering *r) {
     pthread_mutex_unlock(&r->store->state);
 }
 
+/* Numbers among which are those of all copies in a segment, by its rows; `first` is past `last`: it has none. */
+static tm_log_range copies_of(const tm_segment *segment) {
+    tm_log_range range = {.first = UINT64_MAX};
+    for (uint32_t i = 0; i < segment->row_count; i++) {
+        const tm_row *row = &segment->rows[i];
+        uint64_t first = tm_row_n(row, row->low_min);
+        uint64_t last = tm_row_n(row, row->low_max);
+        last = last < segment->first_n ? last : segment->first_n - 1;
+        range.first = first < range.first ? first : range.first;
+        range.last = last > range.last ? last : range.last;
+    }
+    return range;
+}
+
 int tm_store_rescan(tm_store *store, tm_segment *segment) {
     recovering r = {.store = store, .segment = segment};
     tm_scan scan = {.context = &r, .found = index_again, .missing = recover_missing};
@@ -51,9 +66,13 @@ int tm_store_rescan(tm_store *store, tm_segment *segment) {
     pthread_mutex_lock(&store->state); /* so that nobody sees half of an index */
     bool is_free = segment->pins == 0;
     if (is_free) {
+        tm_log_range copies = copies_of(segment);
         tm_segment_unseal(segment);
         tm_scan_segment(&scan);
         store->recovery.lost_copies += scan.lost_copies;
+        if (scan.lost_copies > 0 && copies.first <= copies.last) { /* the next life is to know of it, too */
+            recover_missing(&r, copies.first, copies.last);
+        }
     }
     pthread_mutex_unlock(&store->state);
     free_bytes(&r);

@@ -53,6 +53,7 @@ typedef struct tm_segment {
     uint64_t weight;      /* of all of its records (tm_record_weight), once it is sealed; 0: it is not known */
     uint64_t heaviest;    /* what one number that is done with takes from that at most */
     uint64_t open_weight; /* of what was open when it was found to be sparse; 0: it goes, whatever that is */
+    uint64_t begun_at;    /* one more number was done with than when it began; 0: in an earlier life */
     uint64_t left_at;     /* change of the store with which it began to leave */
     uint32_t pins;
     bool is_damaged; /* goes to damaged/ once what is open in it has been copied */

@@ -210,6 +210,7 @@ static tm_segment *new_open(tm_store *store, uint64_t bytes) {
     segment->seq_before = segment->last_seq = store->seq;
     segment->last_n = store->last_n;
     segment->bytes = bytes;
+    segment->begun_at = store->done + 1;
     segment->previous = store->previous;
     store->previous = segment->serial;
     store->changes++;

@@ -277,9 +277,13 @@ static bool is_all_open(tm_store *store, const tm_segment *segment) {
     return is_open;
 }
 
-/* When a segment is to be looked at again of which so much is open: 0 where it is no more than `limit`. */
-static uint64_t judged_again(const tm_store *store, uint64_t weight, uint64_t limit, uint64_t heaviest) {
-    return weight <= limit ? 0 : store->done + (weight - limit + heaviest - 1) / heaviest;
+/* When a segment of which so much is open is no more than `limit` open, or may be. */
+static uint64_t judged_again(const tm_store *store, const tm_segment *segment, uint64_t weight, uint64_t limit,
+                             uint64_t heaviest) {
+    if (weight <= limit) { /* what was copied is not copied again where nothing was done with since */
+        return segment->last_fresh_n == 0 ? segment->begun_at : 0;
+    }
+    return store->done + (weight - limit + heaviest - 1) / heaviest;
 }
 
 static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weight) {
@@ -295,9 +299,9 @@ static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weig
 static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weight, uint64_t heaviest) {
     uint64_t percent = (segment->bytes - SEGMENT_HEAD_BYTES) / 100;
     pthread_mutex_lock(&store->state);
-    segment->judge_at = judged_again(store, weight, percent * COPY_PERCENT_MAX, heaviest);
-    segment->crowded_at = judged_again(store, weight, percent * CROWDED_PERCENT_MAX, heaviest);
-    bool is_sparse = (is_crowded(store) ? segment->crowded_at : segment->judge_at) == 0;
+    segment->judge_at = judged_again(store, segment, weight, percent * COPY_PERCENT_MAX, heaviest);
+    segment->crowded_at = judged_again(store, segment, weight, percent * CROWDED_PERCENT_MAX, heaviest);
+    bool is_sparse = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
     pthread_mutex_unlock(&store->state);
     if (is_sparse) {
         make_sparse(store, segment, weight);

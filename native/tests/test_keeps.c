@@ -11,7 +11,7 @@
 
 #include "keeps_lives.h"
 #include "log/log.h"
-#include "switch/switch.h"
+#include "switch/state.h"
 
 #define STEPS 400
 #define SHORT_STEPS 60
@@ -34,9 +34,12 @@ static const struct {
     {545, .is_slow = true}, /* publishers waited for room that no copy could make */
     {1689, .is_slow = true},
     {2078, .is_slow = true},
-    {3476, .is_slow = true},       /* segments that were almost half open were copied without end */
-    {3467, .is_slow = true},       /* batches of segments that had gone were missed in the one before them */
-    {3392, .is_damaging = true},   /* a head that was damaged hid that copies were lost */
+    {3476, .is_slow = true}, /* segments that were almost half open were copied without end */
+    {1375, .is_slow = true},
+    {3467, .is_slow = true},     /* batches of segments that had gone were missed in the one before them */
+    {3392, .is_damaging = true}, /* a head that was damaged hid that copies were lost */
+    {2210, .is_damaging = true}, /* copies that were lost in a life were not told in the next */
+    {5026, .is_damaging = true},
     {338, .starved = STARVED_LOG}, /* the judge: what was passed over, and not noted, is passed over once more */
 };
 
