@@ -14,7 +14,7 @@ import yaml
 from tamis.configs.mistakes import FilePlace, quoted
 
 _BARE_IPV6 = re.compile(r"(?:^|[\s,\[])(\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]:[0-9]+)")
-_NO_BLANK = re.compile(r"\s*(?:- )?([A-Za-z_][\w.-]*):[^\s:]")
+_NO_BLANK = re.compile(r"\s*(?:- )?(?!unix:|tamis|https?:)([A-Za-z_][\w.-]*):[^\s:]")  # schemes of addresses have none
 _CLOSED_BY = {"[": "]", "{": "}"}
 
 

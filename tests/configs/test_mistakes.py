@@ -473,6 +473,10 @@ def test_a_file_names_itself(tmp_path):
         ("routers: {a: {}\nname: x\n", "1:10: is not YAML: the `{` that opens here is not closed by `}`"),
         ("routers: {a: {} b: {}}\n", "1:17: is not YAML: `,` or `}` is missing before this"),
         ("name:x\nrouters: {a: {}}\n", "1:5: is not YAML: a blank is missing behind `name:`"),
+        (
+            "a:\n  clients:\n    - unix:a.sock\n     neighbours: 127.0.0.1:7501\n",
+            "4:16: is not YAML: this line is indented deeper than the one above, which has its value already",
+        ),
         ("name: x: y\n", "1:8: is not YAML: a second `: ` in one line; a value that has one stands in quotes"),
         (
             "name: x\n   version: 1\n",
