@@ -164,3 +164,11 @@ def test_the_demo_shows_where_messages_go(capsys: pytest.CaptureFixture[str]) ->
     assert "All have noticed, and a goes around c\nto b by b, to d by e, to e by e\n" in out
     assert out.count("-> archive, on-call, web-team") == 3, "before, without c, and with it again"
     assert out.rstrip().endswith("e: stopped")
+
+
+def test_reload_without_a_file_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(["reload"]) == 2
+    assert "FILE is missing" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,8 +28,15 @@ Examples:
 """
 
 
+def _file_or_own(context: click.Context, argument: click.Parameter, file: str | None) -> Any:  # noqa: ANN401 - click's
+    found = file_or_own(context, argument, file)
+    if file is None and not Path(found).exists():
+        raise click.UsageError("FILE is missing: it names the topology file that changed", context)
+    return found
+
+
 @click.command("reload", epilog=_EXAMPLE)
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False), callback=file_or_own)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False), callback=_file_or_own)
 @click.option("--no-restart", is_flag=True, help="Only what needs no restart; say what is left.")
 @click.option("--insecure", is_flag=True, help="As `tamis up` was started.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
