@@ -147,6 +147,13 @@ def test_what_looks_like_an_address_and_is_none(word, capsys) -> None:
         assert f"did you mean tamis://{word.rpartition('://')[2]}?" in err
 
 
+@pytest.mark.parametrize("word", ["tamis+tls:/h:1", "tamis:h:1", "tamis+udp://h:1"])
+def test_a_scheme_that_is_nearly_ours_is_named(word, capsys) -> None:
+    for command in ("pub", "sub", "keep"):
+        assert main([command, word, "a=1"]) == 2
+        assert f"{word!r}: an address begins with tamis://" in capsys.readouterr().err
+
+
 def test_a_router_file_of_tokens_is_no_token(tmp_path: Path, capsys) -> None:
     file = tmp_path / "tokens"
     file.write_text("press-1 secret\n")

@@ -67,7 +67,7 @@ def test_a_template(form, gives) -> None:
     assert written(form, ALERT, b"p\xff") == gives
 
 
-@pytest.mark.parametrize("form", ["xml", "", "{{.paylod}}", "{{x", "x}}", "{{x}} }}"])
+@pytest.mark.parametrize("form", ["xml", "", "{{.paylod}}", "{{x", "x}}", "{{x}} }}", "{{}}", "{{ }}"])
 def test_a_form_that_there_is_not(form) -> None:
     with pytest.raises(Refused):
         writer(form, {})

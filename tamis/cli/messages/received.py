@@ -100,6 +100,8 @@ def _template(form: str) -> Writer:
     if any("{{" in piece or "}}" in piece for piece in pieces[::2]):
         raise Refused(f"--format {form!r}: a place opens with {{{{ and closes with }}}}")
     for inside in pieces[1::2]:
+        if not inside:
+            raise Refused(f"--format {form!r}: a place names an attribute or one of {', '.join(_OWN)}")
         if inside.startswith(".") and inside not in _OWN:
             raise Refused(f"template {{{{{inside}}}}}: there is no {inside}; there are {', '.join(_OWN)}")
     places = [part.encode() if index % 2 == 0 else _place(part) for index, part in enumerate(pieces)]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import tamis.blocking
 
 DEFAULT_ADDRESS: Final = "tamis://127.0.0.1:7400"
+_BEGINS: Final = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
 _LIKE_AN_ADDRESS: Final = re.compile(
     r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+:[0-9]{1,5}|\[[0-9a-f:.]+\]:[0-9]{1,5}", re.IGNORECASE
 )
@@ -94,12 +95,13 @@ def split_addresses(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
             addresses.append(word)
         elif word.startswith(ADMIN_SCHEMES):
             addresses += clients_at(word)
+        elif word.startswith(("tamis:", "tamis+")):
+            raise click.UsageError(f"{word!r}: {_BEGINS}")
         elif _LIKE_AN_ADDRESS.fullmatch(word):
             meant = f"tamis://{word.rpartition('://')[2]}"
             name, colon, value = word.partition(":")
             attribute = f" An attribute is written {name}={value}." if value.isdecimal() and colon else ""
-            begins = "an address begins with tamis://, tamis+tls:// or tamis+unix:"
-            raise click.UsageError(f"{word!r}: {begins}; did you mean {meant}?{attribute}")
+            raise click.UsageError(f"{word!r}: {_BEGINS}; did you mean {meant}?{attribute}")
         else:
             others.append(word)
     return tuple(addresses) or contexts.urls() or (DEFAULT_ADDRESS,), tuple(others)
