@@ -295,11 +295,17 @@ static void make_sparse(tm_store *store, tm_segment *segment, uint64_t open_weig
 }
 
 /* Is a segment worth keeping of which so much is open? Then it is looked at again when enough may have been done with.
- */
-static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weight, uint64_t heaviest) {
+ * While there is room, one of which many records are open stays, however short they are: a start finds in it who has
+ * had which message, and what is copied no longer says so of those that are done with it. */
+static bool is_worth_keeping(tm_store *store, tm_segment *segment, uint64_t weight, uint64_t heaviest,
+                             uint64_t records) {
     uint64_t percent = (segment->bytes - SEGMENT_HEAD_BYTES) / 100;
+    uint64_t few = (uint64_t)segment->brief_count * COPY_PERCENT_MAX / 100;
     pthread_mutex_lock(&store->state);
     segment->judge_at = judged_again(store, segment, weight, percent * COPY_PERCENT_MAX, heaviest);
+    if (records > few && segment->judge_at < store->done + (records - few)) {
+        segment->judge_at = store->done + (records - few);
+    }
     segment->crowded_at = judged_again(store, segment, weight, percent * CROWDED_PERCENT_MAX, heaviest);
     bool is_sparse = (is_crowded(store) ? segment->crowded_at : segment->judge_at) <= store->done;
     pthread_mutex_unlock(&store->state);
@@ -325,7 +331,8 @@ static int judge(tm_store *store, tm_segment *segment) {
     bool is_given_up = segment->is_damaged || segment->is_failed;
     if (is_given_up) { /* whatever is open in it */
         make_sparse(store, segment, 0);
-    } else if (is_all_open(store, segment) && is_worth_keeping(store, segment, segment->weight, segment->heaviest)) {
+    } else if (is_all_open(store, segment) &&
+               is_worth_keeping(store, segment, segment->weight, segment->heaviest, segment->brief_count)) {
         return TM_OK;
     }
     open_records open = {0};
@@ -333,7 +340,7 @@ static int judge(tm_store *store, tm_segment *segment) {
     if (result == TM_OK && open.count == 0) {
         leave(store, segment);
     } else if (result == TM_OK && !is_given_up) {
-        is_worth_keeping(store, segment, open.weight, open.heaviest);
+        is_worth_keeping(store, segment, open.weight, open.heaviest, open.count);
     } else if (result != TM_OK) {
         segment->judge_at = segment->crowded_at = 0;
     }

@@ -88,7 +88,7 @@ def test_offsets_and_bits() -> None:
 
 
 def test_limits_of_a_subscribe_frame() -> None:
-    assert _defined((NATIVE / "switch" / "subscribe.c").read_text()) == {
+    assert _defined((NATIVE / "switch" / "subscribers" / "subscribe.c").read_text()) == {
         "SUBSCRIPTIONS_PER_FRAME_MAX": limits.SUBSCRIPTIONS_PER_FRAME_MAX,
         "DISJUNCTS_MAX": limits.DISJUNCTS_MAX,
         "FILTER_BYTES_MAX": limits.FILTER_BYTES_MAX,
