@@ -13,7 +13,7 @@ mkdir -p "$build"
 cc=${CC:-$(command -v clang || echo gcc)}
 flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=$sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_LOG_TESTED"
 sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
-newest_header=$(find .. -name '*.h' -exec ls -t {} + | head -1)
+newest_header=$(find .. -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
