@@ -40,7 +40,11 @@ long: .venv/test .venv/browser $(LIBRARY)
 check: .venv/test .venv/check .venv/typing $(LIBRARY)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
-	@echo clang-format: .venv/check
+	@echo clang-format: $(words $(C_SOURCES)) files; $(BIN)/clang-format --dry-run -Werror $(C_SOURCES)
+	cd .venv/typing && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p tamis
+	$(BIN)/pytest tests/test_imports.py tests/test_native_rooms.py
+
+format: .venv/check
 	$(BIN)/ruff check --fix $(SOURCES); $(BIN)/ruff format $(SOURCES)
 	$(BIN)/clang-format -i $(C_SOURCES)
 

@@ -53,7 +53,7 @@ def _compile_changed(
     folder = Path(output_dir) / f"{crc32(command.encode()):08x}"
 
     def compile_one(source: str) -> str:
-        made = (folder / source).with_suffix(".o")
+        made = Path(compile_all.__self__.object_filenames([source], output_dir=str(folder))[0])
         needs, written = made.with_suffix(".needs"), made.with_suffix(".d")
         if not (made.exists() and _is_newest(needs)):
             compile_all([source], output_dir=str(folder), **options)
