@@ -65,3 +65,17 @@ def test_a_sample_is_a_slow_test(sample: str) -> None:
     before, found, _ = (ROOT / path).read_text().partition(f"def {name}(")
     assert found
     assert "pytest.mark.slow" in before
+
+
+def test_make_check_looks_at_everything_and_changes_nothing() -> None:
+    [rule] = re.findall(r"^check:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    for each in (
+        "ruff check ",
+        "ruff format --check",
+        "clang-format --dry-run -Werror",
+        "mypy ",
+        "pytest tests/test_imports.py",
+    ):
+        assert each in rule
+    assert "--fix" not in rule
+    assert "-i $(C_SOURCES)" not in rule
