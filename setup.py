@@ -17,9 +17,10 @@ REPORT_S = 3.0
 
 
 class BuildExtension(build_ext):
-    """Build the C: compile what changed in threads, and link.
+    """Build the C: compile what changed in threads, and link if something did.
 
-    The library is linked and copied aside, then renamed: a build that is interrupted leaves none that looks whole."""
+    The library is linked and copied aside, then renamed: a build that is interrupted leaves none that looks whole. It
+    stays beside the objects, for an installation that follows a build."""
 
     def initialize_options(self) -> None:
         super().initialize_options()
@@ -28,15 +29,20 @@ class BuildExtension(build_ext):
     def build_extensions(self) -> None:
         link = self.compiler.link_shared_object
 
-        def link_aside(objects: list[str], output: str, *rest: object, **options: object) -> None:
-            link(objects, f"{output}.new", *rest, **options)
-            Path(f"{output}.new").replace(output)
+        def link_changed(objects: list[str], output: str, *rest: object, **options: object) -> None:
+            command = repr((objects, rest, options))
+            linked = Path(self.build_temp) / f"{crc32(command.encode()):08x}" / Path(output).name
+            if not (linked.exists() and all(_is_older(Path(each), linked) for each in objects)):
+                link(objects, f"{linked}.new", *rest, **options)
+                Path(f"{linked}.new").replace(linked)
+            self.copy_file(str(linked), output)
 
-        self.compiler.link_shared_object = link_aside
+        self.compiler.link_shared_object = link_changed
         self.compiler.compile = partial(_compile_changed, self.compiler.compile)
         super().build_extensions()
 
     def copy_file(self, source: str, target: str, *rest: object, **options: object) -> tuple[str, bool]:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
         super().copy_file(source, f"{target}.new", *rest, **options)
         Path(f"{target}.new").replace(target)
         return target, True
@@ -75,8 +81,12 @@ def _is_newest(needs: Path) -> bool:
     """Return whether `needs`, the compiler's list of what an object was made of, is newer than all that it names."""
     if not needs.exists():
         return False
-    files = map(Path, needs.read_text().replace("\\\n", " ").split()[1:])
-    return all(each.exists() and each.stat().st_mtime_ns < needs.stat().st_mtime_ns for each in files)
+    return all(_is_older(Path(each), needs) for each in needs.read_text().replace("\\\n", " ").split()[1:])
+
+
+def _is_older(file: Path, other: Path) -> bool:
+    """Return whether `file` is there, and older than `other`."""
+    return file.exists() and file.stat().st_mtime_ns < other.stat().st_mtime_ns
 
 
 class EditableWheel(editable_wheel):
