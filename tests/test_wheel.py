@@ -30,7 +30,7 @@ def test_a_wheel_has_the_client_and_testing_and_neither_benchmarks_nor_papers(tm
     assert {"client", "cli", "protocol", "native", "router", "testing"} <= folders
     assert not folders & {"bench", "papers"}
     assert (built / "tamis" / "testing" / "proxy.py").exists()
-    assert (built / "tamis" / "cli" / "loads.py").exists()
+    assert (built / "tamis" / "cli" / "lab" / "loads.py").exists()
 
 
 @pytest.mark.slow
