@@ -130,7 +130,7 @@ async def test_tokens(process, tmp_path):
         ("routers: {a: {clients: 'unix:a.sock', engine: plain}}", "choose tamis, sff, counting, linear, kdtree"),
         ("routers: {a: {clients: 5}}", "net.yaml:1:24: routers.a.clients"),
         ("routers: {a: {clients: 'unix:none/a.sock'}}", "cannot listen on unix:"),
-        ("routers: {a: {clients: 'unix:a.sock', tls: {certificate: c, key: k}}}", "no certificate and its key"),
+        ("routers: {a: {clients: 'unix:a.sock', tls: {certificate: c, key: k}}}", "c: No such file or directory"),
     ],
 )
 async def test_what_cannot_start_says_why(process, topology, said):
