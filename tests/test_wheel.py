@@ -41,7 +41,7 @@ def test_make_wheels_loads_the_library_of_the_wheel_and_not_that_of_the_checkout
     loaded = tmp_path / "build" / "loaded"
     build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(loaded)]
     subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)  # noqa: S603 - our own
-    asked = ["make", "-n", "wheels", f"BIN={Path(sys.executable).parent}"]
+    asked = ["make", "--no-print-directory", "-n", "wheels", f"BIN={Path(sys.executable).parent}"]
     said = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True)  # noqa: S603 - our own
     load = said.stdout.splitlines()[-1]
     [library] = (ROOT / "native").glob("_tm.abi3.so")

@@ -93,9 +93,10 @@ def full_log(folder: Path, _scale: float) -> list[Figure]:
         router = net["r"]
         with Stranger(*router.clients, "hostile") as hostile:
             keep(hostile, "everything", EVERYTHING, 10 * GIB, DROP_OLDEST)
-            with contextlib.suppress(Refused):
-                for _ in range(2 * LOG_BYTES // MIB):
-                    hostile.confirmation(hostile.publish({"m": 1}, bytes(MIB - 1_024), flags=KEPT))
+            for size in (MIB - 1_024, 10_000, 0):  # where a large message has no room, small ones may have
+                with contextlib.suppress(Refused):
+                    for _ in range(2 * LOG_BYTES // MIB + 1_000):
+                        hostile.confirmation(hostile.publish({"m": 1}, bytes(size), flags=KEPT))
         (plain, durable), confirmed, wrong, twice = _tried(router)
     shape = "a full log"
     return [
