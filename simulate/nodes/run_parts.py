@@ -78,8 +78,12 @@ class RunParts:
         return ASKED_BY[self.facts.asks]
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        parts = replace(self.parts, index=PureIndex)
-        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, parts, unix_ms)
+        return STRATEGIES[self.strategy].core(name, epoch, self.settings, paths, self.core_parts, unix_ms)
+
+    @property
+    def core_parts(self) -> CoreParts:
+        """`parts`, with the twin's index of covering."""
+        return replace(self.parts, index=PureIndex)
 
     def make_forwarder(self, me: int, epoch: int) -> Forwarder:
         return self.forwarder(me, epoch, self.settings.times, POLICIES[STRATEGIES[self.strategy].policy])

@@ -36,7 +36,7 @@ class MixedParts(RunParts):
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
         settings = replace(self.settings, broadcast=dict(self.layers)[name])
         strategy = self.strategies[stable_number(name) % len(self.strategies)]
-        return STRATEGIES[strategy].core(name, epoch, settings, paths, self.parts, unix_ms)
+        return STRATEGIES[strategy].core(name, epoch, settings, paths, self.core_parts, unix_ms)
 
 
 def two_coloured(topology: str, seed: int, *layers: Broadcast) -> tuple[tuple[str, Broadcast], ...]:
@@ -136,7 +136,7 @@ class HalfByEdges(RunParts):
         strategy = "advertise" if layer == "source-trees" else self.by_edges
         own = STRATEGIES[strategy].facts.layer or layer
         settings = replace(self.settings, broadcast=cast("Broadcast", own))
-        return STRATEGIES[strategy].core(name, epoch, settings, paths, self.parts, unix_ms)
+        return STRATEGIES[strategy].core(name, epoch, settings, paths, self.core_parts, unix_ms)
 
     @property
     def asked_by(self) -> AskedBy:

@@ -135,7 +135,7 @@ class GaugedKit(RunParts):
     gauge: Gauge = field(default_factory=lambda: Gauge(()))
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        bare = Core(name, epoch, self.settings, paths, self.parts, unix_ms)
+        bare = Core(name, epoch, self.settings, paths, self.core_parts, unix_ms)
         core = self.gauge.cores[name] = GaugedCore(bare, self.gauge, name in self.gauge.timed)
         core.standing = self.gauge.standing.get(name, ())
         return core

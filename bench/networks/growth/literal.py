@@ -56,7 +56,7 @@ class Literal(RunParts):
     parts: CoreParts = PAPER_PARTS
 
     def core(self, name: str, epoch: int, paths: PathCache, unix_ms: Wall) -> AnyCore:
-        return PaperCore(name, epoch, self.settings, paths, self.parts, unix_ms)
+        return PaperCore(name, epoch, self.settings, paths, self.core_parts, unix_ms)
 
 
 PRUNINGS: Final = {"covering": PAPER_PARTS, "bytes": PAPER_BYTES_PARTS}
