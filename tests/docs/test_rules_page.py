@@ -1,9 +1,10 @@
-"""The page of routing rules names each rule that code and pages cite, where it lives, and the run that shows it."""
+"""The table of routing rules has each rule that code and pages cite, where it is held, and the run that shows it."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,16 +13,26 @@ from tamis.simulate.oracle.violation import INVARIANTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "design" / "rules.md").read_text()
-CODE = ("protocol", "native", "configs", "router", "simulate", "analysis", "tamis")
-RESERVED: set[str] = set()
-_RULE = re.compile(r"\b(?:R\d+[bc]?|E(?:10|[1-9]))\b")
+REASONS = (ROOT / "docs" / "design" / "routing.md").read_text()
+CODE = ("protocol", "native", "configs", "router", "simulate", "analysis", "testing", "bench", "papers", "tamis")
 UNBROKEN = {"R18", "E1", "E2", "E8"}
 """Rules that no run goes without: tests of their own show them."""
+_NUMBER = r"(?:R\d{1,2}[bc]?|E\d{1,2})"
+_RULE = re.compile(rf"\b{_NUMBER}\b")
 
-SECTIONS = {
-    title.partition(":")[0]: text
-    for title, text in re.findall(r"^## ([RE]\d+[bc]?: .*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
-}
+
+class Rule(NamedTuple):
+    """The cells of a row, without its number."""
+
+    text: str
+    without: str
+    held_in: str
+    run: str
+    fails: str
+
+
+ROWS = re.findall(rf"^\| ({_NUMBER}) \| (.*) \| (.*) \| (.*) \| (.*) \| (.*)\|$", PAGE, re.MULTILINE)
+RULES = {number: Rule(*(cell.strip() for cell in cells)) for number, *cells in ROWS}
 
 
 def _sources(folder: str) -> list[Path]:
@@ -29,37 +40,53 @@ def _sources(folder: str) -> list[Path]:
     return [path for path in found if path.name != "_tm.c"]
 
 
-def test_every_rule_has_a_section() -> None:
-    assert set(SECTIONS) == set(BREAKS) | UNBROKEN | RESERVED
-    assert not RESERVED & set(BREAKS), "a rule that is in force has a section like the others"
+def cited(text: str) -> set[str]:
+    return set(_RULE.findall(text))
 
 
-def test_every_rule_that_is_cited_is_listed() -> None:
-    pages = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"]
+def test_every_rule_has_a_row() -> None:
+    assert len(ROWS) == len(RULES)
+    assert set(RULES) == set(BREAKS) | UNBROKEN
+
+
+def test_every_rule_that_is_cited_is_in_the_table() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for path in [*(path for folder in CODE for path in _sources(folder)), *pages]:
-        assert set(_RULE.findall(path.read_text())) <= set(SECTIONS), path
+        assert cited(path.read_text()) <= set(RULES), path
 
 
-@pytest.mark.parametrize("rule", sorted(set(SECTIONS) - RESERVED))
-def test_a_rule_says_why_and_where(rule: str) -> None:
-    text = SECTIONS[rule]
-    for part in ("*Why.*", "*Without it.*", "*Where.*", "*Shown by*"):
-        assert text.count(part) == 1, part
-    named = re.findall(r"`(\w+\.(?:py|h|c))`", text.partition("*Where.*")[2])
+def test_every_rule_has_its_reason_on_the_page_of_routing() -> None:
+    assert set(RULES) <= cited(REASONS)
+
+
+@pytest.mark.parametrize("number", RULES)
+def test_a_rule_says_what_goes_wrong_without_it_and_where_it_is_held(number: str) -> None:
+    rule = RULES[number]
+    assert rule.text.startswith("**")
+    assert rule.without
+    named = re.findall(r"`(?:[\w-]+/)*(\w+\.(?:py|h|c))`", rule.held_in)
     files = [path for folder in CODE for path in _sources(folder) if path.name in named]
     assert {path.name for path in files} == set(named)
-    cited = {rule, rule.rstrip("bc")}
-    assert any(cited & set(_RULE.findall(path.read_text())) for path in files), f"no file of {named} cites {rule}"
+    numbers = {number, number.rstrip("bc")}
+    assert any(numbers & cited(path.read_text()) for path in files), f"no file of {named} cites {number}"
 
 
-@pytest.mark.parametrize("rule", sorted(BREAKS))
-def test_the_command_is_the_scenario_that_tests_run(rule: str) -> None:
-    broken = BREAKS[rule]
-    scenario = f"--topology {broken.topology} --ops {broken.operations} --faults {broken.faults} --break {rule}"
-    text = SECTIONS[rule]
-    assert f"`tamis simulate {scenario}`" in text
-    [invariants] = re.findall(r"^invariant (.*) fails\.$", text, re.MULTILINE)
-    assert {int(number) for number in invariants.split(" or ")} == broken.invariants
+@pytest.mark.parametrize("number", sorted(BREAKS))
+def test_the_run_is_the_scenario_that_tests_run(number: str) -> None:
+    broken = BREAKS[number]
+    assert RULES[number].run == f"`{broken.topology}`, {broken.operations}, `{broken.faults}`"
+    assert {int(invariant) for invariant in RULES[number].fails.split(", ")} == broken.invariants
+
+
+@pytest.mark.parametrize("number", sorted(UNBROKEN))
+def test_a_rule_without_a_run_names_a_test(number: str) -> None:
+    assert "def test_" in (ROOT / RULES[number].run.strip("`")).read_text()
+
+
+def test_the_example_is_the_run_of_r1() -> None:
+    first = BREAKS["R1"]
+    scenario = f"--topology {first.topology} --ops {first.operations} --faults {first.faults} --break R1"
+    assert f"`tamis simulate {scenario}`" in PAGE
 
 
 def test_the_invariants_are_those_of_the_judge() -> None:
