@@ -1,8 +1,8 @@
-"""The table of claims in docs/design/papers.md, made of the verdicts that are kept: `python -m
-tamis.papers.reproduce.claims` renews it.
+"""The claims in docs/design/papers.md, made of the verdicts that are kept: `python -m tamis.papers.reproduce.claims`
+renews them.
 
-Law: the table says what the kept verdicts say, in their order; a claim that differs, or cannot be judged, is in it like
-any other. A test holds the page to it.
+Law: the page counts the kept verdicts, and lists each claim that differs or cannot be judged with its reason, in the
+order of the verdicts. A test holds the page to it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ BEGIN: Final = "<!-- made by python -m tamis.papers.reproduce.claims -->"
 END: Final = "<!-- end of the claims -->"
 
 KeptVerdict = Mapping[str, str]
+NAMES: Final = ("holds", "differs", "cannot be judged")
+OTHERS: Final = ("paper", "figure", "claim", "verdict", "why")
 
 
 def kept() -> list[KeptVerdict]:
@@ -34,27 +36,25 @@ def kept() -> list[KeptVerdict]:
 
 
 def section(verdicts: Sequence[KeptVerdict]) -> str:
-    """The part of the page between its marks."""
-    parts = []
-    for paper in dict.fromkeys(verdict["paper"] for verdict in verdicts):
-        own = [verdict for verdict in verdicts if verdict["paper"] == paper]
-        head = "| figure | claim | the paper | scale | verdict | ours | why |\n|---|---|---|---|---|---|---|"
-        parts.append(f"### Claims of {paper}\n\n{head}\n" + "\n".join(map(_line, own)))
-    counts = {
-        name: sum(each["verdict"] == name for each in verdicts) for name in ("holds", "differs", "cannot be judged")
-    }
-    told = ", ".join(f"{count} {_many(name)}" for name, count in counts.items())
-    first = f"{len(verdicts)} claims: {told}. Figures of times are of one run on a machine with other work."
-    return "\n\n".join([first, *parts])
+    """The part of the page between its marks: how many claims of each paper hold, and why the others do not."""
+    papers = dict.fromkeys(verdict["paper"] for verdict in verdicts)
+    counts = [_counts(paper, [each for each in verdicts if each["paper"] == paper]) for paper in papers]
+    others = [_row(*(each[name] for name in OTHERS)) for each in verdicts if each["verdict"] != "holds"]
+    heads = _head("paper", "claims", *NAMES), _head("paper", "figure", "claim", "verdict", "why")
+    return "\n\n".join("\n".join([head, *rows]) for head, rows in zip(heads, (counts, others), strict=True))
 
 
-def _many(verdict: str) -> str:
-    return {"holds": "hold", "differs": "differ"}.get(verdict, verdict)
+def _counts(paper: str, verdicts: Sequence[KeptVerdict]) -> str:
+    numbers = (sum(each["verdict"] == name for each in verdicts) for name in NAMES)
+    return _row(paper, str(len(verdicts)), *map(str, numbers))
 
 
-def _line(verdict: KeptVerdict) -> str:
-    names = ("figure", "claim", "paper_says", "scale", "verdict", "ours", "why")
-    return "| " + " | ".join(verdict[name].replace("|", "\\|") for name in names) + " |"
+def _head(*names: str) -> str:
+    return f"{_row(*names)}\n|{'---|' * len(names)}"
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def renewed(page: str, verdicts: Sequence[KeptVerdict]) -> str:
