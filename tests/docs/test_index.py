@@ -10,6 +10,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 INDEX = (ROOT / "docs" / "README.md").read_text()
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+LINES_MAX = 29
+PARTS = ["Context", "Decision", "Rejected", "Consequences"]
+CITED_IN = (
+    "analysis",
+    "bench",
+    "configs",
+    "docs",
+    "native",
+    "papers",
+    "protocol",
+    "router",
+    "simulate",
+    "tamis",
+    "tests",
+)
 
 
 def _links(page: Path) -> set[Path]:
@@ -33,3 +48,28 @@ def test_a_decision_has_a_number_a_date_and_a_row(page: Path) -> None:
 def test_numbers_of_decisions_are_given_once() -> None:
     numbers = [page.stem[:4] for page in DECISIONS]
     assert len(numbers) == len(set(numbers)) > 0
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_is_short_and_says_what_was_rejected(page: Path) -> None:
+    text = page.read_text()
+    assert re.findall(r"^\*\*(\w+)\.\*\*", text, re.MULTILINE) == PARTS
+    assert text.count("\n") <= LINES_MAX
+
+
+def test_decisions_that_code_and_pages_cite_are_there() -> None:
+    files = (
+        path
+        for folder in CITED_IN
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".c", ".h", ".md")
+    )
+    cited = {path: _decisions_cited_in(path.read_text()) for path in (*files, *ROOT.glob("*.md"))}
+    there = {int(page.stem[:4]) for page in DECISIONS}
+    assert sum(map(len, cited.values())) > len(there)
+    assert not {str(path.relative_to(ROOT)): gone for path, numbers in cited.items() if (gone := numbers - there)}
+
+
+def _decisions_cited_in(text: str) -> set[int]:
+    """Return the numbers that stand as in `decision 9` and `docs/decisions/0009`."""
+    return {int(number) for number in re.findall(r"(?:\b[Dd]ecision\s|decisions/)(\d+)", text)}
