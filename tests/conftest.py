@@ -23,7 +23,7 @@ SAMPLES = (
     "tests/testing/test_routers.py::test_a_link_is_cut_and_restored",
     "tests/docs/test_tutorial.py::test_a_command_prints_what_is_shown",  # a ring of five, one of which is killed
     "tests/docs/test_tutorial.py::test_the_session_with_a_router",
-    "tests/docs/test_tutorial_kept.py::test_each_command_prints_what_is_shown",
+    "tests/docs/test_tutorial_durable.py::test_each_command_prints_what_is_shown",
     "tests/docs/test_commands.py::test_the_commands_of_a_page_do_what_it_says[link-routers",
     "tests/router/kept/test_kill.py::test_what_was_confirmed_is_delivered_after_a_kill",
     "tests/router/kept/test_kill.py::test_what_was_not_acknowledged_comes_again_after_a_kill",

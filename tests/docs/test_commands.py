@@ -23,7 +23,7 @@ from tests.docs.sandbox import Sandbox
 
 TESTED = {
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
-    "docs/tutorial-kept.md": "tests/docs/test_tutorial_kept.py",
+    "docs/tutorial-durable.md": "tests/docs/test_tutorial_durable.py",
     "docs/from/kafka.md": "tests/docs/test_from_pages.py",
     "docs/from/mqtt.md": "tests/docs/test_from_pages.py",
     "docs/from/nats.md": "tests/docs/test_from_pages.py",
@@ -36,7 +36,7 @@ GENERATED = "docs/reference/cli.md"
 """The examples of each command, about files of the reader's; they are looked at, and not run."""
 HERE = {
     "docs/how-to/follow-a-message.md": "tamis route",
-    "docs/how-to/keep-messages.md": "",
+    "docs/how-to/durable-subscriptions.md": "",
     "docs/how-to/link-routers.md": "",
     "docs/how-to/operate-kept.md": "",
     "docs/how-to/records.md": "tamis records tail",
@@ -46,7 +46,7 @@ HERE = {
     "docs/reference/daemon.md": "curl",
 }
 """Pages whose commands are run here, and how the first of them begins for which the network has to be up already."""
-ADDED = {"docs/how-to/keep-messages.md", "docs/how-to/operate-kept.md"}
+ADDED = {"docs/how-to/durable-subscriptions.md", "docs/how-to/operate-kept.md"}
 """Pages of HERE whose first block of YAML is added to network.yaml, as they tell their readers."""
 COMMANDS = [command for page in PAGES for command in commands_of(page)]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.docs.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "tutorial-kept.md").read_text()
+PAGE = (ROOT / "docs" / "tutorial-durable.md").read_text()
 STEPS = [block.partition("\n") for block in re.findall(r"^```console\n\$ (.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)]
 [(FILE, TOPOLOGY)] = re.findall(r"^```yaml (\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 PROCESS = "4711"
