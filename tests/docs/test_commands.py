@@ -38,7 +38,6 @@ HERE = {
     "docs/how-to/follow-a-message.md": "tamis route",
     "docs/how-to/durable-subscriptions.md": "",
     "docs/how-to/link-routers.md": "",
-    "docs/how-to/operate-kept.md": "",
     "docs/how-to/records.md": "tamis records tail",
     "docs/how-to/run-a-router.md": "curl",
     "docs/how-to/run-several.md": "tamis restart",
@@ -46,7 +45,7 @@ HERE = {
     "docs/reference/daemon.md": "curl",
 }
 """Pages whose commands are run here, and how the first of them begins for which the network has to be up already."""
-ADDED = {"docs/how-to/durable-subscriptions.md", "docs/how-to/operate-kept.md"}
+ADDED = {"docs/how-to/durable-subscriptions.md"}
 """Pages of HERE whose first block of YAML is added to network.yaml, as they tell their readers."""
 COMMANDS = [command for page in PAGES for command in commands_of(page)]
 

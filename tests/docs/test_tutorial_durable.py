@@ -1,4 +1,4 @@
-"""The tutorial of keeps shows what its commands print: each is run, one after the other, and its router is killed."""
+"""The tutorial of durable subscriptions shows what its commands print: each is run, and its router is killed."""
 
 from __future__ import annotations
 
