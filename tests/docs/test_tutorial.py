@@ -238,7 +238,7 @@ def test_the_last_part_has_what_a_network_is_for() -> None:
 
 
 def test_there_are_commands_and_files() -> None:
-    assert len(CONSOLE) >= 7
+    assert len(CONSOLE) >= 6
     assert {name for name, _ in FILES} == {"hello.yaml", "hello.py", "filters.jsonl", "messages.jsonl", "deals.py"}
 
 
