@@ -36,8 +36,9 @@ typedef struct recovering {
     uint64_t life;
     uint8_t *bytes; /* owned: of the segment that is scanned */
     uint64_t bytes_size;
-    tm_segment *segment; /* that is scanned */
-    bool has_left_out;   /* copies of the segment that is scanned */
+    tm_segment *segment;  /* that is scanned */
+    bool has_left_out;    /* copies of the segment that is scanned */
+    bool misses_segments; /* before the end of the one that is scanned: some have gone, or may have */
     bool is_short_of_memory;
 } recovering;
 

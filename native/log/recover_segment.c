@@ -177,23 +177,11 @@ static void make_sure(recovering *r, const candidate *c, tm_segment *segment) {
     segment->is_failed = tm_disk_write_whole(disk, c->file, &part, 1, 0) != 0 || disk->port->sync(disk, c->file) != 0;
 }
 
-/* Is each segment that the log ever had there, up to candidate `i`? Then what was copied forward stands where it came
- * from, too. A head that cannot be read does not say which segment was before it. */
-static bool has_all_segments(const recovering *r, uint32_t i) {
-    const tm_store *store = r->store;
-    uint64_t before = 0;
-    for (uint32_t at = 0; at <= i; at++) {
-        if (r->all[at].is_torn_head) {
-            return false;
-        }
-    }
-    for (uint32_t at = 0; at < store->segment_count; at++) {
-        if (store->segments[at]->previous != before) {
-            return false;
-        }
-        before = store->segments[at]->serial;
-    }
-    return true;
+/* Has nothing gone that stood between the last segment so far and candidate `c`, but copies? A damaged head does not
+ * say so, but numbers do that follow those of that segment: see mend_head. */
+static bool follows_the_last(const recovering *r, const candidate *c) {
+    bool is_known = c->head.previous != 0 || !c->is_torn_head;
+    return is_known && c->head.previous == r->store->previous;
 }
 
 /* `last`: what the footer says it ends with, or zeroes. */
@@ -231,7 +219,8 @@ static void scan_segment(recovering *r, uint32_t i, tm_segment *segment, tm_foot
     store->recovery.records += scan.records;
     store->recovery.torn_bytes += scan.torn_bytes;
     store->recovery.damages += scan.damages;
-    store->recovery.lost_copies += has_all_segments(r, i) ? 0 : scan.lost_copies;
+    /* Where no segment has gone, what was copied forward stands where it came from, too. */
+    store->recovery.lost_copies += r->misses_segments ? scan.lost_copies : 0;
 }
 
 /* A footer without the copies that were left out, before a checkpoint says that the segment was read. */
@@ -336,6 +325,7 @@ int recover_segment(recovering *r, uint32_t i) {
         tm_segment_free(segment);
         return TM_NO_MEMORY;
     }
+    r->misses_segments = r->misses_segments || !follows_the_last(r, c);
     segment->serial = c->serial;
     segment->first_n = c->first_n;
     segment->previous = c->head.previous;
