@@ -1,9 +1,8 @@
-"""A client that is sent away goes to another router: the steps as a table, and each message once."""
+"""A client that is sent away goes to another router: the way there, and each message once."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future
-from itertools import product
 from typing import Any
 
 import pytest
@@ -11,161 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.client.address import Endpoint, parse_address
-from tamis.client.gap import Gap, GapReason
-from tamis.client.handover import BEFORE, CATCH_UP_S, PAUSE_S, STEPS, Event, Step
-from tamis.client.line import Line
+from tamis.client.handover import BEFORE, CATCH_UP_S, PAUSE_S, Step
 from tamis.client.overlap import OVERLAP_MESSAGES_MAX
 from tamis.client.redial import Redial
 from tamis.client.wanted import ON_ITS_WAY_S, Wishes, options_of, packing
 from tamis.protocol.messages import Message as Published
 from tamis.protocol.messages import MessageId
-from tamis.protocol.wire.client_bodies import (
-    GROUPS,
-    KEPT,
-    Ack,
-    AckOf,
-    Lost,
-    Reach,
-    Refusal,
-    Subscribe,
-    Unsubscribe,
-    ranges_of,
-)
-from tamis.protocol.wire.codes import RefusalCode
+from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Unsubscribe, ranges_of
 from tamis.protocol.wire.data_frames import DataFrame
 from tamis.protocol.wire.extensions import ExtensionType
-from tamis.protocol.wire.frames import Frame, decode, encode
+from tamis.protocol.wire.frames import decode
 from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.keep_bodies import Attach
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.reader import FrameReader
-from tamis.protocol.wire.session_bodies import (
-    MOVES,
-    Authenticated,
-    AuthMethod,
-    Drain,
-    GoAway,
-    Hello,
-    Ping,
-    Pong,
-    Welcome,
-)
-from tests.client.by_hand import NAME, PLENTY, Hand, delivery, handed, numbers
+from tamis.protocol.wire.session_bodies import MOVES, Drain, GoAway, Hello, Ping, Pong
+from tests.client.by_hand import NAME, Hand, delivery, handed, numbers
 from tests.client.test_core import drained, items
 from tests.client.test_kept import active as attached_of
-
-AWAY = GoAway(5_000, (), "the router is stopping")
-
-
-class Other:
-    """The other router, by hand: what it says to the new connection of a core, and what that has sent."""
-
-    def __init__(self, hand: Hand) -> None:
-        self._hand = hand
-        dial = hand.core.take_dial()
-        assert dial is not None
-        self.address, self.pause_s = dial
-        assert hand.core.take_dial() is None
-        line = hand.core.move_connected(self.address, hand.now)
-        assert line is not None
-        self.line: Line = line
-        self._reader = FrameReader()
-        self._reader.authenticated()
-
-    def open(self, *, capabilities: tuple[str, ...] = (KEPT, GROUPS)) -> Other:
-        self.say(Welcome("oslo", 1, bytes(16), 2, capabilities, 1 << 20, 30_000, 0, (AuthMethod.NONE,)))
-        self.sent()
-        self.say(Authenticated(b"", stable_number(NAME), 10_000), PLENTY)
-        return self
-
-    def say(self, *frames: Frame) -> None:
-        self._hand.core.receive(b"".join(encode(frame) for frame in frames), self._hand.now, self.line)
-
-    def sent(self) -> list[Frame]:
-        while output := self._hand.core.take_output(self._hand.now, self.line):
-            self._reader.feed(output)
-        return [decode(frame) for frame in self._reader]
-
-    def sent_of(self, kind: type) -> list[Any]:
-        return [frame for frame in self.sent() if isinstance(frame, kind)]
-
-    def accept(self, *refusals: Refusal) -> list[Subscribe]:
-        asked = self.sent_of(Subscribe)
-        refused = {refusal.number for refusal in refusals}
-        for body in asked:
-            ids = {subscription.id for subscription in body.subscriptions}
-            mine = tuple(refusal for refusal in refusals if refusal.number in ids)
-            self.say(Ack(AckOf.SUBSCRIBE, body.request, ranges_of(ids - refused), mine))
-        return asked
-
-    def cut(self) -> None:
-        self._hand.core.cut("closed by the router", self._hand.now, self.line)
-
-
-class Old:
-    """The router that sends the client away: its line, which the core may have left meanwhile."""
-
-    def __init__(self, hand: Hand) -> None:
-        self._hand, self.line = hand, hand.core.line
-
-    def say(self, *frames: Frame) -> None:
-        self._hand.core.receive(b"".join(encode(frame) for frame in frames), self._hand.now, self.line)
-
-    def sent(self) -> list[Frame]:
-        reader = FrameReader()
-        reader.authenticated()
-        while output := self._hand.core.take_output(self._hand.now, self.line):
-            reader.feed(output)
-        return [decode(frame) for frame in reader]
-
-    def end_all(self) -> list[Frame]:
-        """Answer what a client that leaves asks; return what it sends then."""
-        for frame in self.sent():
-            if isinstance(frame, Unsubscribe):
-                self.say(Ack(AckOf.UNSUBSCRIBE, frame.request, ranges_of(frame.ids)))
-            elif isinstance(frame, Ping):
-                self.say(Pong(frame.token))
-        return self.sent()
-
-    def cut(self) -> None:
-        self._hand.core.cut("closed by the router", self._hand.now, self.line)
-
-
-def opened(**settings: Any) -> Hand:
-    return Hand(**settings).open(capabilities=(KEPT, GROUPS))
-
-
-def sent_away(hand: Hand) -> tuple[Old, Other]:
-    hand.sent()
-    old = Old(hand)
-    hand.say(AWAY)
-    return old, Other(hand)
-
-
-def step_of(hand: Hand) -> Step:
-    return Step.OVER if hand.core.handover is None else hand.core.handover.step
-
-
-def later(hand: Hand, seconds: float) -> None:
-    hand.now += seconds
-    hand.core.tick(hand.now)
-
-
-def to_step(hand: Hand, step: Step) -> tuple[Old, Other]:
-    """Let a client with a subscription of id 1 come to `step`."""
-    old, other = sent_away(hand)
-    if step is not Step.DIALLING:
-        other.open()
-    if step not in (Step.DIALLING, Step.SUBSCRIBING):
-        other.accept()
-    if step in (Step.LEAVING, Step.TRAILING):
-        later(hand, ON_ITS_WAY_S)
-    if step is Step.TRAILING:
-        old.end_all()
-    assert step_of(hand) is step
-    return old, other
-
+from tests.client.two_routers import AWAY, later, opened, sent_away, step_of, to_step
 
 # --- who goes, and where ---------------------------------------------------------------------------------------------
 
@@ -498,120 +362,6 @@ def test_a_client_that_ends_meanwhile_leaves_no_connection(step: Step, way: str)
         elif isinstance(frame, Ping):
             counts.say(Pong(frame.token))
     assert waiter.done()
-
-
-# --- what goes wrong, at each step -----------------------------------------------------------------------------------
-
-
-def test_the_table_says_what_happens_at_every_step() -> None:
-    """A cut of either connection, and the end of the client, may come at any step."""
-    running = [step for step in Step if step is not Step.OVER]
-    assert set(product(running, (Event.NEW_CUT, Event.OLD_CUT, Event.GIVEN_UP))) <= STEPS.keys()
-    assert not [pair for pair in STEPS if pair[0] is Step.OVER]
-    assert set(STEPS.values()) | {Step.DIALLING} == set(Step)
-
-
-@pytest.mark.parametrize("step", [Step.DIALLING, Step.SUBSCRIBING, Step.SETTLING])
-def test_where_the_new_router_is_lost_before_it_counts_another_one_is_tried(step: Step) -> None:
-    hand = opened()
-    wanted = hand.active("n > 0")
-    old, other = to_step(hand, step)
-    if step is not Step.DIALLING:
-        other.say(delivery(1, number=9))
-    other.cut()
-    assert step_of(hand) is Step.DIALLING
-    old.say(delivery(1, number=1))
-    assert items(wanted) == [1]
-    again = Other(hand).open()
-    again.accept()
-    later(hand, ON_ITS_WAY_S)
-    old.end_all()
-    assert hand.core.line is again.line
-    assert items(wanted) == [1]
-
-
-def test_one_that_drains_too_is_left_for_another_one() -> None:
-    hand = opened()
-    hand.active("n > 0")
-    _, other = to_step(hand, Step.SUBSCRIBING)
-    other.accept(Refusal(1, RefusalCode.DRAINING, "leaving"))
-    assert other.line.wants_close
-    other.cut()
-    assert step_of(hand) is Step.DIALLING
-
-
-@pytest.mark.parametrize("step", [Step.LEAVING, Step.TRAILING])
-def test_where_the_new_router_is_lost_once_it_counts_the_client_dials_anew(step: Step) -> None:
-    hand = opened()
-    wanted = hand.active("n > 0")
-    old, other = to_step(hand, step)
-    other.say(delivery(1, number=1))
-    other.cut()
-    assert step_of(hand) is Step.OVER
-    assert old.line.wants_close
-    assert not hand.core.is_connected
-    old.cut()
-    hand.open()
-    hand.accept()
-    hand.say(delivery(1, number=2))
-    one, gap, two = items(wanted)
-    assert (one, two) == (1, 2)
-    assert isinstance(gap, Gap)
-
-
-def test_where_the_old_router_is_gone_before_the_new_one_answers_the_client_dials_anew() -> None:
-    hand = opened()
-    hand.active("n > 0")
-    old, other = to_step(hand, Step.DIALLING)
-    old.cut()
-    assert step_of(hand) is Step.OVER
-    assert other.line.wants_close
-    hand.open()
-    assert hand.accept()
-
-
-@pytest.mark.parametrize("step", [Step.SUBSCRIBING, Step.SETTLING])
-def test_where_the_old_router_is_gone_too_soon_the_new_one_counts_and_a_gap_says_so(step: Step) -> None:
-    hand = opened()
-    wanted = hand.active("n > 0")
-    old, other = to_step(hand, step)
-    old.say(delivery(1, number=1), Drain(1_000, "update"))
-    other.say(delivery(1, number=1), delivery(1, number=3))
-    old.cut()
-    assert hand.core.line is other.line
-    assert hand.core.is_connected
-    other.accept()
-    other.say(delivery(1, number=4))
-    heard = items(wanted)
-    assert [item for item in heard if not isinstance(item, Gap)] == [1, 3, 4]
-    assert {item.reason for item in heard if isinstance(item, Gap)} == {GapReason.RECONNECTED}
-    assert isinstance(heard[1], Gap)
-    hand.publish(1)
-    assert numbers(other.sent()) == [1]
-
-
-def test_where_the_old_router_is_gone_before_it_has_ended_the_subscriptions_a_gap_says_so() -> None:
-    hand = opened()
-    wanted = hand.active("n > 0")
-    old, other = to_step(hand, Step.LEAVING)
-    other.say(delivery(1, number=3))
-    old.cut()
-    assert step_of(hand) is Step.TRAILING
-    gap, three = items(wanted)
-    assert isinstance(gap, Gap)
-    assert three == 3
-
-
-def test_a_predicate_that_the_new_router_refuses_ends_its_subscription() -> None:
-    hand = opened()
-    wanted, other_one = hand.active("n > 0"), hand.active("n > 1")
-    old, other = to_step(hand, Step.SUBSCRIBING)
-    other.accept(Refusal(1, RefusalCode.TOO_MANY_FILTERS, "no room"))
-    later(hand, ON_ITS_WAY_S)
-    old.end_all()
-    assert wanted.inbox.is_ended
-    assert "no room" in str(wanted.inbox.error)
-    assert not other_one.inbox.is_ended
 
 
 # --- kept subscriptions ----------------------------------------------------------------------------------------------
