@@ -18,7 +18,7 @@ _INTRO = """\
 # The C files
 
 What each file of `native/` is for, in its own words. Printed by `python -m tests.docs.native_files`; do not edit.
-How they work together: [the matcher](matcher.md), [the switch](switch.md), [the log](kept.md).
+How they work together: [the matcher](matcher.md), [the switch](switch.md), [durable subscriptions](durable.md).
 """
 
 

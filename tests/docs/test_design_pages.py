@@ -67,9 +67,21 @@ def test_cells_of_tables_are_short(page: Path) -> None:
     assert not [cell for row in rows for cell in re.split(r"(?<!\\)\|", row) if len(cell) > CELL_MAX]
 
 
+ROOM_PAGES = ("architecture", "durable", "engines", "glossary", "matcher", "simulator", "switch")
+WORDS_MAX = 3_000
+"""Words of a page about one room, without what is printed from code."""
+
+
+@pytest.mark.parametrize("name", ROOM_PAGES)
+def test_a_page_about_a_room_is_short(name: str) -> None:
+    text = (ROOT / "docs" / "design" / f"{name}.md").read_text()
+    by_hand = re.sub(r"<!-- made by .*?<!-- end of ", "", text, flags=re.DOTALL)
+    assert len(by_hand.split()) <= WORDS_MAX
+
+
 EXAMPLES = {
     *("hello.py", "deals.py", "native/engines/toy.c", "router/core/strategies/toy.py"),
-    *("bench/results/simulation.jsonl", "native/tests/seeds/TARGET/"),
+    "native/tests/seeds/TARGET/",
 }
 """Files that a page tells its reader to write, or whose place it names."""
 

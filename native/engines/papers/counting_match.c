@@ -42,7 +42,7 @@ static inline uint32_t *state_of(matching *run, uint32_t filter, tm_counter_kind
 
 /* The papers ask first whether the interface is done, to be spared a look into a map of counters. With flat counters
  * that question costs more than it spares, as counter and interface are one word apart, so it waits for the few counts
- * that are full (docs/design/matcher.md has the figures). Returns whether there was a count. */
+ * that are full (docs/design/engines.md has the figures). Returns whether there was a count. */
 static inline bool count_one(matching *run, uint32_t filter, purpose purpose) {
     const tm_seat *seat = &run->core->filters.seats[filter];
     if (purpose.ways.circuit == TM_CIRCUIT_EACH &&
