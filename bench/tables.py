@@ -1,9 +1,10 @@
-"""Tables that every benchmark prints: Markdown that reads as well unrendered, and figures of three digits."""
+"""What every benchmark prints: rows, Markdown tables that read as well unrendered, and figures of three digits."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def markdown(head: list[str], rows: Iterable[list[str]]) -> str:
@@ -29,3 +30,15 @@ def _padded(line: list[str], widths: list[int]) -> list[str]:
     """The first column is words, the others are numbers."""
     first, *others = widths
     return [line[0].ljust(first), *(cell.rjust(width) for cell, width in zip(line[1:], others, strict=True))]
+
+
+def tell(row: Mapping[str, object], as_json: bool) -> None:
+    """Print a row: one object, or in a line its words, and its figures with their names."""
+    if as_json:
+        print(json.dumps(row))
+    else:
+        print("   ".join(cell if isinstance(cell, str) else f"{name} {_figure(cell)}" for name, cell in row.items()))
+
+
+def _figure(cell: object) -> str:
+    return f"{cell:,.3f}" if isinstance(cell, float) else str(cell)

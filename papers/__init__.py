@@ -2,6 +2,7 @@
 which engine, strategy and figure came from which paper.
 
     models/       the structures of the papers to the letter, slow and small: twins of the engines in C
+    measures/     what some figures measure, each a command by itself
     reproduce/    figures and tables, with claims and verdicts: `tamis reproduce`
     merging.py    several filters as one that covers them all; `merged_shares.py`: how much more it lets through
 

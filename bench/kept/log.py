@@ -64,10 +64,15 @@ def written() -> int:
     return int(next(line.split()[1] for line in lines if line.startswith("write_bytes")))
 
 
+def frame_of(frame_bytes: int) -> bytes:
+    """Return a PUBLISH of so many bytes."""
+    shell = len(encode_publish(1, 1, 0, ATTRIBUTES, b""))
+    return encode_publish(1, 1, 0, ATTRIBUTES, b"x" * (frame_bytes - shell))
+
+
 def measure(folder: Path, frame_bytes: int, records: int) -> dict[str, float]:
     """One size: append all."""
-    shell = len(encode_publish(1, 1, 0, ATTRIBUTES, b""))
-    frame = encode_publish(1, 1, 0, ATTRIBUTES, b"x" * (frame_bytes - shell))
+    frame = frame_of(frame_bytes)
     before_us = sync_us(folder)
     bytes_max = max(1 << 30, 2 * records * (frame_bytes + 128) + (512 << 20))
     with Log(folder / f"log-{frame_bytes}", bytes_max=bytes_max, scrub_bytes_per_s=0) as log:

@@ -14,19 +14,18 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.kept.log import ATTRIBUTES, BLOCK
+from tamis.bench.kept.log import BLOCK, frame_of
 from tamis.bench.scratch import scratch_folder
 from tamis.native import Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log
 from tamis.native.switch import Switch, SwitchOptions
 from tamis.protocol.filters import Filter
-from tamis.protocol.wire.data_frames import encode_publish
 from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.protocol.wire.packed_filters import encode_filter
 
@@ -37,11 +36,9 @@ PARTS: Final = ("log", "tail", "keep")
 
 def write(folder: Path, gib: float, frame_bytes: int) -> int:
     """Write a log of so many GiB and return how many records it has."""
-    shell = len(encode_publish(1, 1, 0, ATTRIBUTES, b""))
-    frame = encode_publish(1, 1, 0, ATTRIBUTES, b"x" * (frame_bytes - shell))
     blocks = max(1, int(gib * 2**30 / (frame_bytes + 64)) // BLOCK)
     with Log(folder, bytes_max=_bytes_max(gib), ring_bytes=RING_BYTES, scrub_bytes_per_s=0) as log:
-        log.wait(log.append_blocks(frame, [KEEP], BLOCK, blocks), 3_600)
+        log.wait(log.append_blocks(frame_of(frame_bytes), [KEEP], BLOCK, blocks), 3_600)
     return blocks * BLOCK
 
 
@@ -49,21 +46,21 @@ def start(folder: Path, gib: float) -> dict[str, tuple[float, float]]:
     """Open the log and the keep; seconds and CPU seconds of each part."""
     taken: dict[str, tuple[float, float]] = {}
 
-    def timed(part: str, do: Callable[[], object]) -> object:
+    @contextmanager
+    def timed(part: str) -> Iterator[None]:
         began, cpu = time.perf_counter(), time.process_time()
-        done = do()
+        yield
         taken[part] = time.perf_counter() - began, time.process_time() - cpu
-        return done
 
     terms = KeepTerms((encode_filter(Filter(())),), bytes=2**50)
     options = SwitchOptions(number=99, epoch=1, connections_max=8, subscribers_max=8, publishers_max=8, hop_limit=9)
-    log = timed("log", lambda: Log(folder, bytes_max=_bytes_max(gib), ring_bytes=RING_BYTES, scrub_bytes_per_s=0))
-    assert isinstance(log, Log)  # noqa: S101 - what `timed` was given
+    with timed("log"):
+        log = Log(folder, bytes_max=_bytes_max(gib), ring_bytes=RING_BYTES, scrub_bytes_per_s=0)
     with log, Table() as table, closing(Switch(table, options)) as switch:
-        keeps = timed("tail", lambda: SwitchKeeps(switch, log, ring_bytes=RING_BYTES, memory_bytes_max=0))
-        assert isinstance(keeps, SwitchKeeps)  # noqa: S101 - what `timed` was given
-        with keeps:
-            timed("keep", lambda: keeps.open(KEEP, terms, recovered_from=1))
+        with timed("tail"):
+            keeps = SwitchKeeps(switch, log, ring_bytes=RING_BYTES, memory_bytes_max=0)
+        with keeps, timed("keep"):
+            keeps.open(KEEP, terms, recovered_from=1)
             assert keeps.figures(KEEP).open > 0  # noqa: S101 - else nothing was measured
     return taken
 

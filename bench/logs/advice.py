@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import tamis
+from tamis.bench.commands import chosen
 from tamis.bench.scratch import scratch_folder
 from tamis.bench.tables import markdown, short
 from tamis.protocol.values import Value
@@ -328,12 +329,10 @@ def main(only: str, into: Path, receive: str | None) -> None:
         return
     from tamis.analysis.records import session
 
-    for name in only.split(","):
-        if name not in SHAPES:
-            raise click.UsageError(f"--only: no {name!r}; one of {', '.join(SHAPES)}")
+    names = chosen(only, SHAPES, "--only")
     spark = session.start("local[1]", partitions=2, brief=True)
     rows = []
-    for name in only.split(","):
+    for name in names:
         click.echo(f"{name} ...", err=True)
         rows += measure(spark, name)
         click.echo("\n".join(json.dumps(asdict(row)) for row in rows if row.shape == name))

@@ -26,7 +26,7 @@ import click
 from tamis.bench.matching import build_child, workloads
 from tamis.bench.matching.contenders import EnginesDisagree, Setup
 from tamis.bench.matching.passes import checksum_text
-from tamis.bench.tables import short
+from tamis.bench.tables import tell
 
 SEED: Final = 2003
 _MESSAGES: Final = 1_000
@@ -155,8 +155,7 @@ def main(workload: str, filters: str, interfaces: str, passes: int, other: Path,
                     row = compared(name, size, None if each == "F" else int(each), other, passes)
                 except EnginesDisagree as error:
                     raise click.ClickException(str(error)) from None
-                told = (f"{key} {short(cell) if isinstance(cell, float) else cell}" for key, cell in row.items())
-                click.echo(json.dumps(row) if as_json else "  ".join(told))
+                tell(row, as_json)
 
 
 if __name__ == "__main__":

@@ -1,39 +1,34 @@
 """How long a new filter takes against a table: which cover it, which does it cover, and adding it.
 
-Questions: is a batch of 100 new filters against 10,000 well under 50 ms in Python; and how long does C take for each of
-`--filters` that come one after the other, with all of them kept, and with only those that no other one covers? Tables:
+How long does each of `--filters` take that come one after the other, with all of them kept, and with only those that no
+other one covers? Tables:
 
     attributes   1 to 9 constraints over 1,000 names of Zipf popularity, 60% of them `=`, the rest order and patterns;
                  every other attribute is a number from 0 to 99, the others hold one of 1,000 words
     orders       symbol = "S<k>" and side = "buy" and price < N, over 500 symbols, sides and prices drawn alike
-    map          rectangles 0.1 to 3 degrees wide, anywhere; in C only, as the next two
+    map          rectangles 0.1 to 3 degrees wide, anywhere
     alerts       class = "alert" and device = "web-<k>"
     topics       topic prefix "site-<k>/line-<l>/machine-<m>/"
 
-Run: python -m tamis.bench.matching.cover_index [--filters N] [--json]. Figures are CPU time: in Python for a batch,
-answers read to the end; in C for one filter, and the longest of all.
+Run: python -m tamis.bench.matching.cover_index [--filters N] [--json]. Figures are CPU time of a filter, and the
+longest of all.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import random
-import statistics
 import time
 from collections.abc import Callable
 
+from tamis.bench.tables import tell
 from tamis.native.covering import FilterCovers
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.normal import normalize
 from tamis.protocol.values import Value
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.simulate.twin.cover_index import CoverIndex
 
-TABLE_FILTERS = 10_000
-BATCH_FILTERS = 100
-ROUNDS = 7
 SEED = 20_031
 NAMES = [f"attribute-{rank}" for rank in range(1_000)]
 POPULARITY = list(itertools.accumulate(1 / (rank + 1) for rank in range(len(NAMES))))
@@ -83,58 +78,16 @@ def topics_filter(rng: random.Random) -> Filter:
     return Filter((Constraint("topic", Op.PREFIX, (topic,)),))
 
 
-TABLES: dict[str, Callable[[random.Random], Filter]] = {"attributes": attributes_filter, "orders": orders_filter}
+TABLES: dict[str, Callable[[random.Random], Filter]] = {
+    "attributes": attributes_filter,
+    "orders": orders_filter,
+    "map": map_filter,
+    "alerts": alerts_filter,
+    "topics": topics_filter,
+}
 
 
-TABLES_IN_C = TABLES | {"map": map_filter, "alerts": alerts_filter, "topics": topics_filter}
-
-
-def measure(draw: Callable[[random.Random], Filter], rounds: int = ROUNDS) -> dict[str, float | int]:
-    """Median and worst milliseconds of a batch, the part of each question, and how many answers there were."""
-    rng = random.Random(SEED)
-    index: CoverIndex[int] = CoverIndex()
-    start = time.process_time()
-    for number in range(TABLE_FILTERS):
-        index.add(number, normalize(draw(rng)))
-    build_s = time.process_time() - start
-    batches = [_batch(index, [normalize(draw(rng)) for _ in range(BATCH_FILTERS)]) for _ in range(rounds)]
-    totals = [sum(times) for times, _ in batches]
-    covering, covered_by, adding = zip(*(times for times, _ in batches), strict=True)
-    return {
-        "table_filters": TABLE_FILTERS,
-        "batch_filters": BATCH_FILTERS,
-        "build_s": build_s,
-        "batch_ms_median": statistics.median(totals),
-        "batch_ms_worst": max(totals),
-        "covering_ms_median": statistics.median(covering),
-        "covered_by_ms_median": statistics.median(covered_by),
-        "add_ms_median": statistics.median(adding),
-        "answers_per_batch": statistics.mean(answers for _, answers in batches),
-    }
-
-
-def _batch(index: CoverIndex[int], batch: list[Filter]) -> tuple[tuple[float, float, float], int]:
-    """Milliseconds for the two questions and for adding, and the number of answers. The table is left as it was."""
-    times = [0.0, 0.0, 0.0]
-    answers = 0
-    for number, filter_ in enumerate(batch):
-        marks = [time.process_time()]
-        answers += sum(1 for _ in index.covering(filter_))
-        marks.append(time.process_time())
-        answers += sum(1 for _ in index.covered_by(filter_))
-        marks.append(time.process_time())
-        index.add(-1 - number, filter_)
-        marks.append(time.process_time())
-        times = [
-            t + (after - before) * 1_000 for t, (before, after) in zip(times, itertools.pairwise(marks), strict=True)
-        ]
-    for number in range(len(batch)):
-        index.remove(-1 - number)
-    covering, covered_by, adding = times
-    return (covering, covered_by, adding), answers
-
-
-def measure_in_c(draw: Callable[[random.Random], Filter], filters: int, keeps_all: bool) -> dict[str, float | int]:
+def measure(draw: Callable[[random.Random], Filter], filters: int, keeps_all: bool) -> dict[str, float | int]:
     """Microseconds a filter of each question and of adding, and the longest of all three together, as they come."""
     rng = random.Random(SEED)
     packed = [encode_filter(normalize(draw(rng))) for _ in range(filters)]
@@ -161,21 +114,13 @@ def measure_in_c(draw: Callable[[random.Random], Filter], filters: int, keeps_al
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cover_index", description="Time the covering index.")
-    parser.add_argument("--filters", type=int, default=50_000, metavar="N", help="filters of the index in C (50,000)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--filters", type=int, default=50_000, metavar="N", help="that come (50,000)")
+    parser.add_argument("--json", action="store_true", help="one object a line")
     args = parser.parse_args(argv)
-    results = {name: measure(draw) for name, draw in TABLES.items()}
-    for name, draw in TABLES_IN_C.items():
+    for name, draw in TABLES.items():
         for keeps_all in (False, True):
-            title = f"{name}, in C, {'all' if keeps_all else 'uncovered ones'} kept"
-            results[title] = measure_in_c(draw, args.filters, keeps_all)
-    if args.json:
-        print(json.dumps(results, indent=2))
-        return 0
-    for name, figures in results.items():
-        print(name)
-        for figure, number in figures.items():
-            print(f"  {figure:22} {number:10,.2f}")
+            kept = "all" if keeps_all else "uncovered ones"
+            tell({"table": name, "keeps": kept, **measure(draw, args.filters, keeps_all)}, args.json)
     return 0
 
 

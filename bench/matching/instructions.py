@@ -1,4 +1,4 @@
-"""Instructions per message, counted by callgrind: the figure that a busy machine cannot move.
+"""Instructions of a match, counted by callgrind.
 
 Law: only what runs inside `tm_table_match` is counted. The filters are handed to the child in a file, because making
 them under valgrind would take minutes; the few messages are those the clocks saw first.
@@ -10,26 +10,19 @@ them under valgrind would take minutes; the few messages are those the clocks sa
 from __future__ import annotations
 
 import pickle
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from array import array
 from pathlib import Path
 
+from tamis.bench import callgrind
 from tamis.bench.matching.contenders import Contender, Progress, Setup
 from tamis.bench.matching.workloads import Workload
 from tamis.native import Batch
 
 MESSAGES = 200
-_COLLECTED = re.compile(r"Collected : (\d+)")
 
 _Job = tuple[Contender, Batch, "array[int]", list[bytes], "list[int] | None"]
-
-
-def available() -> bool:
-    return shutil.which("valgrind") is not None
 
 
 def per_message(setup: Setup, contender: Contender, workload: Workload, progress: Progress) -> float | None:
@@ -43,16 +36,7 @@ def per_message(setup: Setup, contender: Contender, workload: Workload, progress
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job"
         path.write_bytes(pickle.dumps(job))
-        command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_table_match"]
-        command += [
-            f"--callgrind-out-file={folder}/out",
-            sys.executable,
-            "-m",
-            "tamis.bench.matching.instructions",
-            str(path),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
-    return int(_COLLECTED.findall(done.stderr)[-1]) / len(messages)
+        return callgrind.counted("tm_table_match", "tamis.bench.matching.instructions", str(path)) / len(messages)
 
 
 def _child(path: Path) -> None:

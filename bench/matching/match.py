@@ -22,7 +22,7 @@ from tamis.native import Batch
 _ASKED_DURING: Final = 50  # messages, while a sample of the filters is out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One contender's figures; `engine` has its options, but for the rounds. Times of messages exclude decoding;
     `spread` is (slowest - fastest) / fastest repeat.
@@ -37,13 +37,13 @@ class Result:
     rounds: int | None
     build_s: float | None
     mean_us: float
-    spread: float | None
-    median_us: float | None
-    p99_us: float | None
+    spread: float | None = None
+    median_us: float | None = None
+    p99_us: float | None = None
     msgs_per_s: float
-    bytes_per_constraint: float | None
-    hot_bytes_per_constraint: float | None
-    updates: UpdateTimes | None
+    bytes_per_constraint: float | None = None
+    hot_bytes_per_constraint: float | None = None
+    updates: UpdateTimes | None = None
     active: int
     matched_mean: float
     checksum: str
@@ -62,48 +62,47 @@ def run(setup: Setup, workload: Workload, progress: Progress, seconds_max: float
     """Measure every contender on `workload`, which the setup made; EnginesDisagree if they do. One that would take
     longer than `seconds_max` to match the messages has a note in place of its figures; of one whose updates take longer
     fewer are timed."""
-    interfaces = setup.deal()
+    asked = _Asked(setup, workload, setup.deal(), progress, seconds_max)
     ours = [contender for contender in setup.contenders if contender.library is None]
-    measured = dict(zip(ours, _run_ours(ours, setup, workload, interfaces, progress, seconds_max), strict=True))
+    measured = dict(zip(ours, _run_ours(ours, asked), strict=True))
     for contender in setup.contenders:
         if contender.library is not None:
-            measured[contender] = _run_library(contender, setup, workload, interfaces, progress, seconds_max)
+            measured[contender] = _run_library(contender, asked)
     return with_ratios([measured[contender] for contender in setup.contenders])
 
 
-def _run_ours(
-    ours: list[Contender],
-    setup: Setup,
-    workload: Workload,
-    interfaces: array[int],
-    progress: Progress,
-    seconds_max: float,
-) -> list[Result]:
-    built = [build(contender, workload.filters, interfaces, progress) for contender in ours]
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is measured; `interfaces` has that of each filter."""
+
+    setup: Setup
+    workload: Workload
+    interfaces: array[int]
+    progress: Progress
+    seconds_max: float
+
+
+def _run_ours(ours: list[Contender], asked: _Asked) -> list[Result]:
+    built = [build(contender, asked.workload.filters, asked.interfaces, asked.progress) for contender in ours]
     try:
-        measure_in_turns(built, workload.messages, setup, progress, seconds_max)
+        measure_in_turns(built, asked.workload.messages, asked.setup, asked.progress, asked.seconds_max)
         able = [each for each in built if each.too_slow is None]
-        updates = _update(able, setup, workload, interfaces, progress, seconds_max)
-        _check_after_updates(able, setup, workload.messages)
+        updates = _update(able, asked)
+        _check_after_updates(able, asked.setup, asked.workload.messages)
         return [_result(each, updates.get(each.contender)) for each in built]
     finally:
         for each in built:
             each.table.close()
 
 
-def _update(
-    tables: list[Built],
-    setup: Setup,
-    workload: Workload,
-    interfaces: array[int],
-    progress: Progress,
-    seconds_max: float,
-) -> dict[Contender, UpdateTimes]:
-    asked = Batch.of(workload.messages[i] for i in range(min(_ASKED_DURING, len(workload.messages))))
+def _update(tables: list[Built], asked: _Asked) -> dict[Contender, UpdateTimes]:
+    filters, messages = asked.workload.filters, asked.workload.messages
+    few = Batch.of(messages[i] for i in range(min(_ASKED_DURING, len(messages))))
     times, answers = {}, {}
     for each in tables:
-        progress(f"updates of {each.contender.label}")
-        told, answers[each.contender.label] = update(each, workload.filters, interfaces, setup.seed, asked, seconds_max)
+        label = each.contender.label
+        asked.progress(f"updates of {label}")
+        told, answers[label] = update(each, filters, asked.interfaces, asked.setup.seed, few, asked.seconds_max)
         times[each.contender] = told
     check_equal({label: {checksum} for label, checksum in answers.items()})
     return times
@@ -117,23 +116,19 @@ def _check_after_updates(tables: list[Built], setup: Setup, messages: Batch) -> 
             raise EnginesDisagree(f"{each.contender.label} answers differently after removing and adding filters")
 
 
-def _run_library(
-    contender: Contender,
-    setup: Setup,
-    workload: Workload,
-    interfaces: array[int],
-    progress: Progress,
-    seconds_max: float,
-) -> Result:
+def _run_library(contender: Contender, asked: _Asked) -> Result:
     """A grouping does to a library what it does to us: the interface of a filter is then its link."""
-    links = interfaces if setup.group_count is None else array("I", (i % setup.group_count for i in interfaces))
-    progress(f"{contender.label}, in a process of its own")
+    links, groups = asked.interfaces, asked.setup.group_count
+    if groups is not None:
+        links = array("I", (i % groups for i in links))
+    asked.progress(f"{contender.label}, in a process of its own")
+    seconds_max = None if math.isinf(asked.seconds_max) else asked.seconds_max
     try:
-        told = contest(contender.library or "", workload, links, None if math.isinf(seconds_max) else seconds_max)
+        told = contest(contender.library or "", asked.workload, links, seconds_max)
     except LibraryDisagrees as error:
         raise EnginesDisagree(str(error)) from None
     except LibraryFailed as error:
-        progress(str(error))
+        asked.progress(str(error))
         return _result_of_library(contender, Contest.nothing(contender.label), str(error))
     note = f"{told.share:.0%} of the filters, tamis takes {told.tamis_us:.3g} us on them; {told.how}"
     return _result_of_library(contender, told, note)
@@ -166,10 +161,10 @@ def _result(built: Built, updates: UpdateTimes | None) -> Result:
         rounds=built.contender.rounds,
         build_s=built.build_s,
         mean_us=mean_us,
+        msgs_per_s=1e6 / mean_us if mean_us else math.inf,
         spread=times.spread() if times.repeats else None,
         median_us=quantile(singles, 0.5) if singles else None,
         p99_us=quantile(singles, 0.99) if singles else None,
-        msgs_per_s=1e6 / mean_us if mean_us else math.inf,
         bytes_per_constraint=stats.bytes_per_constraint,
         hot_bytes_per_constraint=stats.hot_bytes_per_constraint,
         updates=updates,
@@ -189,13 +184,7 @@ def _result_of_library(contender: Contender, told: Contest, note: str) -> Result
         rounds=None,
         build_s=told.build_s,
         mean_us=told.mean_us,
-        spread=None,
-        median_us=None,
-        p99_us=None,
         msgs_per_s=1e6 / told.mean_us,
-        bytes_per_constraint=None,
-        hot_bytes_per_constraint=None,
-        updates=None,
         active=told.expressed,
         matched_mean=told.matched_mean,
         checksum=checksum_text(told.checksum),

@@ -21,7 +21,8 @@ from typing import Any, Final
 import click
 
 from tamis.bench.cells import processor
-from tamis.bench.matching import pointers, workloads
+from tamis.bench.commands import numbers
+from tamis.bench.matching import workloads
 from tamis.bench.matching.contenders import Setup, contenders
 from tamis.bench.matching.gallery.cells import Cells, group_of
 from tamis.bench.matching.gallery.measure import Bounds, measure, setups
@@ -35,8 +36,6 @@ VARIANTS: Final = ("pst:delay=8", "interval:form=tree")
 """Beside each engine as it is: those whose figures are another thing with an option."""
 SIZES: Final = "1000,2000,10000"
 SEED: Final = 2003
-SHARES: Final = (64, 33, 32, 31, 16)
-"""Of the filters, at which pointers and bits are compared."""
 _RESULTS: Final = Path(__file__).parents[1] / "results"
 
 Cell = dict[str, Any]
@@ -45,8 +44,8 @@ Groups = dict[str, dict[str, Cell]]
 
 
 @click.command()
-@click.option("--workload", "chosen", default="all", show_default=True, help="Names, or all.")
-@click.option("--sizes", default=SIZES, show_default=True, help="Filters.")
+@click.option("--workload", "only", default="all", show_default=True, help="Names, or all.")
+@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Filters.")
 @click.option("--engine", "engines", default="all", show_default=True, help="As of tamis bench match, or all.")
 @click.option("--messages", type=click.IntRange(min=1), default=300, show_default=True, help="At most.")
 @click.option("--passes", type=click.IntRange(min=1), default=3, show_default=True, help="Of each of 3 repeats.")
@@ -54,14 +53,14 @@ Groups = dict[str, dict[str, Cell]]
 @click.option("--minutes", type=click.FloatRange(min=0), default=60, show_default=True, help="No row begins later.")
 @click.option("--into", type=click.Path(path_type=Path), default=_RESULTS, help="Folder for engines.jsonl and .md.")
 def main(
-    chosen: str, sizes: str, engines: str, messages: int, passes: int, cell_s: float, minutes: float, into: Path
+    only: str, sizes: Sequence[int], engines: str, messages: int, passes: int, cell_s: float, minutes: float, into: Path
 ) -> None:
     """Measure every engine on every workload, and write one page: time, p99, steps, bytes, build, add and remove."""
     start, bounds = time.monotonic(), Bounds(cell_s, 0, passes)
-    names = list(workloads.WORKLOADS) if chosen == "all" else chosen.split(",")
+    names = list(workloads.WORKLOADS) if only == "all" else only.split(",")
     try:
         wanted = contenders([*ENGINES, *VARIANTS] if engines == "all" else engines_listed(engines), [_rounds()])
-        rows = list(_rows(names, [int(size) for size in sizes.split(",")], messages, bounds))
+        rows = list(_rows(names, sizes, messages, bounds))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     into.mkdir(parents=True, exist_ok=True)
@@ -76,7 +75,7 @@ def main(
             measure(setup, wanted, cells, bounds, lambda _words: None)
         except TamisError as error:
             raise click.ClickException(str(error)) from None
-    (into / "engines.md").write_text(page(rows, cells.rows(), labels, crossing()))
+    (into / "engines.md").write_text(page(rows, cells.rows(), labels))
     if left_out:
         click.echo(f"{left_out} rows had no time: give the command again", err=True)
 
@@ -102,7 +101,7 @@ def _is_there(setup: Setup, cells: Cells, labels: Sequence[str]) -> bool:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def page(rows: Sequence[Setup], cells: Sequence[Cell], labels: Sequence[str], crossed: Sequence[pointers.Row]) -> str:
+def page(rows: Sequence[Setup], cells: Sequence[Cell], labels: Sequence[str]) -> str:
     """What was measured of `rows`, and what was not."""
     groups: Groups = {group_of(setup): {} for setup in rows}
     for cell in cells:
@@ -111,7 +110,6 @@ def page(rows: Sequence[Setup], cells: Sequence[Cell], labels: Sequence[str], cr
     parts = [_HEAD.format(date=time.strftime("%Y-%m-%d", time.gmtime()), processor=processor())]
     parts += ["## Microseconds a message", _overview(there, groups, labels, "mean_us")]
     parts += ["## Steps a message", _overview(there, groups, labels, "steps")]
-    parts += ["## Two figures of the papers", _gryphon(there, groups), _crossed(crossed)]
     parts += ["## All figures", _all(there, groups, labels)]
     missing = [group_of(setup) for setup in rows if setup not in there]
     notes = [f"- {key}: {cell['skipped']}" for key, cell in _skipped(there, groups)]
@@ -157,37 +155,6 @@ def _named(setup: Setup) -> list[str]:
 def _skipped(rows: Sequence[Setup], groups: Groups) -> Iterator[tuple[str, Cell]]:
     for setup in rows:
         yield from ((cell["key"], cell) for cell in groups[group_of(setup)].values() if "skipped" in cell)
-
-
-def _gryphon(rows: Sequence[Setup], groups: Groups) -> str:
-    """Ten attributes, charts 1 and 2 of paper 002: `counting` over `pst`."""
-    lines = []
-    for setup in (setup for setup in rows if setup.workload.startswith("gryphon")):
-        cells = groups[group_of(setup)]
-        pair = [cells.get(name, {}) for name in ("counting", "pst")]
-        if all("mean_us" in cell for cell in pair):
-            over = [short(pair[0][figure] / max(pair[1][figure], 1e-9)) for figure in ("mean_us", "steps")]
-            lines.append([*_named(setup), *over])
-    head = ["workload", "filters", "interfaces", "times faster", "times fewer steps"]
-    return "Ten attributes (paper 002, charts 1 and 2): `counting` over `pst`.\n\n" + markdown(head, lines)
-
-
-# --- where pointers and bits cross -----------------------------------------------------------------------------------
-
-
-def crossing(filters: int = 65_536) -> list[pointers.Row]:
-    return [row for share in SHARES for row in pointers.measure(filters, filters // share)]
-
-
-def _crossed(rows: Sequence[pointers.Row]) -> str:
-    lines = []
-    for first, second in zip(rows[::2], rows[1::2], strict=True):
-        told = [f"{first.memory_bytes:,}", f"{second.memory_bytes:,}", short(first.steps), short(second.steps)]
-        lines.append([f"1/{first.filters // first.size}", *told, short(first.us), short(second.us)])
-    head = ["share", "bytes, pointers", "bits", "steps, pointers", "bits", "us, pointers", "bits"]
-    about = "Sets of a share of 65,536 filters (paper 003, figure 4), as `interval` keeps them: memory and steps cross "
-    about += "at 1/32."
-    return about + "\n\n" + markdown(head, lines)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ _SHARE: Final = 4  # no more than a quarter of the table is out at a time
 _FIRST: Final = 1_000  # their times tell how many more there is time for
 _TIMED: Final = 20_000  # at least: p99.9 needs some of them beyond it
 _SETTLE_STEPS: Final = 1_024
+_QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,10 @@ def _settle(table: Table) -> int:
 
 def _times(adds: array[int], removals: array[int], settle_ns: int) -> UpdateTimes:
     count = max(len(adds), 1)
-    added, removed = ([ns / 1000 for ns in sorted(times)] for times in (adds, removals))
-    return UpdateTimes(
-        add_us=sum(added) / count,
-        add_p50_us=quantile(added, 0.5),
-        add_p99_us=quantile(added, 0.99),
-        add_p999_us=quantile(added, 0.999),
-        add_max_us=quantile(added, 1),
-        remove_us=sum(removed) / count + settle_ns / count / 1000,
-        remove_p50_us=quantile(removed, 0.5),
-        remove_p99_us=quantile(removed, 0.99),
-        remove_p999_us=quantile(removed, 0.999),
-        remove_max_us=quantile(removed, 1),
-        settle_us=settle_ns / count / 1000,
-    )
+    settle_us = settle_ns / count / 1000
+    figures = {"settle_us": settle_us}
+    for kind, times, more_us in (("add", adds, 0.0), ("remove", removals, settle_us)):
+        ordered = [ns / 1000 for ns in sorted(times)]
+        figures[f"{kind}_us"] = sum(ordered) / count + more_us
+        figures |= {f"{kind}_{name}_us": quantile(ordered, share) for name, share in _QUANTILES.items()}
+    return UpdateTimes(**figures)

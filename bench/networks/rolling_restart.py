@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tamis
 from tamis import testing
@@ -131,18 +131,12 @@ async def _publish(
         await asyncio.sleep(1 / rate)
 
 
-async def _measure(options: argparse.Namespace) -> Outcome:
-    names = [chr(ord("a") + number) for number in range(options.routers)]
+async def _measure(routers: int, options: dict[str, Any]) -> Outcome:
+    names = [chr(ord("a") + number) for number in range(routers)]
     with tempfile.TemporaryDirectory() as folder:
         async with testing.running(Path(folder), testing.ring(*names)) as network:
             await network.until_linked()
-            return await rolling(
-                network,
-                subscribers=options.subscribers,
-                publishers=options.publishers,
-                rate=options.rate,
-                rounds=options.rounds,
-            )
+            return await rolling(network, **options)
 
 
 def main() -> None:
@@ -152,7 +146,8 @@ def main() -> None:
     parser.add_argument("--publishers", type=int, default=2, help="at each router")
     parser.add_argument("--rate", type=float, default=100.0, help="messages a second of each publisher")
     parser.add_argument("--rounds", type=int, default=1, help="how often each router is restarted")
-    print(json.dumps(asdict(asyncio.run(_measure(parser.parse_args())))))
+    options = vars(parser.parse_args())
+    print(json.dumps(asdict(asyncio.run(_measure(options.pop("routers"), options)))))
 
 
 if __name__ == "__main__":

@@ -152,22 +152,6 @@ async def _iterate(address: str, messages: int) -> None:
         raise _Done
 
 
-async def _iterate_and_look(address: str, messages: int) -> None:
-    async with tamis.connect(address, name=NAME) as client:
-        wanted = client.subscribe("severity > 2")
-        _clock.start()
-        await wanted.start()
-        left = messages
-        async for message in wanted:
-            if not message["severity"]:  # type: ignore[index]
-                break
-            left -= 1
-            if not left:
-                break
-        _clock.stop()
-        raise _Done
-
-
 def _publish_blocking(address: str, messages: int) -> None:
     with tamis.blocking.connect(address, name=NAME) as client:
         _clock.start()
@@ -225,7 +209,6 @@ def _cases() -> list[_Case]:
     for loop in ("uvloop", "asyncio"):
         cases.append(_Case("publish", loop, _sink, _PUBLISH_BYTES, _publish))
         cases.append(_Case("iterate", loop, _source, 1, _iterate))
-        cases.append(_Case("iterate, reading an attribute", loop, _source, 1, _iterate_and_look))
     cases.append(_Case("publish", "blocking", _sink, _PUBLISH_BYTES, _publish_blocking))
     cases.append(_Case("iterate", "blocking", _source, 1, _iterate_blocking))
     return cases

@@ -238,16 +238,9 @@ async def _measure(contenders: Sequence[Contender], load: Load, rounds: int, sec
     for contender in contenders:
         await contender.subscribe(load)
     with drained([client for contender in contenders for client in contender.clients[: len(load.subscribe)]]):
-        for contender in _heard_of(contenders):
-            await contender.probe(load, seconds)
-        for _ in range(rounds):
-            for contender in _heard_of(contenders):
-                await contender.take_round(load)
-
-
-def _heard_of(contenders: Sequence[Contender]) -> list[Contender]:
-    """Return those that have always answered."""
-    return [contender for contender in contenders if not contender.silent_while]
+        for turn in range(1 + rounds):
+            for contender in [each for each in contenders if not each.silent_while]:
+                await (contender.take_round(load) if turn else contender.probe(load, seconds))
 
 
 def row_of(contender: Contender) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 
 Law: instructions inside the switch, counted by callgrind over messages like those of `transit.py`, fed by hand; the
 rows of one number of routers differ in the forwarding policy alone. What the first messages cost more is included.
+With --fed, --filters says how many others want everything.
 """
 
 from __future__ import annotations
 
-import argparse
-import shutil
 from typing import Final
 
-from tamis.bench.router.moving import BLOCK_MESSAGES
-from tamis.bench.router.transit import HOPS, LINE, Router, fed, instructions, tell
+from tamis.bench.router.transit import HOPS, LINE, Router, fed, instructions, run_command
+from tamis.bench.tables import tell
 from tamis.native.others import FORWARDINGS
 
 PROGRAM: Final = "tamis.bench.router.flooding"
@@ -38,22 +37,18 @@ class Asked(Router):
         self.switch.commit(0)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog=f"python -m {PROGRAM}", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--messages", type=int, default=10 * BLOCK_MESSAGES)
-    parser.add_argument("--filters", type=int, default=ASKING[0], help="with --fed: how many others want everything")
-    parser.add_argument("--fed", choices=tuple(FORWARDINGS), help="one router, fed by hand: us of CPU a message")
-    parser.add_argument("--json", action="store_true", help="one object a line")
-    arguments = parser.parse_args()
-    if arguments.fed:
-        us = fed(Asked(arguments.fed, arguments.filters), arguments.messages)
-        tell({"what": arguments.fed, "us": us}, arguments.json)
-        return
-    if shutil.which("valgrind") is None:
-        parser.error("valgrind is not installed")
+def _fed(forwarding: str, asking: int, messages: int) -> float:
+    return fed(Asked(forwarding, asking), messages)
+
+
+def _counted(_filters: int, messages: int, as_json: bool) -> None:
     for asking in ASKING:
-        found = {name: instructions(PROGRAM, name, asking, arguments.messages) for name in FORWARDINGS}
-        tell({"what": "instructions a message", "asking": str(asking), **found}, arguments.json)
+        found = {name: instructions(PROGRAM, name, asking, messages) for name in FORWARDINGS}
+        tell({"what": "instructions a message", "asking": str(asking), **found}, as_json)
+
+
+def main() -> None:
+    run_command(PROGRAM, __doc__, tuple(FORWARDINGS), _fed, _counted, filters=ASKING[0])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ Run: python -m tamis.bench.router.large [--only wide,plain] [--share 1.0] [--jso
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +23,10 @@ from typing import Any, Final
 
 import click
 
+from tamis.bench.commands import chosen
 from tamis.bench.router.sockets import PATIENCE_S, Client, cpu_s, subscribe_frames
 from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import tell
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.values import Value
 from tamis.protocol.wire.data_frames import encode_publish
@@ -179,16 +180,10 @@ def _publish(publisher: Client, attributes: dict[str, Value]) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(only: str, share: float, as_json: bool) -> None:
     """Subscribe, kill and start each router, see when all is routed."""
-    for shape in only.split(","):
-        if shape not in SHAPES:
-            raise click.UsageError(f"--only: no {shape!r}; one of {', '.join(SHAPES)}")
+    for shape in chosen(only, SHAPES, "--only"):
         with scratch_folder() as folder:
             for row in asyncio.run(measured(shape, share, folder)):
-                click.echo(json.dumps(row) if as_json else _text(row))
-
-
-def _text(row: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {value}" for name, value in row.items())
+                tell(row, as_json)
 
 
 if __name__ == "__main__":

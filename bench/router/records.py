@@ -23,7 +23,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tamis.bench.router.transit import Around, feed, instructions, measure, run_command, tell
+from tamis.bench.router.transit import Around, Router, fed, instructions, measure, run_command
+from tamis.bench.tables import tell
 from tamis.native import RecordRing, Switch, Table
 from tamis.protocol.language import parse
 from tamis.protocol.sampling import ALL, threshold_of
@@ -86,7 +87,7 @@ def _counted(filters: int, messages: int, as_json: bool) -> None:
 
 
 def _fed(choice: str, filters: int, messages: int) -> float:
-    return feed("alone", filters, messages, around(choice))
+    return fed(Router("alone", filters), messages, around(choice))
 
 
 def main() -> None:

@@ -12,10 +12,6 @@ from __future__ import annotations
 
 import argparse
 import pickle
-import re
-import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tamis.bench import callgrind
 from tamis.bench.matching.workloads import NAMES, WORKLOADS, deal, make
-from tamis.bench.router.transit import tell
-from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
-from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
-from tamis.protocol.wire.frames import encode
+from tamis.bench.router.switches import admit, subscribe
+from tamis.bench.tables import tell
+from tamis.native import Switch, SwitchOptions, Table
 from tamis.protocol.wire.header import HEADER_BYTES, ID_OFFSET
 from tamis.protocol.wire.numbers import filter_digest
 
@@ -40,7 +36,6 @@ ROLES: Final = {"entry": 1, "transit": 2, "last": 4}
 POLICIES: Final = ("wanted", "destinations", "weighed")
 """`weighed` is `destinations` where the first router knows the tree, as in a network: it writes a set where that
 pays."""
-_COLLECTED: Final = re.compile(r"Collected : (\d+)")
 
 
 @dataclass(frozen=True)
@@ -68,11 +63,6 @@ def _way(me: int, other: int) -> int:
     return before if other == me else me // 2
 
 
-def _before(me: int, other: int) -> int:
-    """The router of the heap from which messages of `me` come to `other`."""
-    return _way(other, me)
-
-
 class Router:
     """One router of the tree, and its client."""
 
@@ -81,12 +71,12 @@ class Router:
         self.switch = Switch(Table(), SwitchOptions(number, 1, connections_max=8, publishers_max=8, hop_limit=HOPS))
         self.switch.join(Table(), 8, "destinations" if policy == "weighed" else policy)
         self.links = {
-            other: self._admit(other, is_link=True)
+            other: admit(self.switch, other, is_link=True, takes_sets=True)
             for other in (number // 2, 2 * number, 2 * number + 1)
             if other in load.filters
         }
-        self.client = self._admit(CLIENT, is_link=False)
-        self._subscribe(load.filters[number])
+        self.client = admit(self.switch, CLIENT, takes_sets=True)
+        subscribe(self.switch, self.client, load.filters[number])
         for other, filters in load.filters.items():
             if other != number:
                 self.switch.install(other, dict(enumerate(filters)))
@@ -98,24 +88,7 @@ class Router:
         self.switch.commit(0)
         self.switch.hold(filter_digest(1, b"all"), sorted(load.filters))
         if policy == "weighed":
-            self.switch.tell_tree({other: _before(number, other) for other in load.filters if other != number})
-
-    def _admit(self, number: int, is_link: bool) -> int:
-        connection = self.switch.open()
-        if connection is None:
-            raise RuntimeError("no room for a connection")
-        credit = (0, 0) if is_link else (1 << 50, 1 << 31)
-        limits = (1 << 28, *credit, 1 << 20, 0 if is_link else 1 << 24)
-        terms = Admission(number, *limits, 0, 0, 0, SlowPolicy.DROP_NEWEST, is_link, takes_route=True, takes_set=True)
-        self.switch.admit(connection, terms)
-        return connection
-
-    def _subscribe(self, filters: list[bytes]) -> None:
-        wanted = tuple(SubscriptionItem(place, (packed,)) for place, packed in enumerate(filters))
-        for start in range(0, len(wanted), 1_000):
-            frame = SubscribeFrame(encode(Subscribe(1, wanted[start : start + 1_000], False, Reach.HOME, False)))
-            if self.switch.subscribe(self.switch.subscriber_of(self.client), frame, 1 << 24):
-                raise RuntimeError("a subscription was refused")
+            self.switch.tell_tree({other: _way(other, number) for other in load.filters if other != number})
 
     def feed(self, connection: int, frames: Sequence[bytes]) -> dict[int, list[bytes]]:
         """Feed frames, one by one; return those that left by each link."""
@@ -168,12 +141,7 @@ def _fed(path: Path) -> float:
 
 
 def _counted(path: Path) -> int:
-    """Instructions inside tm_switch_feed, what the first messages cost more included."""
-    command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run(  # noqa: S603 - our own command
-        [*command, sys.executable, "-m", PROGRAM, "--feed", str(path)], capture_output=True, text=True, check=True
-    )
-    return int(_COLLECTED.findall(done.stderr)[-1])
+    return callgrind.counted("tm_switch_feed", PROGRAM, "--feed", str(path))
 
 
 def measured(load: Load, counted: bool) -> list[dict[str, float | str]]:
@@ -214,7 +182,7 @@ def main() -> None:
     if arguments.feed:
         _fed(arguments.feed)
         return
-    if arguments.callgrind and shutil.which("valgrind") is None:
+    if arguments.callgrind and not callgrind.is_installed():
         parser.error("valgrind is not installed")
     for filters in arguments.filters:
         load = Load.drawn(arguments.workload, filters, arguments.routers, arguments.messages)

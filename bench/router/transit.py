@@ -15,50 +15,42 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import select
-import shutil
 import socket
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from tamis.bench.router.moving import (
+from tamis.bench import callgrind
+from tamis.bench.router.switches import (
     ATTRIBUTES,
     BLOCK_MESSAGES,
+    POLL_BUDGET_US,
     PUBLISHER,
     SUBSCRIBER,
+    WANTED,
+    admit,
     connected,
     consume,
+    packed,
     process,
     publish,
+    subscribe,
 )
-from tamis.native import Admission, SlowPolicy, SubscribeFrame, Switch, SwitchOptions, Table
-from tamis.protocol.language import parse
+from tamis.bench.tables import tell
+from tamis.native import Switch, SwitchOptions, Table
 from tamis.protocol.messages import Message, MessageId
-from tamis.protocol.wire.client_bodies import Reach, Subscribe, SubscriptionItem
 from tamis.protocol.wire.data_frames import DataFrame, encode_data, encode_publish
-from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import Transit
 from tamis.protocol.wire.kinds import FrameKind
-from tamis.protocol.wire.packed_filters import encode_filter
 
 PAYLOAD: Final = b"x" * 4
-WANTED: Final = 'symbol = "S7" and side = "buy" and price < 2000000'
 OTHERS: Final = 'symbol = "S{}" and price < {}'
 LINE: Final = (1, 2, 3)
 ROLES: Final = ("alone", "entry", "transit", "leaf")
-POLL_BUDGET_US: Final = 4_000
 HOPS: Final = 6
 Around = Callable[[Switch], contextlib.AbstractContextManager[object]]
-_COLLECTED = re.compile(r"Collected : (\d+)")
-
-
-def _packed(predicate: str) -> bytes:
-    return encode_filter(parse(predicate).filters[0])
 
 
 class Router:
@@ -72,7 +64,7 @@ class Router:
         self.role = role
         options = SwitchOptions(self.number, 1, 4, publishers_max=4, hop_limit=1, subscribers_max=subscribers)
         self.switch = Switch(Table(), options)
-        self.wanted = [_packed(WANTED), *(_packed(OTHERS.format(i, i)) for i in range(100, 99 + filters))]
+        self.wanted = [packed(WANTED), *(packed(OTHERS.format(i, i)) for i in range(100, 99 + filters))]
         if role != "alone":
             self.switch.join(Table(), 8, self.forwarding)
             self._route()
@@ -90,26 +82,14 @@ class Router:
             switch.route(generation, source, parent, {to: me + 1 if to > me else me - 1 for to in behind})
         switch.commit(0)
 
-    def admit(self, number: int, descriptor: int, is_link: bool) -> int:
-        connection = self.switch.open(descriptor)
-        if connection is None:
-            raise RuntimeError("no room for a connection")
-        credit = (0, 0) if is_link else (1 << 50, 1 << 31)
-        limits = (1 << 28, *credit, 1 << 20, 0 if is_link else 100_000)
-        self.switch.admit(connection, Admission(number, *limits, 0, 0, 0, SlowPolicy.DROP_NEWEST, is_link))
-        return connection
-
     def ends(self, came_from: int, goes_to: int) -> tuple[int, int]:
         """Admit both ends; who subscribes does."""
         first = self.role in ("alone", "entry")
         last = self.role in ("alone", "leaf")
-        source = self.admit(PUBLISHER if first else self.number - 1, came_from, is_link=not first)
-        sink = self.admit(SUBSCRIBER if last else self.number + 1, goes_to, is_link=not last)
+        source = admit(self.switch, PUBLISHER if first else self.number - 1, came_from, is_link=not first)
+        sink = admit(self.switch, SUBSCRIBER if last else self.number + 1, goes_to, is_link=not last)
         if last:
-            subscriptions = tuple(SubscriptionItem(i, (packed,)) for i, packed in enumerate(self.wanted))
-            frame = SubscribeFrame(encode(Subscribe(1, subscriptions, False, Reach.HOME, False)))
-            if self.switch.subscribe(self.switch.subscriber_of(sink), frame, 100_000):
-                raise RuntimeError("a subscription was refused")
+            subscribe(self.switch, sink, self.wanted)
         return source, sink
 
     @property
@@ -186,13 +166,8 @@ def _frame(role: str, counter: int) -> bytes:
     return encode_data(DataFrame(FrameKind.PUBLISH, body, hop_limit=HOPS, transit=Transit(LINE[0], 1, counter)))
 
 
-def feed(role: str, filters: int, messages: int, around: Around = contextlib.nullcontext) -> float:
-    """Microseconds of CPU a message of the thread that feeds, bytes in and out by hand."""
-    return fed(Router(role, filters), messages, around)
-
-
 def fed(router: Router, messages: int, around: Around = contextlib.nullcontext) -> float:
-    """As `feed`, of this router."""
+    """Microseconds of CPU a message of the thread that feeds a router, bytes in and out by hand."""
     source, sink = router.ends(-1, -1)
     spent_s = 0.0
     with around(router.switch):
@@ -210,25 +185,11 @@ def fed(router: Router, messages: int, around: Around = contextlib.nullcontext) 
 
 def instructions(program: str, fed: str, filters: int, messages: int) -> float:
     """Instructions a message, inside tm_switch_feed, what the first ones cost more included; `program --fed` feeds."""
-    command = ["valgrind", "--tool=callgrind", "--toggle-collect=tm_switch_feed", "--callgrind-out-file=/dev/null"]
-    command += [sys.executable, "-m", program, "--fed", fed]
-    command += ["--filters", str(filters), "--messages", str(messages)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
-    return int(_COLLECTED.findall(done.stderr)[-1]) / messages
+    asked = ("--fed", fed, "--filters", str(filters), "--messages", str(messages))
+    return callgrind.counted("tm_switch_feed", program, *asked) / messages
 
 
 # --- telling ---------------------------------------------------------------------------------------------------------
-
-
-def tell(row: Mapping[str, float | str], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(row))
-    else:
-        print(
-            "   ".join(
-                f"{name} {value:,.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items()
-            )
-        )
 
 
 def _counted(filters: int, messages: int, as_json: bool) -> None:
@@ -247,43 +208,45 @@ def _timed(filters: int, messages: int, rounds: int, as_json: bool) -> None:
     tell({"what": "us of CPU a message, sockets", "filters": str(filters), **found, "ratio": ratio, **rates}, as_json)
 
 
-Fed = Callable[[str, int, int], float]
-"""Given the choice, filters and messages: us a message."""
-Counted = Callable[[int, int, bool], None]
-"""Given filters, messages and whether to print JSON; `Timed`: given rounds besides."""
-Timed = Callable[[int, int, int, bool], None]
-
-
 def run_command(
     program: str,
     about: str,
     choices: Sequence[str],
     fed: Callable[[str, int, int], float],
-    counted: Counted,
-    timed: Timed,
+    counted: Callable[[int, int, bool], None],
+    timed: Callable[[int, int, int, bool], None] | None = None,
+    filters: int = 1_000,
 ) -> None:
-    """The command line of a bench of routers: sockets by default, one router that is fed, or instructions."""
+    """The command line of a bench of routers: one router that is fed, instructions, or through sockets. Without `timed`
+    instructions are counted where nothing is said. `counted` is given filters, messages and whether to print JSON,
+    `timed` rounds besides."""
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about.splitlines()[0])
-    parser.add_argument("--messages", type=int, default=400_000, help="for each run (400,000)")
-    parser.add_argument("--filters", type=int, default=1_000, help="of the subscriber (1,000)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
-    parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
+    messages = 10 * BLOCK_MESSAGES if timed is None else 400_000
+    parser.add_argument("--messages", type=int, default=messages, help="for each run (default: %(default)s)")
+    parser.add_argument("--filters", type=int, default=filters, help="(default: %(default)s)")
+    if timed is not None:
+        parser.add_argument("--rounds", type=int, default=5, help="runs of each (5)")
+        parser.add_argument("--callgrind", action="store_true", help="count instructions, over 4,000 messages")
     parser.add_argument("--fed", choices=choices, help="one router, fed by hand: us of CPU a message")
     parser.add_argument("--json", action="store_true", help="one object a line")
     arguments = parser.parse_args()
     messages = arguments.messages // BLOCK_MESSAGES * BLOCK_MESSAGES
     if arguments.fed:
         tell({"what": arguments.fed, "us": fed(arguments.fed, arguments.filters, messages)}, arguments.json)
-    elif arguments.callgrind:
-        if shutil.which("valgrind") is None:
-            parser.error("valgrind is not installed")
-        counted(arguments.filters, 10 * BLOCK_MESSAGES, arguments.json)
-    else:
+    elif timed is not None and not arguments.callgrind:
         timed(arguments.filters, messages, arguments.rounds, arguments.json)
+    elif not callgrind.is_installed():
+        parser.error("valgrind is not installed")
+    else:
+        counted(arguments.filters, 10 * BLOCK_MESSAGES if timed else messages, arguments.json)
+
+
+def _fed(role: str, filters: int, messages: int) -> float:
+    return fed(Router(role, filters), messages)
 
 
 def main() -> None:
-    run_command("tamis.bench.router.transit", __doc__, ROLES, feed, _counted, _timed)
+    run_command("tamis.bench.router.transit", __doc__, ROLES, _fed, _counted, _timed)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,18 @@ HELPERS = {
     *("matching.libraries", "matching.instructions", "matching.build_child"),
     *("networks.growth.report", "reproduce.claims"),
 }
-DRIVERS = ("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.moving")
+DRIVERS = ("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.switches")
 """What starts brokers or a switch, and drives them, also where messages are kept."""
-SHARED = {"tamis.bench.tables", "tamis.bench.cells", "tamis.bench.scratch", "tamis.bench.matching.workloads"}
+SHARED = {
+    *(
+        "tamis.bench.tables",
+        "tamis.bench.cells",
+        "tamis.bench.scratch",
+        "tamis.bench.commands",
+        "tamis.bench.callgrind",
+    ),
+    "tamis.bench.matching.workloads",
+}
 
 
 def programs() -> set[str]:
@@ -49,9 +58,7 @@ def test_every_measurement_answers_a_question_and_stands_in_the_table() -> None:
     assert asked == programs() - HELPERS
     assert all(module.split(".")[0] == question for question, modules in bench.QUESTIONS.items() for module in modules)
     table = (ROOT / "bench" / "README.md").read_text()
-    assert {
-        module for module in asked - {"matching"} if f"tamis.bench.{module}`" not in table.replace(" -", "` -")
-    } == set()
+    assert {module for module in asked if f"tamis.bench.{module}`" not in table.replace(" -", "` -")} == set()
 
 
 @pytest.mark.parametrize("room", bench.QUESTIONS)
@@ -67,21 +74,21 @@ def test_rooms_share_workloads_tables_cells_and_drivers_alone(room: str) -> None
                 assert ours or shared, f"{file.relative_to(ROOT)} imports {node.module}"
 
 
-def test_without_a_question_it_is_the_table_and_the_page_of_matching(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[tuple[str, ...]] = []
-    monkeypatch.setattr(bench, "_run", lambda module, options: ran.append((module, *options)) or 0)
-    assert bench.main([]) == bench.main(["--minutes", "1"]) == 0
-    assert ran == [("matching.table",), ("matching",), ("matching", "--minutes", "1")]
+def test_without_a_question_it_is_the_table_of_all_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(bench, "_run", lambda module: ran.append(module) or 0)
+    assert bench.main([]) == 0
+    assert ran == ["matching.table"]
 
 
 def test_a_measurement_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
-    monkeypatch.setattr(bench, "_run", lambda module, _options: ran.append(module) or int(module == "networks.growth"))
+    monkeypatch.setattr(bench, "_run", lambda module: ran.append(module) or int(module == "networks.growth"))
     assert bench.main(["networks"]) == 1
     assert ran == list(bench.QUESTIONS["networks"])
 
 
-@pytest.mark.parametrize("words", [["nothing"], ["router", "--json"]])
+@pytest.mark.parametrize("words", [["nothing"], ["--minutes", "1"], ["router", "--json"]])
 def test_what_is_no_question_is_refused_with_those_there_are(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 import click
 
+from tamis.bench.commands import chosen, say
 from tamis.bench.matching.adversary.families import FAMILIES
 from tamis.bench.matching.adversary.page import page_of, remark, worst_row
 from tamis.bench.matching.adversary.search import Search, ordinary_us
@@ -37,18 +38,16 @@ def main(families: str, engines: str, filters: int, tries: int, seconds: float, 
 
     The exit code is 1 if engines disagree.
     """
-    names = families.split(",")
-    if unknown := [name for name in names if name not in FAMILIES]:
-        raise click.UsageError(f"--family: no family {unknown[0]!r}; one of {', '.join(FAMILIES)}")
+    names = chosen(families, FAMILIES, "--family")
     try:
-        chosen = contenders(engines.split(","), [0])
+        wanted = contenders(engines.split(","), [0])
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if any(each.library for each in chosen):
+    if any(each.library for each in wanted):
         raise click.UsageError("--engine: a library has no table of Tamis; name engines alone")
-    search = Search(chosen, filters, ordinary_us(chosen[0], filters), seed)
+    search = Search(wanted, filters, ordinary_us(wanted[0], filters), seed)
     try:
-        told = [worst_row(name, search, tries, seconds, lambda words: click.echo(words, err=True)) for name in names]
+        told = [worst_row(name, search, tries, seconds, say) for name in names]
     except EnginesDisagree as error:
         raise click.ClickException(str(error)) from None
     rows = [row for row in told if row is not None]
@@ -56,7 +55,7 @@ def main(families: str, engines: str, filters: int, tries: int, seconds: float, 
         for row in rows:
             click.echo(json.dumps(row))
     else:
-        click.echo("\n".join([page_of(rows, [each.label for each in chosen[1:]]), "", *map(remark, rows)]))
+        click.echo("\n".join([page_of(rows, [each.label for each in wanted[1:]]), "", *map(remark, rows)]))
 
 
 if __name__ == "__main__":

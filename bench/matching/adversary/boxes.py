@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tamis.bench.matching.adversary.shapes import Family, Knobs, Shape, attributes, where
+from tamis.bench.matching.adversary.shapes import MESSAGES, Family, Knobs, Shape, attributes, where
 from tamis.bench.matching.workloads.pieces import conjunction
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 
-_MESSAGES = 10
 _MIDDLE, _MOST = 500_000, 1_000_000
 _HITS = 10
 
@@ -96,12 +95,12 @@ def _message(knobs: Knobs, places: Callable[[], int]) -> bytes:
 def _hostile(knobs: Knobs, count: int, rng: random.Random) -> Shape:
     style = _STYLES[knobs["style"]]
     filters = [_filter(knobs, i, style(i, knobs["dimensions"], rng)) for i in range(count)]
-    return Shape(filters, [_message(knobs, lambda: _MIDDLE)] * _MESSAGES)
+    return Shape(filters, [_message(knobs, lambda: _MIDDLE)] * MESSAGES)
 
 
 def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
     filters = [_filter(knobs, i, _small(i, knobs["dimensions"], count, rng)) for i in range(count)]
-    return Shape(filters, [_message(knobs, lambda: rng.randrange(_MOST)) for _ in range(_MESSAGES)])
+    return Shape(filters, [_message(knobs, lambda: rng.randrange(_MOST)) for _ in range(MESSAGES)])
 
 
 BOXES = Family(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tamis.bench.matching.adversary.shapes import Family, Knobs, Shape, attributes, letters, where
+from tamis.bench.matching.adversary.shapes import MESSAGES, Family, Knobs, Shape, attributes, letters, where
 from tamis.bench.matching.workloads.pieces import conjunction
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 
-_MESSAGES = 10
 _TEXT = "the-value-of-the-message"
 
 Shared = tuple[Op, Callable[[int], Value], Callable[[int], Value]]
@@ -60,7 +59,7 @@ def _hostile(knobs: Knobs, count: int, rng: random.Random) -> Shape:
         filters.append(conjunction(*common, _failing(knobs["fails by"], tested[i % len(tested)], i, rng)))
     told: Value = 0 if knobs["fails by"] in _OF_NUMBERS else _TEXT
     pairs = [*((name, value(0)) for name in shared), *((name, told) for name in tested)]
-    return Shape(filters, [attributes(pairs)] * _MESSAGES)
+    return Shape(filters, [attributes(pairs)] * MESSAGES)
 
 
 def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
@@ -76,7 +75,7 @@ def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
     ]
     messages = [
         attributes([*((name, f"v{rng.randrange(count)}") for name in shared), *((name, 50) for name in tested)])
-        for _ in range(_MESSAGES)
+        for _ in range(MESSAGES)
     ]
     return Shape(filters, messages)
 
@@ -94,15 +93,8 @@ BUCKETS = Family(
     hostile=_hostile,
     plain=_plain,
     known=tuple(
-        {
-            "shared by": by,
-            "shared": shared,
-            "values": values,
-            "shared sort": "first",
-            "fails by": test,
-            "tested": tested,
-        }
-        for by, shared, values, test, tested in (
+        dict(zip(("shared by", "shared", "values", "fails by", "tested"), each, strict=True)) | {"shared sort": "first"}
+        for each in (
             ("= string", 1, 1, "=", 1),
             ("= integer", 12, 8, "!=", 50),
             ("contains", 12, 8, "!=", 50),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tamis.bench.matching.adversary.shapes import Family, Knobs, Shape, attributes, where
+from tamis.bench.matching.adversary.shapes import MESSAGES, Family, Knobs, Shape, attributes, where
 from tamis.bench.matching.workloads.pieces import unordered
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 
-_MESSAGES = 10
 _MIDDLE, _MOST = 500_000_000, 1_000_000_000
 _HITS = 10
 
@@ -58,7 +57,7 @@ def _message(knobs: Knobs, place: Callable[[], int]) -> bytes:
 
 def _hostile(knobs: Knobs, count: int, rng: random.Random) -> Shape:
     filters = _filters(knobs, count, lambda number: _STYLES[knobs["style"]](number, rng))
-    return Shape(filters, [_message(knobs, lambda: _MIDDLE)] * _MESSAGES)
+    return Shape(filters, [_message(knobs, lambda: _MIDDLE)] * MESSAGES)
 
 
 def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
@@ -70,7 +69,7 @@ def _plain(knobs: Knobs, count: int, rng: random.Random) -> Shape:
         return low, low + width
 
     filters = _filters(knobs, count, interval)
-    return Shape(filters, [_message(knobs, lambda: rng.randrange(_MOST)) for _ in range(_MESSAGES)])
+    return Shape(filters, [_message(knobs, lambda: rng.randrange(_MOST)) for _ in range(MESSAGES)])
 
 
 INTERVALS = Family(

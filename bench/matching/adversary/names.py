@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 
-from tamis.bench.matching.adversary.shapes import Family, Knobs, Shape, attributes, letters, numbered, where
+from tamis.bench.matching.adversary.shapes import MESSAGES, Family, Knobs, Shape, attributes, letters, numbered, where
 from tamis.bench.matching.workloads.pieces import unordered
 from tamis.protocol.filters import Op
 from tamis.protocol.limits import ATTRIBUTES_MAX
 
-_MESSAGES = 10
 _TESTS: dict[str, tuple[Op, tuple[int, ...], int]] = {
     "= 1": (Op.EQ, (1,), 0),
     "> 1": (Op.GT, (1,), 0),
@@ -24,7 +23,7 @@ def _made(knobs: Knobs, names: list[str], strangers: list[str], rng: random.Rand
     filters = [unordered(where(name, op, *operands)) for name in names]
     asked = strangers if knobs["asked"] == "unknown" else names
     count = min(knobs["attributes"], len(asked))
-    messages = [attributes((name, value) for name in rng.sample(asked, count)) for _ in range(_MESSAGES)]
+    messages = [attributes((name, value) for name in rng.sample(asked, count)) for _ in range(MESSAGES)]
     return Shape(filters, messages)
 
 

@@ -33,20 +33,15 @@ def worst_row(name: str, search: Search, tries: int, seconds: float, say: Progre
 def page_of(rows: Sequence[Row], others: Sequence[str]) -> str:
     head = ["family", "us/msg", "plain us", "ordinary us", "factor", "steps", "plain steps", "matched"]
     cells = [
-        [
-            row["family"],
-            *(
-                short(row["hostile"]["us"]),
-                short(row["plain"]["mean_us"]),
-                short(row["ordinary_us"]),
-                short(row["factor"]),
-            ),
-            *(short(row["hostile"]["steps"]), short(row["plain"]["steps"]), short(row["hostile"]["matched"])),
-            *(short(row["others"][name]["us"]) for name in others),
-        ]
-        for row in rows
+        [row["family"], *map(short, [*_figures(row), *(row["others"][name]["us"] for name in others)])] for row in rows
     ]
     return markdown([*head, *(f"{name} us" for name in others)], cells)
+
+
+def _figures(row: Row) -> tuple[float, ...]:
+    hostile, plain = row["hostile"], row["plain"]
+    us = (hostile["us"], plain["mean_us"], row["ordinary_us"], row["factor"])
+    return (*us, hostile["steps"], plain["steps"], hostile["matched"])
 
 
 def remark(row: Row) -> str:

@@ -60,26 +60,11 @@ PATTERNS = Family(
     },
     hostile=_hostile,
     plain=_plain,
-    known=(
-        {
-            "test": "contains",
-            "letters": 2,
-            "length": 20,
-            "lengths": "all",
-            "tail": "same",
-            "text": "drawn",
-            "bytes": 65536,
-            "names": 15,
-        },
-        {
-            "test": "contains",
-            "letters": 1,
-            "length": 128,
-            "lengths": "up to",
-            "tail": "other",
-            "text": "one letter",
-            "bytes": 65536,
-            "names": 1,
-        },
+    known=tuple(
+        dict(zip(("test", "letters", "length", "lengths", "tail", "text", "bytes", "names"), each, strict=True))
+        for each in (
+            ("contains", 2, 20, "all", "same", "drawn", 65_536, 15),
+            ("contains", 1, 128, "up to", "other", "one letter", 65_536, 1),
+        )
     ),
 )

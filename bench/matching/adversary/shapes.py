@@ -19,6 +19,7 @@ from tamis.protocol.limits import ATTRIBUTES_MAX, FRAME_BYTES_MAX
 from tamis.protocol.values import Value
 
 Knobs = Mapping[str, Any]
+MESSAGES: Final = 10
 _ROOM: Final = 1_024  # of a frame, for what a message has besides its attributes
 
 

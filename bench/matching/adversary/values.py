@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 
-from tamis.bench.matching.adversary.shapes import Family, Knobs, Shape, attributes, letters, numbered, where
+from tamis.bench.matching.adversary.shapes import MESSAGES, Family, Knobs, Shape, attributes, letters, numbered, where
 from tamis.bench.matching.workloads.pieces import unordered
 from tamis.protocol.filters import Op
 from tamis.protocol.values import Value
 
-_MESSAGES = 10
 _WIDE = 2**40
 _OPS = {"=": Op.EQ, "in 20": Op.IN}
 _LISTED = 20
+_KNOWN = {"test": "=", "asked": "known"}
 
 
 def _value(knobs: Knobs, number: int) -> Value:
@@ -45,7 +45,7 @@ def _made(knobs: Knobs, values: list[Value], strangers: list[Value], rng: random
         for i in range(len(values))
     ]
     asked = strangers if knobs["asked"] == "unknown" else values
-    return Shape(filters, [attributes((name, rng.choice(asked)) for name in names) for _ in range(_MESSAGES)])
+    return Shape(filters, [attributes((name, rng.choice(asked)) for name in names) for _ in range(MESSAGES)])
 
 
 def _hostile(knobs: Knobs, count: int, rng: random.Random) -> Shape:
@@ -72,15 +72,7 @@ VALUES = Family(
     hostile=_hostile,
     plain=_plain,
     known=(
-        {"kind": "string", "length": 125, "varied": "end", "stride": 1, "test": "=", "names": 1, "asked": "known"},
-        {
-            "kind": "wide integer",
-            "length": 8,
-            "varied": "end",
-            "stride": 4294967296,
-            "test": "=",
-            "names": 64,
-            "asked": "known",
-        },
+        {"kind": "string", "length": 125, "varied": "end", "stride": 1, "names": 1} | _KNOWN,
+        {"kind": "wide integer", "length": 8, "varied": "end", "stride": 2**32, "names": 64} | _KNOWN,
     ),
 )

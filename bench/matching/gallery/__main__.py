@@ -18,8 +18,9 @@ from typing import Final
 
 import click
 
+from tamis.bench.commands import numbers, timed_progress
 from tamis.bench.matching import libraries, workloads
-from tamis.bench.matching.contenders import PASSES, Progress, contenders
+from tamis.bench.matching.contenders import PASSES, contenders
 from tamis.bench.matching.gallery.cells import Cells, cells_of, group_of
 from tamis.bench.matching.gallery.measure import Bounds, measure, setups
 from tamis.bench.matching.gallery.page import compared, pages
@@ -36,19 +37,9 @@ def _interface_count(text: str) -> int | None:
     return None if text == "F" else int(text)
 
 
-def _sizes(text: str) -> list[int]:
-    try:
-        sizes = [int(each) for each in text.split(",")]
-    except ValueError:
-        sizes = [0]
-    if min(sizes) < 1:
-        raise ValueError(f"--sizes: {text!r} is no list of numbers from 1 up, such as 1000,10000")
-    return sizes
-
-
 @click.command()
 @click.option("--workload", "chosen", default="all", show_default=True, help="Names, or all; --list says which.")
-@click.option("--sizes", default=SIZES, show_default=True, help="Filters.")
+@click.option("--sizes", default=SIZES, show_default=True, callback=numbers, help="Filters.")
 @click.option("--engine", "engines", default="tamis,sff,counting", show_default=True, help="As of tamis bench match.")
 @click.option("--rounds", default="0", show_default=True, help="Selectivity rounds of engines that have them.")
 @click.option("--libraries", "with_libraries", is_flag=True, help="Also every library that is installed.")
@@ -69,7 +60,7 @@ def _sizes(text: str) -> list[int]:
 @click.option("--list", "only_list", is_flag=True, help="Print the workloads, and who writes such filters.")
 def main(
     chosen: str,
-    sizes: str,
+    sizes: tuple[int, ...],
     engines: str,
     rounds: str,
     with_libraries: bool,
@@ -97,14 +88,14 @@ def main(
             [*engines_listed(engines), *_installed(with_libraries)], [int(each) for each in rounds.split(",")]
         )
         counts = [_interface_count(each) for each in interfaces.split(",")] if interfaces else []
-        asked = list(setups(names, _sizes(sizes), counts, bounds, seed))
+        asked = list(setups(names, sizes, counts, bounds, seed))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     cells = Cells(file)
     start = time.monotonic()
     try:
         for number, setup in enumerate(asked, 1):
-            measure(setup, wanted, cells, bounds, _progress(number, len(asked), start))
+            measure(setup, wanted, cells, bounds, timed_progress(start, number, len(asked)))
     except TamisError as error:
         raise click.ClickException(str(error)) from None
     keys = {group_of(setup) for setup in asked}
@@ -117,14 +108,6 @@ def main(
 
 def _installed(with_libraries: bool) -> list[str]:
     return [libraries.PREFIX + name for name in libraries.NAMES if with_libraries and libraries.is_installed(name)]
-
-
-def _progress(number: int, count: int, start: float) -> Progress:
-    def say(words: str) -> None:
-        minutes, seconds = divmod(round(time.monotonic() - start), 60)
-        click.echo(f"[{minutes}:{seconds:02d}, {number} of {count}] {words}", err=True)
-
-    return say
 
 
 if __name__ == "__main__":

@@ -9,18 +9,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tamis.bench.cells import Cell, CellFile, cells_in, processor
+from tamis.bench.cells import Cell, CellFile, cells_in, digest, processor
 from tamis.bench.matching.contenders import Contender, Setup
-from tamis.bench.matching.journal import build_digests
+from tamis.native import _tm
+
+_MATCHING = Path(__file__).parents[1]
 
 
 class Cells:
     """What has been measured, here and in the runs before that wrote into `path`."""
 
     def __init__(self, path: Path | None) -> None:
-        digests = build_digests()
-        about = {name: digests[name] for name in ("extension", "workloads")} | {"processor": processor()}
-        self._file = CellFile(path, about)
+        self._file = CellFile(path, digests() | {"processor": processor()})
         self.run = f"{time.time_ns()}"
         """Of this process: cells of one run and group were measured in turns."""
 
@@ -42,6 +42,12 @@ class Cells:
         asked = {"workload": setup.workload, "filters": setup.filter_count, "interfaces": setup.interface_count}
         asked |= {"messages": setup.message_count, "seed": setup.seed, "contender": contender.label}
         self._file.put(head | asked | figures)
+
+
+def digests() -> dict[str, str]:
+    """Of the compiled extension, and of what draws filters and messages."""
+    drawing = sorted([*(_MATCHING / "workloads").glob("*.py"), _MATCHING / "words.py"])
+    return {"extension": digest([Path(_tm.__file__)]), "workloads": digest(drawing)}
 
 
 def group_of(setup: Setup) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tamis.bench import callgrind
 from tamis.bench.matching import churn, instructions, libraries, workloads
 from tamis.bench.matching.contenders import Contender, Progress, Setup
 from tamis.bench.matching.gallery.cells import Cells, group_of, key_of
@@ -75,7 +76,7 @@ def _asked(setup: Setup, contender: Contender, bounds: Bounds) -> set[str]:
     """The figures of a cell that are not always taken."""
     if contender.library is not None:
         return set()
-    counts = bounds.callgrind_max >= setup.filter_count and instructions.available()
+    counts = bounds.callgrind_max >= setup.filter_count and callgrind.is_installed()
     return {name for name, is_asked in (("instructions", counts), ("churn", bounds.churn)) if is_asked}
 
 

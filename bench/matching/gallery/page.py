@@ -121,13 +121,8 @@ def _interfaces(cell: Cell) -> str:
 
 def _slopes(cells: Sequence[Cell], labels: Sequence[str]) -> str:
     """Of time, of steps, and of results, over filters."""
-    head = [
-        "workload",
-        "interfaces",
-        *labels,
-        *(f"steps, {label}" for label in labels if not _is_library(label)),
-        "results",
-    ]
+    steps_of = [label for label in labels if not _is_library(label)]
+    head = ["workload", "interfaces", *labels, *(f"steps, {label}" for label in steps_of), "results"]
     rows = []
     for workload, interfaces in dict.fromkeys((cell["workload"], _interfaces(cell)) for cell in cells):
         same = [
@@ -136,7 +131,7 @@ def _slopes(cells: Sequence[Cell], labels: Sequence[str]) -> str:
             if (cell["workload"], _interfaces(cell)) == (workload, interfaces) and "mean_us" in cell
         ]
         times = [_slope_of(same, "mean_us", label) for label in labels]
-        steps = [_slope_of(same, "steps", label) for label in labels if not _is_library(label)]
+        steps = [_slope_of(same, "steps", label) for label in steps_of]
         rows.append([workload, interfaces, *times, *steps, _slope_of(same, "matched_mean")])
     return "Log-log slopes over filters:\n\n" + markdown(head, rows)
 
@@ -191,13 +186,6 @@ def _updates(cells: Sequence[Cell]) -> str:
     kinds = [f"{kind}_{part}us" for kind in ("add", "remove") for part in ("", "p50_", "p99_", "p999_", "max_")]
     head = ["workload", "filters", "interfaces", "contender", "add mean", "p50", "p99", "p99.9", "worst"]
     head += ["remove mean", "p50", "p99", "p99.9", "worst", "speed left"]
-    rows = [
-        [
-            *_named(cell),
-            *(short(cell[kind]) for kind in kinds),
-            percent(cell.get("churn")),
-        ]
-        for cell in cells
-        if "add_us" in cell
-    ]
+    able = (cell for cell in cells if "add_us" in cell)
+    rows = [[*_named(cell), *(short(cell[kind]) for kind in kinds), percent(cell.get("churn"))] for cell in able]
     return "Microseconds of single updates of the full table:\n\n" + markdown(head, rows)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from importlib.metadata import version
 from typing import ClassVar
 
 from tamis.bench.matching.libraries.lists import Evaluate, Lists
@@ -19,18 +18,11 @@ _CALLS = {"prefix": "startsWith", "suffix": "endsWith", "contains": "contains"}
 
 class Adapter(Lists):
     rewritten: ClassVar[str] = f"{_TERMS:,} filters a compiled list; every filter is evaluated, there is no index"
-    cannot: ClassVar[str] = ""
+    package: ClassVar[str] = "common-expression-language"
 
     def __init__(self) -> None:
         self._cel = importlib.import_module("cel")
         super().__init__(self._compiled, _term, _TERMS)
-
-    @property
-    def version(self) -> str:
-        return version("common-expression-language")
-
-    def expresses(self, _rule: Rule) -> bool:
-        return True
 
     def _compiled(self, expression: str) -> Evaluate:
         program = self._cel.compile(expression)

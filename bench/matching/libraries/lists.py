@@ -7,7 +7,9 @@ every filter is evaluated for every message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
 from itertools import chain
+from typing import ClassVar
 
 from tamis.bench.matching.libraries.rules import Rule, Subject
 
@@ -15,10 +17,20 @@ Evaluate = Callable[[Subject], Iterable[bool]]
 
 
 class Lists:
+    package: ClassVar[str]
+    cannot: ClassVar[str] = ""
+
     def __init__(self, compile_list: Callable[[str], Evaluate], term: Callable[[Rule], str], terms: int) -> None:
         self._compile, self._term, self._terms = compile_list, term, terms
         self._programs: list[Evaluate] = []
         self._interfaces: Sequence[int] = []
+
+    @property
+    def version(self) -> str:
+        return version(self.package)
+
+    def expresses(self, _rule: Rule) -> bool:
+        return True
 
     def build(self, rules: Sequence[Rule], interfaces: Sequence[int]) -> None:
         terms = [self._term(rule) for rule in rules]

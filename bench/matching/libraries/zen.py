@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from importlib.metadata import version
 from typing import ClassVar
 
 from tamis.bench.matching.libraries.lists import Evaluate, Lists
@@ -19,15 +18,12 @@ _CALLS = {"prefix": "startsWith", "suffix": "endsWith", "contains": "contains"}
 
 class Adapter(Lists):
     rewritten: ClassVar[str] = f"{_TERMS} filters a compiled list; every filter is evaluated, there is no index"
+    package: ClassVar[str] = "zen-engine"
     cannot: ClassVar[str] = "filters with < or > on a string"
 
     def __init__(self) -> None:
         self._zen = importlib.import_module("zen")
         super().__init__(self._compiled, _term, _TERMS)
-
-    @property
-    def version(self) -> str:
-        return version("zen-engine")
 
     def expresses(self, rule: Rule) -> bool:
         return not any(op in "<>" and isinstance(operand, str) for _, op, operand in rule)

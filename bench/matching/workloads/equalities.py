@@ -207,12 +207,5 @@ def _shuffled(count: int, rng: random.Random) -> list[int]:
     return numbers
 
 
-EQUALITIES = {
-    "alerts": ALERTS,
-    "alerts-turned": ALERTS_TURNED,
-    "tenants": TENANTS,
-    "tenants-turned": TENANTS_TURNED,
-    "exceptions": EXCEPTIONS,
-    "lists": LISTS,
-    "skewed": SKEWED,
-}
+EQUALITIES = {"alerts": ALERTS, "alerts-turned": ALERTS_TURNED, "tenants": TENANTS, "tenants-turned": TENANTS_TURNED}
+EQUALITIES |= {"exceptions": EXCEPTIONS, "lists": LISTS, "skewed": SKEWED}

@@ -111,12 +111,5 @@ BOXES_DENSE = Kind(
     messages_measured=(300, 30),
 )
 
-PLACES = {
-    "geo": GEO,
-    "geo-category": GEO_CATEGORY,
-    "geo-3": GEO_3,
-    "geo-4": GEO_4,
-    "geo-5": GEO_5,
-    "boxes": BOXES,
-    "boxes-dense": BOXES_DENSE,
-}
+PLACES = {"geo": GEO, "geo-category": GEO_CATEGORY, "geo-3": GEO_3, "geo-4": GEO_4, "geo-5": GEO_5}
+PLACES |= {"boxes": BOXES, "boxes-dense": BOXES_DENSE}

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
-from types import FrameType
 
 import click
 
+from tamis.bench.commands import leave_on_sigterm, say
 from tamis.bench.networks.chaos import report
 from tamis.bench.networks.chaos.contents import COLUMNS
 from tamis.bench.networks.chaos.run import Plan, run
@@ -40,15 +39,11 @@ def main(seed: int, minutes: float, as_json: bool, **chosen: float) -> None:
         raise click.UsageError(f"--clients: {COLUMNS} for each router at most")
     operations = {kind: int(chosen[f"{kind}s"]) for kind in ("kill", "stop", "cut", "add")}
     plan = Plan(routers, clients, chosen["rate"], operations, seed, 60 * minutes)
-    signal.signal(signal.SIGTERM, _leave)
+    leave_on_sigterm()
     with scratch_folder() as folder:
-        found = asyncio.run(run(plan, folder, lambda words: click.echo(words, err=True)))
+        found = asyncio.run(run(plan, folder, say))
     click.echo(json.dumps(report.for_programs(plan, found)) if as_json else report.for_people(plan, found))
     sys.exit(0 if found.is_clean else 1)
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -50,10 +50,7 @@ class Shape:
 
 
 SHAPES: Final = (
-    Shape(
-        'kind = "alert" and price > 500',
-        ((("kind", "=", ("alert",), False), ("price", ">", (500,), False)),),
-    ),
+    Shape('kind = "alert" and price > 500', ((("kind", "=", ("alert",), False), ("price", ">", (500,), False)),)),
     Shape(
         'symbol ^= "AB" and not (urgent = true)',
         ((("symbol", "prefix", ("AB",), False), ("urgent", "=", (True,), True)),),
@@ -62,10 +59,7 @@ SHAPES: Final = (
         'price between 100 and 200 or symbol in {"CD1", "CD2"}',
         ((("price", "between", (100, 200), False),), (("symbol", "in", ("CD1", "CD2"), False),)),
     ),
-    Shape(
-        'urgent = true and kind != "quote"',
-        ((("urgent", "=", (True,), False), ("kind", "!=", ("quote",), False)),),
-    ),
+    Shape('urgent = true and kind != "quote"', ((("urgent", "=", (True,), False), ("kind", "!=", ("quote",), False)),)),
 )
 
 

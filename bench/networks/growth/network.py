@@ -106,10 +106,6 @@ class Simulated:
             link.wake()
         self.rest()
 
-    @staticmethod
-    def _start(node: Node) -> None:
-        node.start()
-
     def stand(self) -> None:
         """At rest from the beginning: links are up, and each router is told what the others say. What coming up costs
         is left out; what follows is what it would have been."""

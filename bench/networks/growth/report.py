@@ -25,7 +25,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     latest: dict[tuple[Any, ...], dict[str, Any]] = {}
     for number, line in enumerate(path.read_text().splitlines()):
         found = json.loads(line)
-        what = (found["part"], found.get("routers"), found.get("choice"), "advertised" in found)
+        what = (found["part"], found.get("routers"))
         latest[(*what, number) if found["part"] == "many" else what] = found
     return list(latest.values())
 
@@ -71,18 +71,8 @@ def many_table(found: list[dict[str, Any]]) -> str:
     return markdown(head, rows)
 
 
-def literal_table(found: list[dict[str, Any]]) -> str:
-    rows = [
-        [str(each["choice"]), moment, *(f"{count:,}" for count in counts.values())]
-        for each in found
-        for moment, counts in each.items()
-        if isinstance(counts, dict)
-    ]
-    return markdown(["filters to choose among", "moment", "networks", "with losses", "deliveries missing"], rows)
-
-
 def page(found: list[dict[str, Any]]) -> str:
-    parts = {name: [each for each in found if each["part"] == name] for name in ("many", "filters", "literal")}
+    parts = {name: [each for each in found if each["part"] == name] for name in ("many", "filters")}
     told = [
         "# Growth of the control plane, measured",
         "By `python -m tamis.bench.networks.growth`; what the figures mean, in [bench/README.md](../README.md).",
@@ -92,8 +82,6 @@ def page(found: list[dict[str, Any]]) -> str:
         many_table(parts["many"]),
         "## 100,000 filters of another router",
         *(f"{each['bytes_each']:.0f} bytes each, beyond the table." for each in parts["filters"]),
-        "## Paper 004 to the letter",
-        literal_table(parts["literal"]),
     ]
     return "\n\n".join(told) + "\n"
 

@@ -19,9 +19,10 @@ from typing import Final
 
 import click
 
+from tamis.bench.commands import numbers, timed_progress
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
 from tamis.bench.networks.strategies.control import layout
-from tamis.bench.networks.strategies.measure import Disagrees, Progress, measure
+from tamis.bench.networks.strategies.measure import Disagrees, measure
 from tamis.bench.networks.strategies.page import page
 from tamis.native import DEFAULT_ENGINE
 from tamis.protocol.strategies import BY_NAME, STRATEGIES
@@ -34,13 +35,6 @@ SCALES: Final[dict[str, dict[str, tuple[int, ...]]]] = {
 """Layouts, and the subscriptions of each."""
 ENGINES_OF_PAPERS: Final = {"link-matching": "pst"}
 """Strategies whose paper has an engine of its own, which is compared, too."""
-
-
-def _numbers(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
-    try:
-        return tuple(int(each) for each in value.split(",")) if value else ()
-    except ValueError as error:
-        raise click.BadParameter(f"--{parameter.name}: numbers with commas between them") from error
 
 
 def contenders(names: str | None) -> list[Contender]:
@@ -79,8 +73,8 @@ def setups(
 @click.command()
 @click.option("--scale", type=click.Choice([*SCALES]), default="small", show_default=True, help="How much to compare.")
 @click.option("--layouts", help="Networks; if not given, those of the scale.")
-@click.option("--subscriptions", callback=_numbers, help="Of the whole network; if not given, those of the scale.")
-@click.option("--coverable", default="0,50,90", show_default=True, callback=_numbers, help="Percent of them.")
+@click.option("--subscriptions", callback=numbers, help="Of the whole network; if not given, those of the scale.")
+@click.option("--coverable", default="0,50,90", show_default=True, callback=numbers, help="Percent of them.")
 @click.option("--strategy", "names", help="Strategies, each with /ENGINE if wanted; if not given, all.")
 @click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="In one pass.")
 @click.option("--passes", type=click.IntRange(min=1), default=6, show_default=True)
@@ -111,7 +105,7 @@ def main(
         missing = [each for each in missing if kinds[each] not in slow]
         try:
             if missing:
-                measure(setup, missing, cells, passes, cell_s, _progress(began_s, number, len(asked)))
+                measure(setup, missing, cells, passes, cell_s, timed_progress(began_s, number, len(asked)))
         except Disagrees as error:
             raise click.ClickException(str(error)) from None
         left_out = {(row["strategy"], row["engine"]) for row in cells.group(setup) if "skipped" in row}
@@ -119,14 +113,6 @@ def main(
             if (each.strategy, each.engine) in left_out:
                 slow.setdefault(kinds[each], setup.subscriptions)
     click.echo(page(asked, cells))
-
-
-def _progress(began_s: float, number: int, count: int) -> Progress:
-    def say(words: str) -> None:
-        minutes, seconds = divmod(round(time.monotonic() - began_s), 60)
-        click.echo(f"[{minutes}:{seconds:02d}, {number} of {count} groups done] {words}", err=True)
-
-    return say
 
 
 if __name__ == "__main__":

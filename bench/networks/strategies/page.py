@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tamis.bench.cells import Cell
-from tamis.bench.networks.strategies import orders
 from tamis.bench.networks.strategies.cells import Cells, Setup
 from tamis.bench.tables import markdown, percent, short
 
@@ -34,7 +33,6 @@ def _section(setup: Setup, rows: Sequence[Cell]) -> str:
     told = [title]
     if able:
         told.append(markdown(list(HEAD), [_cells(row) for row in able]))
-    told += orders.told(rows)
     told += [f"Left out: {row['strategy']} with {row['engine']}, {row['skipped']}." for row in rows if "skipped" in row]
     return "\n\n".join(told)
 

@@ -6,15 +6,12 @@ failed, and 0 if one is only missing. Being ended by a signal is an ordinary way
 
 from __future__ import annotations
 
-import json
 import resource
-import signal
 import sys
-from collections.abc import Mapping
-from types import FrameType
 
 import click
 
+from tamis.bench.commands import chosen, leave_on_sigterm, say
 from tamis.bench.router.brokers import build, report
 from tamis.bench.router.brokers.daemons import BROKERS
 from tamis.bench.router.brokers.measures import MEASURES
@@ -29,44 +26,24 @@ from tamis.bench.router.brokers.run import Plan, run
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(only: str, measure: str, rounds: int, seconds: float, as_json: bool) -> None:
     """Start each daemon on loopback, drive it and Tamis with one load generator, compare."""
-    brokers, measures = _chosen(only, BROKERS, "--only"), _chosen(measure, MEASURES, "--measure")
-    signal.signal(signal.SIGTERM, _leave)
+    brokers, measures = chosen(only, BROKERS, "--only"), chosen(measure, MEASURES, "--measure")
+    leave_on_sigterm()
     _raise_open_files()
     failed = False
     try:
         build.load_generator()
-        for rows in run([MEASURES[name] for name in measures], brokers, Plan(rounds, seconds), _say):
+        for rows in run([MEASURES[name] for name in measures], brokers, Plan(rounds, seconds), say):
             failed = failed or any(row.trouble for row in rows)
-            if as_json:
-                for row in report.rows_for_programs(rows):
-                    click.echo(json.dumps(row))
-            elif rows:
-                click.echo(report.table_for_people(rows[0].measure, rows))
+            report.tell(rows, as_json)
     except build.NotBuilt as error:
         raise click.ClickException(str(error)) from None
     sys.exit(1 if failed else 0)
-
-
-def _chosen(names: str, known: Mapping[str, object], option: str) -> list[str]:
-    chosen = names.split(",")
-    for name in chosen:
-        if name not in known:
-            raise click.UsageError(f"{option}: no {name!r}; one of {', '.join(known)}")
-    return chosen
 
 
 def _raise_open_files() -> None:
     """Five thousand clients need as many files at both ends; what we start inherits the limit."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(1)
-
-
-def _say(words: str) -> None:
-    click.echo(words, err=True)
 
 
 if __name__ == "__main__":

@@ -22,15 +22,12 @@ WINDOW: Final = 4_096
 WINDOW_OF_SLOW: Final = 256
 """For rabbitmq, which would take minutes to empty a full window of messages matched by headers."""
 
+_PAPER: Final = "{:,} filters of paper 004 on 20 other connections, none of which matches"
 _ALL: Final = ("forward", "nats", "redis", "mosquitto", "rabbitmq", "tamis")
 _THROUGHPUT: Final = (figures.MESSAGES, figures.CPU, figures.RESIDENT, figures.LOAD_BUSY)
 _MANY_FILTERS: Final = (
-    figures.CPU,
-    figures.MESSAGES,
-    figures.RESIDENT,
-    figures.ACCEPTED,
-    figures.OTHERS_ACCEPTED,
-    figures.LOAD_BUSY,
+    *(figures.CPU, figures.MESSAGES, figures.RESIDENT),
+    *(figures.ACCEPTED, figures.OTHERS_ACCEPTED, figures.LOAD_BUSY),
 )
 
 
@@ -102,26 +99,13 @@ _EVERY_MEASURE: Final = (
         inputs=partial(inputs.symbols, 10_000),
         headers=True,
     ),
-    Measure(
-        name="symbols-1m",
-        question="1,000,000 filters, one of which matches",
-        brokers=("tamis",),
-        figures=_MANY_FILTERS,
-        inputs=partial(inputs.symbols, 1_000_000),
-    ),
-    Measure(
-        name="paper-10k",
-        question="10,000 filters of paper 004 on 20 other connections, none of which matches",
-        brokers=("tamis",),
-        figures=_MANY_FILTERS,
-        inputs=partial(inputs.paper, 10_000),
-    ),
-    Measure(
-        name="paper-1m",
-        question="1,000,000 filters of paper 004 on 20 other connections, none of which matches",
-        brokers=("tamis",),
-        figures=_MANY_FILTERS,
-        inputs=partial(inputs.paper, 1_000_000),
+    *(
+        Measure(name=name, question=question, brokers=("tamis",), figures=_MANY_FILTERS, inputs=made)
+        for name, question, made in (
+            ("symbols-1m", "1,000,000 filters, one of which matches", partial(inputs.symbols, 1_000_000)),
+            ("paper-10k", _PAPER.format(10_000), partial(inputs.paper, 10_000)),
+            ("paper-1m", _PAPER.format(1_000_000), partial(inputs.paper, 1_000_000)),
+        )
     ),
     Measure(
         name="clients",

@@ -6,11 +6,24 @@ the row's own broker, whichever way the figure counts.
 
 from __future__ import annotations
 
+import json
+
+import click
+
 from tamis.bench.router.brokers.measures import Measure
 from tamis.bench.router.brokers.run import Row
 from tamis.bench.tables import markdown, short
 
 _DIGITS = 5
+
+
+def tell(rows: list[Row], as_json: bool, **more: float) -> None:
+    """Print the rows of one measure, with `more` in each that is for programs."""
+    if as_json:
+        for row in rows_for_programs(rows):
+            click.echo(json.dumps(row | more))
+    elif rows:
+        click.echo(table_for_people(rows[0].measure, rows))
 
 
 def rows_for_programs(rows: list[Row]) -> list[dict[str, object]]:

@@ -25,7 +25,7 @@ from tamis.protocol.errors import TamisError
 
 _WARM_S = 0.5  # at most; a round without messages has none
 _SETTLE_S = 0.3  # after which a daemon that has just begun to listen is idle
-_SETUP_S = 300  # the longest setting-up: 100,000 bindings of rabbitmq
+SETUP_S = 300  # the longest setting-up: 100,000 bindings of rabbitmq
 
 Progress = Callable[[str], None]
 
@@ -122,12 +122,13 @@ def _round(measure: Measure, broker: Broker, program: str, made: Inputs, files: 
             "seconds": str(seconds),
         }
         options |= measure.load_options(broker.name, len(made.others))
-        seen = _load(options, seconds + warm + _SETUP_S)
+        seen = load(options, seconds + warm + SETUP_S)
     subscribers = int(options.get("subscribers", 1))
     return Round(seen, daemon.ready_s, idle_bytes, subscribers, subscribers * len(made.filters))
 
 
-def _load(options: dict[str, str], patience_s: float) -> dict[str, float]:
+def load(options: dict[str, str], patience_s: float) -> dict[str, float]:
+    """Run the load generator and return what it says; LoadFailed if it fails or takes longer than `patience_s`."""
     command = [str(build.load_generator()), *(f"--{name}={value}" for name, value in options.items())]
     try:
         done = subprocess.run(  # noqa: S603 - our own command

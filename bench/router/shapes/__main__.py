@@ -6,7 +6,6 @@ python -m tamis.bench.router.shapes [--only NAME,...] [--rounds 1] [--json]
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,12 +13,13 @@ from typing import Final
 
 import click
 
+from tamis.bench.commands import chosen
 from tamis.bench.router.shapes.diamond import diamond
-from tamis.bench.router.shapes.line import line
 from tamis.bench.router.shapes.quiet import quiet
 from tamis.bench.router.shapes.saturated import saturated
 from tamis.bench.router.shapes.triangle import triangle
 from tamis.bench.scratch import scratch_folder
+from tamis.bench.tables import tell
 
 SHAPES: Final[dict[str, Callable[[Path], Awaitable[dict[str, object]]]]] = {
     "triangle": triangle,
@@ -27,7 +27,6 @@ SHAPES: Final[dict[str, Callable[[Path], Awaitable[dict[str, object]]]]] = {
     "diamond-stop": lambda folder: diamond(folder, "stop"),
     "quiet": quiet,
     "saturated": saturated,
-    "line": line,
 }
 PATIENCE_S: Final = 300
 
@@ -38,24 +37,16 @@ PATIENCE_S: Final = 300
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 def main(only: str, rounds: int, as_json: bool) -> None:
     """Start each network, do it, count."""
-    chosen = only.split(",")
-    for name in chosen:
-        if name not in SHAPES:
-            raise click.UsageError(f"--only: no {name!r}; one of {', '.join(SHAPES)}")
-    for name in chosen:
+    for name in chosen(only, SHAPES, "--only"):
         for _ in range(rounds):
             found = {"shape": name, "load": round(os.getloadavg()[0], 1)} | asyncio.run(_bounded(name))
-            click.echo(json.dumps(found) if as_json else _text(found))
+            tell(found, as_json)
 
 
 async def _bounded(name: str) -> dict[str, object]:
     with scratch_folder() as folder:
         async with asyncio.timeout(PATIENCE_S):
             return await SHAPES[name](folder)
-
-
-def _text(found: dict[str, object]) -> str:
-    return "\n".join(f"{'' if name == 'shape' else '    '}{name}: {value}" for name, value in found.items())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clients of the shapes: one that notes what arrives when, and one that publishes at a rate."""
+"""Clients of the shapes: one that notes what arrives when, and one that publishes at a rate; and figures of links."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 import tamis
+from tamis.testing import RouterNetwork
 
 PREDICATE: Final = "exists number"
 _ALL_ARRIVED_S: Final = 5.0
@@ -70,3 +71,12 @@ async def publish_at_rate(client: tamis.Client, rate: float, seconds: float, pub
                 published(number)
             number += 1
         await asyncio.sleep(0.5 / rate)
+
+
+async def of_links(network: RouterNetwork, figure: str) -> dict[tuple[str, str], int]:
+    """One figure of each end of each link, by the router and its neighbour."""
+    return {
+        (name, link["neighbour"]): link[figure]
+        for name, status in (await network.status()).items()
+        for link in status["network"]["links"]
+    }

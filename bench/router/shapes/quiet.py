@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import tamis
+from tamis.bench.router.shapes.clients import of_links
 from tamis.testing import NetworkPlan, RouterNetwork, link_name, running
 
 SECONDS: Final = 10.0
@@ -46,26 +47,18 @@ async def _changed(
     network: RouterNetwork, client: tamis.Client, number: int, wait: Literal["home", "network"]
 ) -> tuple[int, int]:
     """The most control frames that one end of a link sent for a filter that comes, and that goes."""
-    before = await _ways(network, "control_frames_out")
+    before = await of_links(network, "control_frames_out")
     async with client.subscribe(f"y = {number}", wait=wait):
         await asyncio.sleep(_KNOWN_S)
-        between = await _ways(network, "control_frames_out")
+        between = await of_links(network, "control_frames_out")
     await asyncio.sleep(_NARROWED_S)
-    after = await _ways(network, "control_frames_out")
+    after = await of_links(network, "control_frames_out")
     return max(between[way] - before[way] for way in before), max(after[way] - between[way] for way in before)
 
 
 async def _sums(network: RouterNetwork, figure: str) -> dict[str, int]:
     """Of both ways of each link."""
     sums: dict[str, int] = {}
-    for (end, other), amount in (await _ways(network, figure)).items():
+    for (end, other), amount in (await of_links(network, figure)).items():
         sums[link_name(end, other)] = sums.get(link_name(end, other), 0) + amount
     return sums
-
-
-async def _ways(network: RouterNetwork, figure: str) -> dict[tuple[str, str], int]:
-    return {
-        (name, link["neighbour"]): link[figure]
-        for name, status in (await network.status()).items()
-        for link in status["network"]["links"]
-    }

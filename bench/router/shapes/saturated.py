@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 import tamis
-from tamis.bench.router.shapes.load import load
+from tamis.bench.router.shapes.load import load_between
 from tamis.testing import NetworkPlan, running
 
 SAMPLES: Final = 10
@@ -31,7 +31,7 @@ async def saturated(folder: Path) -> dict[str, object]:
         async with tamis.connect(b.address) as client, AsyncExitStack() as stack:
             idle = await _delays(client, stack, 0)
             options = {"warm": 0, "seconds": 3 + 1.5 * SAMPLES * _APART_S, **_PUSH}
-            pushing = asyncio.create_task(load(folder, a, b, b, **options))
+            pushing = asyncio.create_task(load_between(folder, a, b, b, **options))
             await asyncio.sleep(2)
             busy = await _delays(client, stack, SAMPLES)
             seen = await pushing

@@ -6,8 +6,8 @@ import contextlib
 from pathlib import Path
 
 import tamis
-from tamis.bench.router.shapes.clients import receiving
-from tamis.testing import NetworkPlan, RouterNetwork, running
+from tamis.bench.router.shapes.clients import of_links, receiving
+from tamis.testing import NetworkPlan, running
 
 MESSAGES = 10
 HOLD_OVER_S = 2.5
@@ -21,24 +21,16 @@ async def triangle(folder: Path) -> dict[str, object]:
         await network.until_linked()
         receivers = [await stack.enter_async_context(receiving(router.address)) for router in network.routers.values()]
         await network.until_quiet(HOLD_OVER_S, PATIENCE_S)
-        before = await _messages_out(network)
+        before = await of_links(network, "messages_out")
         publisher = await stack.enter_async_context(tamis.connect(network.routers["a"].address))
         for number in range(MESSAGES):
             await publisher.publish({"number": number}, confirm=True)
         for receiver in receivers:
             await receiver.settled()
-        after = await _messages_out(network)
+        after = await of_links(network, "messages_out")
     return {
         "messages": MESSAGES,
         "copies": [receiver.copies.total() for receiver in receivers],
         "duplicates": sum(receiver.duplicates for receiver in receivers),
-        "frames": {link: after[link] - before[link] for link in after if after[link] - before[link]},
-    }
-
-
-async def _messages_out(network: RouterNetwork) -> dict[str, int]:
-    return {
-        f"{name}->{link['neighbour']}": link["messages_out"]
-        for name, status in (await network.status()).items()
-        for link in status["network"]["links"]
+        "frames": {f"{a}->{b}": count - before[a, b] for (a, b), count in after.items() if count - before[a, b]},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Final
 
-from tamis.bench.matching import pointers
+from tamis.papers.measures import pointers
 from tamis.papers.reproduce.figure import (
     Criterion,
     FigureRun,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tamis.bench.networks.growth import literal
+from tamis.papers.measures import literal
 from tamis.papers.reproduce.figure import (
     Criterion,
     FigureRun,

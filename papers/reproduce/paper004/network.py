@@ -1,6 +1,6 @@
 """Section 5.4 of paper 004: is a network of routers faster than one that has all filters?
 
-Law: tables and times are `bench/matching/network_effect.py`'s, which holds all engines to equal answers.
+Law: tables and times are those of `papers/measures/network_effect.py`, which holds all engines to equal answers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from tamis.bench.matching import workloads
 from tamis.bench.matching.contenders import contenders
-from tamis.bench.matching.network_effect import ways
+from tamis.papers.measures.network_effect import ways
 from tamis.papers.reproduce.figure import (
     Criterion,
     FigureRun,

@@ -114,13 +114,14 @@ def match(
 
 def _more(results: list[Result], setup: Setup, made: Workload, callgrind: bool, churn: bool) -> list[Result]:
     """The results with what takes a run of its own."""
+    from tamis.bench.callgrind import is_installed
     from tamis.bench.matching.churn import speed_left
-    from tamis.bench.matching.instructions import available, per_message
+    from tamis.bench.matching.instructions import per_message
 
-    if callgrind and not available():
+    if callgrind and not is_installed():
         _say("valgrind is not installed: no instructions are counted")
     for index, each in enumerate(setup.contenders):
-        if callgrind and available():
+        if callgrind and is_installed():
             results[index] = replace(results[index], instructions=per_message(setup, each, made, _say))
         if churn:
             results[index] = replace(results[index], churn=speed_left(setup, each, made, _say))

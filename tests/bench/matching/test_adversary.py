@@ -147,7 +147,7 @@ def test_engines_that_disagree_end_the_run(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--family", "lies"], "no family 'lies'"),
+        (["--family", "lies"], "--family: no 'lies'"),
         (["--engine", "quantum"], "no engine 'quantum'"),
         (["--engine", "library:sqlite"], "name engines alone"),
     ],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.bench.matching.cover_index import TABLES_IN_C, measure_in_c
+from tamis.bench.matching.cover_index import TABLES, measure
 
 
-@pytest.mark.parametrize("name", TABLES_IN_C)
+@pytest.mark.parametrize("name", TABLES)
 def test_all_are_kept_or_only_those_that_no_other_one_covers(name):
-    everything = measure_in_c(TABLES_IN_C[name], 400, keeps_all=True)
-    uncovered = measure_in_c(TABLES_IN_C[name], 400, keeps_all=False)
+    everything = measure(TABLES[name], 400, keeps_all=True)
+    uncovered = measure(TABLES[name], 400, keeps_all=False)
     assert everything["kept"] == 400
     assert uncovered["kept"] <= 400
     assert (uncovered["kept"] < 390) == (name in ("attributes", "orders"))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tamis.bench import callgrind
 from tamis.bench.matching import instructions
 from tamis.bench.matching.churn import speed_left
 from tamis.bench.matching.contenders import Contender, EnginesDisagree, Setup, contenders
@@ -160,7 +161,7 @@ def test_matching_goes_on_during_updates(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not instructions.available(), reason="needs valgrind")
+@pytest.mark.skipif(not callgrind.is_installed(), reason="needs valgrind")
 def test_instructions_are_counted() -> None:
     counted = instructions.per_message(SMALL, Contender("tamis"), SMALL.make(), quiet)
     assert 50 < counted < 1_000_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tamis.bench.matching import pointers, table
+from tamis.bench.matching import table
 from tamis.native import ENGINES
 
 
@@ -16,11 +16,6 @@ from tamis.native import ENGINES
 def few_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.bench.matching.updates._TIMED", 10)
     monkeypatch.setattr("tamis.bench.matching.passes._REPEAT_S", 0)
-    monkeypatch.setattr(table, "crossing", table_of_pointers)
-
-
-def table_of_pointers() -> list[pointers.Row]:
-    return [pointers.Row(1_024, 32, form, 100, 64.0, 1.0) for form in ("pointers", "bits")]
 
 
 def run(into: Path, *options: str) -> Result:
@@ -42,8 +37,6 @@ def test_every_engine_has_a_line_and_a_second_run_measures_nothing(tmp_path: Pat
     page = (tmp_path / "engines.md").read_text()
     for label in labels:
         assert f" {label} |" in page
-    assert "times fewer steps" in page
-    assert "| 1/32 " in page
     assert run(tmp_path, "--workload", "gryphon").exit_code == 0
     assert len((tmp_path / "engines.jsonl").read_text().splitlines()) == len(cells)
 

@@ -7,12 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tamis.bench.networks.growth import literal, report
+from tamis.bench.networks.growth import report
 from tamis.bench.networks.growth.__main__ import main
 from tamis.bench.networks.growth.growth import CUTS, INTERVALS, grown
 from tamis.bench.networks.growth.network import S, Simulated, random_edges, small_filters
 from tamis.bench.networks.growth.state import state_of
-from tamis.simulate.faults import topologies
 
 
 def test_a_network_has_four_links_a_router_and_is_the_same_each_time():
@@ -56,33 +55,6 @@ def test_a_link_that_can_be_spared_leaves_the_network_in_one_piece():
 @pytest.mark.slow
 def test_memory_grows_with_filters_by_less_than_300_bytes_each():
     assert 0 < state_of(2, small_filters(2_000), 1).bytes - state_of(2, small_filters(1_000), 1).bytes < 300_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("prune", literal.PRUNINGS)
-def test_one_round_of_requests_repairs_what_was_lost(prune):
-    found = literal.literal(11, 80, prune)
-    assert found["advertised"] > 0
-    assert found["one round"] == 0
-
-
-def test_a_request_skips_interfaces_without_a_predicate():
-    world = literal.Standing(topologies.make("line", 3, 1), 1, literal.skipping(literal.PRUNINGS["bytes"]))
-    world.begin()
-    middle = world.nodes[1]
-    ends = sorted(middle.links)
-    audits = middle.core._audits
-    assert audits._asked(middle.number) == []
-    audits.predicates.widen(ends[0], [b"filter"])
-    assert [link.neighbour for link in audits._asked(middle.number)] == ends[:1]
-
-
-def test_counts_are_of_networks_and_of_deliveries():
-    runs = [{"advertised": 3, "one round": 0}, {"advertised": 0}, {"advertised": 2}]
-    assert literal.count(runs) == {
-        "advertised": {"networks": 3, "with losses": 2, "missing": 5},
-        "one round": {"networks": 1, "with losses": 0, "missing": 0},
-    }
 
 
 def test_of_two_lines_about_the_same_the_later_is_told(tmp_path):

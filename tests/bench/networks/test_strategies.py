@@ -9,14 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from tamis.bench.networks.strategies import __main__ as command
-from tamis.bench.networks.strategies import measure, orders
+from tamis.bench.networks.strategies import measure
 from tamis.bench.networks.strategies.cells import Cells, Contender, Setup
 from tamis.bench.networks.strategies.control import Budget, Network, OverBudget, forest_of, layout, trees_of
 from tamis.bench.networks.strategies.fleet import ENTRY, Fleet
 from tamis.bench.networks.strategies.kept import bytes_kept
 from tamis.bench.networks.strategies.model import copies, masks
 from tamis.bench.networks.strategies.wants import CHANGES, make_wants
-from tamis.native import DEFAULT_ENGINE
 from tamis.native.covering import FilterCovers
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.strategies import BY_NAME, STRATEGIES
@@ -193,37 +192,6 @@ def test_an_index_of_covers_counts_with_what_it_takes_in_c() -> None:
     grown = covers.stats()[1] - empty_c
     assert grown > 0
     assert bytes_kept([covers]) - empty == grown
-
-
-# --- what paper 003 states -------------------------------------------------------------------------------------------
-
-
-def row(strategy: str, stored: float, said: float | None) -> dict[str, object]:
-    uncovers = None if said is None else {"bytes": said}
-    return {"strategy": strategy, "engine": DEFAULT_ENGINE, "stored": stored, "uncovers": uncovers}
-
-
-def rows_with(profile_stored: float, profile_said: float | None) -> list[dict[str, object]]:
-    return [
-        row("flood-everywhere", 1, 0),
-        row("profile", profile_stored, profile_said),
-        row("profile-preventive", 4, None if profile_said is None else 400),
-        row("link-matching", 4, 450),
-    ]
-
-
-@pytest.mark.parametrize(("stored", "said", "hold"), [(2, 500, [1, 1]), (5, 500, [0, 1]), (2, 300, [1, 0])])
-def test_an_order_of_the_paper_holds_or_does_not(stored: float, said: float, hold: list[int]) -> None:
-    told = orders.told(rows_with(stored, said))
-    assert [each.endswith(" holds.") for each in told] == hold
-    assert [each.endswith(" does not hold.") for each in told] == [not each for each in hold]
-
-
-def test_an_order_is_not_judged_before_all_of_it_is_measured() -> None:
-    assert len(orders.told(rows_with(2, None))) == 1
-    assert orders.told([each for each in rows_with(2, 500) if each["strategy"] != "profile"]) == []
-    left_out = [each | ({"skipped": "slow"} if each["strategy"] == "profile" else {}) for each in rows_with(2, 500)]
-    assert orders.told(left_out) == []
 
 
 # --- the table -------------------------------------------------------------------------------------------------------

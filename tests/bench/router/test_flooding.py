@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tamis.bench.router.flooding import Asked
-from tamis.bench.router.moving import BLOCK_MESSAGES
+from tamis.bench.router.switches import BLOCK_MESSAGES
 from tamis.bench.router.transit import fed
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tamis.bench.router.records import CHOICES, around
-from tamis.bench.router.transit import feed
+from tamis.bench.router.transit import Router, fed
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_messages_pass_whatever_is_recorded(choice: str, capsys) -> None:
-    assert feed("alone", 3, 800, around(choice)) > 0
+    assert fed(Router("alone", 3), 800, around(choice)) > 0
     assert capsys.readouterr().out == ""

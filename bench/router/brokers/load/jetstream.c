@@ -6,6 +6,7 @@
 #include "fail.h"
 #include "nats.h"
 #include "subject.h"
+#include "text.h"
 
 #define STREAM "load"
 #define ANSWERS "_INBOX.a"       /* of the server to what is asked of it */
@@ -60,9 +61,7 @@ static void begin_publishing(connection *c) {
 
 static size_t encode(record frame, buffer *out) {
     put_format(out, "PUB " SUBJECT " " CONFIRMATIONS " %zu\r\n", frame.length);
-    put_bytes(out, frame.bytes, frame.length);
-    put_text(out, "\r\n");
-    return out->length - 2 - frame.length;
+    return text_put_message(out, frame);
 }
 
 static void consume(connection *c) {

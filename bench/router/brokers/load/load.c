@@ -12,6 +12,7 @@
  */
 #include <getopt.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +31,21 @@
 #define PRELOAD_SECONDS 240
 
 typedef struct options {
-    endpoint to;
-    endpoint publish_at;
-    pid_t pid;
+    const char *protocol;
+    const char *transport;
     const char *messages;
     const char *filters;
     const char *other_filters;
-    size_t subscribers;
-    size_t others;
-    size_t message_bytes;
+    const char *kept;
+    uint64_t port;
+    uint64_t publish_at;
+    uint64_t pid;
+    uint64_t subscribers;
+    uint64_t others;
+    uint64_t message_bytes;
     uint64_t window;
-    double rate;
     uint64_t count;
-    bool is_kept;
-    bool is_consumed;
+    double rate;
     double warm_s;
     double seconds;
 } options;
@@ -119,19 +121,19 @@ static void count_confirmations(loop *l) {
     l->subscriber_count = 1;
 }
 
-static setup set_up(loop *l, const options *o) {
-    setup s = {.resident_before = process_resident_bytes(o->pid)};
+static setup set_up(loop *l, const options *o, const endpoint *to, const endpoint *publish_at) {
+    setup s = {.resident_before = process_resident_bytes((pid_t)o->pid)};
     records messages = records_read(o->messages);
-    l->others = open_all(o->others, &o->to, 1);
+    l->others = open_all(o->others, to, 1);
     l->other_count = o->others;
     s.subscribe_others_s = subscribe_others(l, o);
-    l->subscribers = open_all(o->subscribers, &o->to, 1 + (uint32_t)o->others);
+    l->subscribers = open_all(o->subscribers, to, 1 + (uint32_t)o->others);
     l->subscriber_count = o->subscribers;
     s.subscribe_s = subscribe(l, o);
-    s.resident_ready = process_resident_bytes(o->pid);
-    publisher_open(&l->publisher, &o->publish_at, 0, &messages, o->message_bytes);
+    s.resident_ready = process_resident_bytes((pid_t)o->pid);
+    publisher_open(&l->publisher, publish_at, 0, &messages, o->message_bytes);
     records_free(&messages);
-    if (o->is_kept) {
+    if (o->kept != NULL) {
         count_confirmations(l);
     }
     return s;
@@ -161,14 +163,18 @@ static void publish_all(loop *l) {
     }
 }
 
-static void run(const options *o) {
+static bool is_consumed(const options *o) {
+    return o->kept != NULL && strcmp(o->kept, "consumed") == 0;
+}
+
+static void run(const options *o, const endpoint *to, const endpoint *publish_at) {
     loop l = {.window = o->window, .rate = o->rate};
-    setup s = set_up(&l, o);
+    setup s = set_up(&l, o, to, publish_at);
     if (o->rate > 0 || o->window == 1) {
         l.times = calloc(1, sizeof *l.times);
     }
     loop_start(&l);
-    if (o->is_consumed) {
+    if (is_consumed(o)) {
         l.last = o->count;
         publish_all(&l);
         loop_consume(&l, l.others);
@@ -178,123 +184,78 @@ static void run(const options *o) {
     if (l.times != NULL) {
         latency_restart(l.times);
     }
-    moment before = moment_now(&l, o->pid);
+    moment before = moment_now(&l, (pid_t)o->pid);
     loop_run(&l, o->seconds);
-    moment after = moment_now(&l, o->pid);
-    print_result(&l, &s, &before, &after, o->pid);
+    moment after = moment_now(&l, (pid_t)o->pid);
+    print_result(&l, &s, &before, &after, (pid_t)o->pid);
 }
 
-enum {
-    PROTOCOL = 1,
-    PORT,
-    PID,
-    MESSAGES,
-    FILTERS,
-    OTHER_FILTERS,
-    SUBSCRIBERS,
-    OTHERS,
-    BYTES,
-    WINDOW,
-    RATE,
-    WARM,
-    SECONDS,
-    TRANSPORT,
-    PUBLISH_AT,
-    KEPT,
-    COUNT
+enum kind { TEXT, WHOLE, DECIMAL };
+
+#define OPTION(name, kind, field) {{name, required_argument, NULL, kind}, offsetof(options, field)}
+
+static const struct known {
+    struct option option;
+    size_t at; /* of its value in options */
+} KNOWN[] = {
+    OPTION("protocol", TEXT, protocol),
+    OPTION("transport", TEXT, transport),
+    OPTION("messages", TEXT, messages),
+    OPTION("filters", TEXT, filters),
+    OPTION("other-filters", TEXT, other_filters),
+    OPTION("kept", TEXT, kept),
+    OPTION("port", WHOLE, port),
+    OPTION("publish-at", WHOLE, publish_at),
+    OPTION("pid", WHOLE, pid),
+    OPTION("subscribers", WHOLE, subscribers),
+    OPTION("others", WHOLE, others),
+    OPTION("message-bytes", WHOLE, message_bytes),
+    OPTION("window", WHOLE, window),
+    OPTION("count", WHOLE, count),
+    OPTION("rate", DECIMAL, rate),
+    OPTION("warm", DECIMAL, warm_s),
+    OPTION("seconds", DECIMAL, seconds),
 };
 
-static const struct option NAMES[] = {
-    {"protocol", required_argument, NULL, PROTOCOL},
-    {"port", required_argument, NULL, PORT},
-    {"pid", required_argument, NULL, PID},
-    {"messages", required_argument, NULL, MESSAGES},
-    {"filters", required_argument, NULL, FILTERS},
-    {"other-filters", required_argument, NULL, OTHER_FILTERS},
-    {"subscribers", required_argument, NULL, SUBSCRIBERS},
-    {"others", required_argument, NULL, OTHERS},
-    {"message-bytes", required_argument, NULL, BYTES},
-    {"window", required_argument, NULL, WINDOW},
-    {"rate", required_argument, NULL, RATE},
-    {"warm", required_argument, NULL, WARM},
-    {"seconds", required_argument, NULL, SECONDS},
-    {"transport", required_argument, NULL, TRANSPORT},
-    {"publish-at", required_argument, NULL, PUBLISH_AT},
-    {"kept", required_argument, NULL, KEPT},
-    {"count", required_argument, NULL, COUNT},
-    {0},
-};
+#define KNOWN_COUNT (sizeof KNOWN / sizeof *KNOWN)
 
-static void set_option(options *o, int name, const char *value) {
-    switch (name) {
-    case PROTOCOL:
-        o->to.protocol = protocol_named(value);
-        break;
-    case PORT:
-        o->to.port = (uint16_t)atoi(value);
-        break;
-    case PID:
-        o->pid = atoi(value);
-        break;
-    case MESSAGES:
-        o->messages = value;
-        break;
-    case FILTERS:
-        o->filters = value;
-        break;
-    case OTHER_FILTERS:
-        o->other_filters = value;
-        break;
-    case SUBSCRIBERS:
-        o->subscribers = strtoul(value, NULL, 10);
-        break;
-    case OTHERS:
-        o->others = strtoul(value, NULL, 10);
-        break;
-    case BYTES:
-        o->message_bytes = strtoul(value, NULL, 10);
-        break;
-    case WINDOW:
-        o->window = strtoul(value, NULL, 10);
-        break;
-    case RATE:
-        o->rate = atof(value);
-        break;
-    case WARM:
-        o->warm_s = atof(value);
-        break;
-    case SECONDS:
-        o->seconds = atof(value);
-        break;
-    case TRANSPORT:
-        o->to.with_tls = strcmp(value, "tls") == 0;
-        break;
-    case PUBLISH_AT:
-        o->publish_at.port = (uint16_t)atoi(value);
-        break;
-    case KEPT:
-        o->is_kept = true;
-        o->is_consumed = strcmp(value, "consumed") == 0;
-        break;
-    case COUNT:
-        o->count = strtoul(value, NULL, 10);
-        break;
-    default:
-        fail("see the top of load.c");
+static void set_option(void *field, enum kind kind, const char *value) {
+    if (kind == TEXT) {
+        *(const char **)field = value;
+    } else if (kind == WHOLE) {
+        *(uint64_t *)field = strtoull(value, NULL, 10);
+    } else {
+        *(double *)field = atof(value);
     }
 }
 
-static void check(const options *o) {
-    if (o->to.protocol == NULL || o->to.port == 0 || o->pid == 0 || o->messages == NULL || o->filters == NULL) {
+static options options_read(int argc, char **argv) {
+    options o = {.subscribers = 1, .message_bytes = 150, .window = 4096, .warm_s = 0.5, .seconds = 2};
+    struct option names[KNOWN_COUNT + 1] = {0};
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        names[i] = KNOWN[i].option;
+    }
+    int index = 0;
+    for (int kind; (kind = getopt_long(argc, argv, "", names, &index)) != -1;) {
+        if (kind == '?') {
+            fail("see the top of load.c");
+        }
+        set_option((char *)&o + KNOWN[index].at, (enum kind)kind, optarg);
+    }
+    return o;
+}
+
+static void check(const options *o, const protocol *spoken) {
+    if (spoken == NULL || o->port == 0 || o->pid == 0 || o->messages == NULL || o->filters == NULL) {
         fail("a known --protocol, --port, --pid, --messages and --filters are needed");
     }
     if (o->subscribers == 0 || o->window == 0 || (o->others > 0 && o->other_filters == NULL)) {
         fail("--subscribers and --window are at least 1, and others have --other-filters");
     }
-    if (o->is_kept && (o->others > 0 || o->subscribers != 1 || o->to.protocol->consume == NULL)) {
+    if (o->kept != NULL && (o->others > 0 || o->subscribers != 1 || spoken->consume == NULL)) {
         fail("--kept is for one subscriber, no others, and a protocol whose daemon keeps messages");
     }
-    if (o->is_consumed != (o->count > 0)) {
+    if (is_consumed(o) != (o->count > 0)) {
         fail("--count goes with --kept consumed");
     }
     if (o->rate > 0 && o->window > LATENCY_WINDOW_MAX) {
@@ -303,16 +264,14 @@ static void check(const options *o) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.subscribers = 1, .message_bytes = 150, .window = 4096, .warm_s = 0.5, .seconds = 2};
-    for (int name; (name = getopt_long(argc, argv, "", NAMES, NULL)) != -1;) {
-        set_option(&o, name, optarg);
-    }
-    check(&o);
+    options o = options_read(argc, argv);
+    endpoint to = {.protocol = o.protocol == NULL ? NULL : protocol_named(o.protocol), .port = (uint16_t)o.port};
+    check(&o, to.protocol);
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so itself; OpenSSL's does not ask for that */
-    o.to.receive_bytes = o.subscribers + o.others > FEW ? RECEIVE_BYTES_OF_MANY : RECEIVE_BYTES_OF_FEW;
-    uint16_t publish_at = o.publish_at.port != 0 ? o.publish_at.port : o.to.port;
-    o.publish_at = o.to;
-    o.publish_at.port = publish_at;
-    run(&o);
+    to.with_tls = o.transport != NULL && strcmp(o.transport, "tls") == 0;
+    to.receive_bytes = o.subscribers + o.others > FEW ? RECEIVE_BYTES_OF_MANY : RECEIVE_BYTES_OF_FEW;
+    endpoint publish_at = to;
+    publish_at.port = o.publish_at != 0 ? (uint16_t)o.publish_at : to.port;
+    run(&o, &to, &publish_at);
     return 0;
 }

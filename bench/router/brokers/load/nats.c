@@ -5,13 +5,7 @@
 #include "fail.h"
 #include "nats.h"
 #include "subject.h"
-
-static const char LINE_END[] = "\r\n";
-
-static size_t line_of(const uint8_t *data, size_t length) {
-    const uint8_t *end = memchr(data, '\n', length);
-    return end == NULL ? 0 : (size_t)(end - data) + 1;
-}
+#include "text.h"
 
 /* The number in front of the line's end: MSG <subject> <sid> [reply] <bytes>. */
 static size_t last_number(const uint8_t *line, size_t length) {
@@ -34,7 +28,7 @@ static uint32_t control_of(const uint8_t *line, size_t length) {
 }
 
 size_t nats_take(const uint8_t *data, size_t length, unit *out) {
-    size_t line = line_of(data, length);
+    size_t line = text_line(data, length);
     if (line == 0) {
         return 0;
     }
@@ -77,9 +71,7 @@ static void subscribe(connection *c, const records *filters, size_t first, size_
 
 static size_t encode(record frame, buffer *out) {
     put_format(out, "PUB " SUBJECT " %zu\r\n", frame.length);
-    put_bytes(out, frame.bytes, frame.length);
-    put_text(out, LINE_END);
-    return out->length - 2 - frame.length;
+    return text_put_message(out, frame);
 }
 
 const protocol nats_protocol = {

@@ -36,12 +36,6 @@ void publisher_open(publisher *p, const endpoint *to, uint32_t index, const reco
     }
 }
 
-void publisher_close(publisher *p) {
-    connection_close(&p->connection);
-    buffer_free(&p->wire);
-    free(p->messages);
-}
-
 static void append(publisher *p, const encoded *m) {
     uint8_t *at = buffer_extend(&p->connection.out, m->length);
     memcpy(at, p->wire.bytes + m->start, m->length);

@@ -27,7 +27,6 @@ typedef struct publisher {
 
 /* Connect, and encode `attributes`, each padded with payload to `message_bytes` if it is shorter. */
 void publisher_open(publisher *p, const endpoint *to, uint32_t index, const records *attributes, size_t message_bytes);
-void publisher_close(publisher *p);
 
 /* Publish until message `last` is out, as far as credit and the socket allow. */
 void publisher_publish(publisher *p, uint64_t last);

@@ -7,6 +7,7 @@
 #include "connection.h"
 #include "fail.h"
 #include "subject.h"
+#include "text.h"
 
 enum { SIMPLE = 1, CONFIRMATION };
 
@@ -25,8 +26,7 @@ static size_t number_line(const uint8_t *data, size_t length, size_t *number) {
 }
 
 static size_t take_line(const uint8_t *data, size_t length, unit *out) {
-    const uint8_t *end = memchr(data, '\n', length);
-    size_t line = end == NULL ? 0 : (size_t)(end - data) + 1;
+    size_t line = text_line(data, length);
     *out = (unit){NULL, SIMPLE, data, line};
     return line;
 }
@@ -86,9 +86,7 @@ static void begin_publishing(connection *c) {
 
 static size_t encode(record frame, buffer *out) {
     put_format(out, "*3\r\n$7\r\nPUBLISH\r\n$1\r\n" SUBJECT "\r\n$%zu\r\n", frame.length);
-    put_bytes(out, frame.bytes, frame.length);
-    put_text(out, "\r\n");
-    return out->length - 2 - frame.length;
+    return text_put_message(out, frame);
 }
 
 const protocol redis_protocol = {

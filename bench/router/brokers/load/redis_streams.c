@@ -10,6 +10,7 @@
 #include "connection.h"
 #include "fail.h"
 #include "subject.h"
+#include "text.h"
 
 #define BATCH "1000"
 #define IDENTITY_BYTES_MAX 48
@@ -18,8 +19,7 @@
 enum { LINE = 1, BULK };
 
 static size_t take(const uint8_t *data, size_t length, unit *out) {
-    const uint8_t *end = memchr(data, '\n', length);
-    size_t line = end == NULL ? 0 : (size_t)(end - data) + 1;
+    size_t line = text_line(data, length);
     if (line == 0) {
         return 0;
     }
@@ -88,9 +88,7 @@ static void subscribe(connection *c, const records *filters, size_t first, size_
 
 static size_t encode(record frame, buffer *out) {
     put_format(out, "*5\r\n$4\r\nXADD\r\n$1\r\n" SUBJECT "\r\n$1\r\n*\r\n$1\r\nm\r\n$%zu\r\n", frame.length);
-    put_bytes(out, frame.bytes, frame.length);
-    put_text(out, "\r\n");
-    return out->length - 2 - frame.length;
+    return text_put_message(out, frame);
 }
 
 static void ask_for_more(connection *c) {

@@ -1,4 +1,7 @@
-"""What paper 003 states in section 3.5 of memory and of unsubscriptions, held against the cells of one group.
+"""What paper 003 states in section 3.5 of memory and of unsubscriptions, held against what routers did.
+
+    python -m tamis.bench.networks.strategies --scale brokers --json FILE
+    python -m tamis.papers.measures.orders FILE
 
     memory         EF <= PF8 <= PF5 <= PF1: a broker that filters for its own clients alone keeps least, one that
                    filters every profile most; storing covered profiles (PF5) takes more than leaving them out (PF8)
@@ -11,10 +14,13 @@ strategies below are those that routers follow. An order whose strategies have n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from pathlib import Path
 from typing import Final
 
-from tamis.bench.cells import Cell
+import click
+
+from tamis.bench.cells import Cell, cells_in
 from tamis.bench.tables import short
 from tamis.native import DEFAULT_ENGINE
 
@@ -44,3 +50,17 @@ def _judged(rising: dict[str, float]) -> str:
     listed = " <= ".join(f"{name} (`{FOLLOWED[name]}`) {short(figure)}" for name, figure in rising.items())
     holds = all(one <= other for one, other in pairwise(rising.values()))
     return f"{listed} {'holds' if holds else 'does not hold'}"
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def main(file: Path) -> None:
+    """Print what the cells of the bench of strategies say of each order, group by group."""
+    latest = {row["key"]: row for row in cells_in(file)}
+    for group, rows in groupby(sorted(latest.values(), key=lambda row: str(row["group"])), lambda row: row["group"]):
+        for sentence in told(list(rows)):
+            click.echo(f"{group}: {sentence}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,7 @@
 """Paper 004 to the letter under the simulator's judge: in how many networks somebody misses a message at rest.
 
+    python -m tamis.papers.measures.literal [--networks 100] [--choice 8] [--prune bytes] [--json]
+
 Law: a run is a function of its seed. The network stands before the first client comes, so nothing is missing for a link
 that was not up yet. Judged is what is published when all is quiet: for each filter in force one content that few others
 match, from every router.
@@ -14,11 +16,15 @@ Losses need filters that several routers ask for: the fewer there are to choose 
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
+
+import click
 
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.statements.links import CoreLink
@@ -169,3 +175,29 @@ def count(runs: Iterable[dict[str, int]]) -> dict[str, dict[str, int]]:
             bad[moment] += lost > 0
             missing[moment] += lost
     return {at: {"networks": networks[at], "with losses": bad[at], "missing": missing[at]} for at in networks}
+
+
+@click.command()
+@click.option("--networks", type=click.IntRange(min=1), default=100, show_default=True, help="Seeds from 1 on.")
+@click.option("--choice", type=int, multiple=True, default=[80, 8], show_default=True, help="Filters to choose among.")
+@click.option(
+    "--prune",
+    type=click.Choice([*PRUNINGS]),
+    multiple=True,
+    default=[*PRUNINGS],
+    show_default=True,
+    help="How advertisements are compared.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One object a line.")
+def main(networks: int, choice: tuple[int, ...], prune: tuple[str, ...], as_json: bool) -> None:
+    """Count the networks in which somebody misses a message."""
+    seeds = range(1, networks + 1)
+    for filters, pruning in itertools.product(choice, prune):
+        for moments in (literal, changed):
+            for moment, counts in count(moments(seed, filters, pruning) for seed in seeds).items():
+                row = {"choice": filters, "prune": pruning, "moment": moment, **counts}
+                click.echo(json.dumps(row) if as_json else "  ".join(f"{key} {cell}" for key, cell in row.items()))
+
+
+if __name__ == "__main__":
+    main()

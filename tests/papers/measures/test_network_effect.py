@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from tamis.bench.matching.network_effect import height, interfaces_at, main
 from tamis.native import Batch, Measurement, Table
+from tamis.papers.measures.network_effect import height, interfaces_at, main
 
 
 @pytest.mark.parametrize(("filters", "fan", "levels"), [(10, 10, 1), (11, 10, 2), (90, 10, 2), (91, 10, 3), (9, 3, 3)])

@@ -1,5 +1,6 @@
 """One central router beside a network with the same filters, each of its own destination (paper 004, section 5.4):
-`python -m tamis.bench.matching.network_effect [--filters 1000000] [--fan 1000,100,32,20,10] [--engine tamis,sff]`.
+
+    python -m tamis.papers.measures.network_effect [--filters 1000000] [--fan 100,20] [--engine tamis,sff]
 
     central   one table, an interface for each destination
     network   a tree of routers with `fan` interfaces each, destinations at its leaves; of the longest way, from the

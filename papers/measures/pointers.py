@@ -5,7 +5,7 @@
     figure 4  sets of 1,000, 3,000 and 5,000 out of more and more filters: bits cost what the total is, pointers what
               the sets are, so that pointers win beyond some total
 
-Run: python -m tamis.bench.matching.pointers [--filters 65536] [--json]
+Run: python -m tamis.papers.measures.pointers [--filters 65536] [--json]
 
 Law: both tables have the same filters, and answer alike. Steps are exact on every machine; the time of a message is
 the least of several passes, one thread.

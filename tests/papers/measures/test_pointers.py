@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tamis.bench.matching.pointers import main, measure
+from tamis.papers.measures.pointers import main, measure
 
 
 def test_steps_cross_at_one_in_thirty_two() -> None:

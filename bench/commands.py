@@ -1,0 +1,51 @@
+"""What the command lines of measurements share: names that are asked for, progress, and an end by a signal."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType
+
+import click
+
+
+def chosen(names: str, known: Iterable[str], option: str) -> list[str]:
+    """Return the names of a list with commas; UsageError for one that is not known."""
+    found = names.split(",")
+    for name in found:
+        if name not in known:
+            raise click.UsageError(f"{option}: no {name!r}; one of {', '.join(known)}")
+    return found
+
+
+def numbers(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """The callback of an option that is a list of numbers from 0 up."""
+    found = value.split(",") if value else []
+    if not all(map(str.isdecimal, found)):
+        raise click.BadParameter(f"{value!r} is no list of numbers with commas between them")
+    return tuple(map(int, found))
+
+
+def say(words: str) -> None:
+    """Print progress on stderr."""
+    click.echo(words, err=True)
+
+
+def timed_progress(began_s: float, number: int, count: int) -> Callable[[str], None]:
+    """Return `say` with the time since `began_s`, by the monotonic clock, and the number of the part that runs."""
+
+    def told(words: str) -> None:
+        minutes, seconds = divmod(round(time.monotonic() - began_s), 60)
+        say(f"[{minutes}:{seconds:02d}, {number} of {count}] {words}")
+
+    return told
+
+
+def leave_on_sigterm() -> None:
+    """End by SystemExit on SIGTERM, so that what was started is stopped."""
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(1)
