@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "log/store.h"
+#include "log/append.h"
+#include "log/spares.h"
 #include "log/tested.h"
 
 static const uint8_t FILLER[SECTOR_BYTES];

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include "log/log.h"
+#include "log/read.h"
 
 /* ---- lines ---- */
 

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "log/store.h"
+#include "log/checkpoint.h"
+#include "log/spares.h"
 #include "log/tested.h"
 
 #define CHECKPOINT_MAGIC UINT64_C(0x32504b43534d4154) /* "TAMSCKP2" */

@@ -60,10 +60,8 @@ struct tm_log {
 /* A log on a disk, which is its own from here on, also when it fails. */
 int tm_log_open_on(const tm_log_options *options, tm_disk *disk, tm_log **made);
 
-/* ---- threads.c ---- */
+/* ---- ring.c ---- */
 
-bool tm_log_start_threads(tm_log *log);
-void tm_log_end_threads(tm_log *log);
 void tm_log_wake(tm_log *log, unsigned which); /* 0: the committer, 1: the one that tends */
 /* What the store says of room, for the thread that appends, which is woken where waiting is no use any more. */
 void tm_log_tell_room(tm_log *log);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "log/cursor.h"
+#include "log/read.h"
+#include "log/recover.h"
 
 #define PINNED_MAX 16U /* rows looked at in one call: a call that saw so many ends there */
 #ifdef TM_LOG_TESTED

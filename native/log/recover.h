@@ -11,8 +11,8 @@
 #ifndef TM_LOG_RECOVER_H
 #define TM_LOG_RECOVER_H
 
+#include "log/checkpoint.h"
 #include "log/scan.h"
-#include "log/store.h"
 
 /* A file of the folder that is named as a segment. */
 typedef struct candidate {
@@ -59,5 +59,6 @@ bool recover_has_room(recovering *r, const candidate *c);
 void recover_read(recovering *r, const candidate *c);
 /* Numbers are missing: what a scan with `r` for context calls. */
 void recover_missing(void *context, uint64_t first, uint64_t last);
+bool tm_store_add_missing(tm_store *store, uint64_t first, uint64_t last);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "log/recover.h"
+#include "log/spares.h"
 
 static bool see(void *context, const char *name) {
     recovering *r = context;

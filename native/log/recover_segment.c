@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "log/append.h"
 #include "log/recover.h"
+#include "log/spares.h"
 
 #define READ_BYTES (1U << 20)
 #define BAD_BYTES 4096U /* what is left out where the disk cannot read */

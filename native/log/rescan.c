@@ -2,6 +2,7 @@
  *
  * Law: files are read without the lock; an index that others read changes under it, whole. See recover.h.
  */
+#include "log/rescan.h"
 #include "log/cursor.h"
 #include "log/recover.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "log/store.h"
+#include "log/spares.h"
 #include "log/tested.h"
 
 /* ---- spare files ---- */

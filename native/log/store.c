@@ -1,6 +1,9 @@
 /* store.c - see store.h. */
 #include "log/store.h"
 
+#include "log/checkpoint.h"
+#include "log/spares.h"
+#include "log/tend.h"
 #include <errno.h>
 
 static void close_files(tm_store *store) {

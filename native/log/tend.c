@@ -7,8 +7,15 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "log/append.h"
+#include "log/checkpoint.h"
 #include "log/cursor.h"
+#include "log/read.h"
+#include "log/recover.h"
+#include "log/rescan.h"
 #include "log/scan.h"
+#include "log/spares.h"
+#include "log/tend.h"
 #include "log/tested.h"
 
 /* ---- what is open in a segment ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "log/log.h"
+#include "log/read.h"
 
 static int by_number(const void *one, const void *other) {
     uint32_t first = *(const uint32_t *)one;

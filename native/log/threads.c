@@ -11,13 +11,13 @@
 
 #include "base/clock.h"
 #include "log/log.h"
+#include "log/read.h"
+#include "log/spares.h"
+#include "log/tend.h"
+#include "log/threads.h"
 
 #define TEND_MS 100 /* between looks at what is to be tended */
 #define NS_OF_MS UINT64_C(1000000)
-
-void tm_log_wake(tm_log *log, unsigned which) {
-    eventfd_write(log->wakes[which], 1);
-}
 
 /* ---- the committer ---- */
 

@@ -48,8 +48,11 @@ typedef struct tm_engine_class {
     int (*covered)(tm_engine *engine, uint32_t handle, uint32_t *handles, size_t capacity, size_t *count);
 } tm_engine_class;
 
-/* The engine of this number; NULL: there is none. Defined in engines/registry.c. */
-const tm_engine_class *tm_engine_class_of(uint32_t engine);
+/* As tm_table_new (engines/registry.c), of an engine's class; NULL: TM_MISUSED. */
+int tm_table_make(const tm_engine_class *class, const tm_options *options, tm_table **table);
+
+/* Option `i` of a class; NULL: it has no more. */
+const tm_option_kind *tm_engine_kind(const tm_engine_class *class, uint32_t i);
 
 /* One value for each option of the class in `values`: of those named, and of the others the standard. TM_MISUSED: a
  * name is none of its options, or a value lies outside the bounds of one. */

@@ -41,17 +41,6 @@ int tm_engine_values(const tm_engine_class *class, const tm_option *named, size_
     return TM_OK;
 }
 
-const char *tm_engine_name(uint32_t engine) {
-    const tm_engine_class *class = tm_engine_class_of(engine);
-    return class != NULL ? class->name : NULL;
-}
-
-const char *tm_engine_about(uint32_t engine) {
-    const tm_engine_class *class = tm_engine_class_of(engine);
-    return class != NULL ? class->about : NULL;
-}
-
-const tm_option_kind *tm_engine_option(uint32_t engine, uint32_t i) {
-    const tm_engine_class *class = tm_engine_class_of(engine);
-    return class != NULL && i < count_options(class) ? &class->options[i] : NULL;
+const tm_option_kind *tm_engine_kind(const tm_engine_class *class, uint32_t i) {
+    return i < count_options(class) ? &class->options[i] : NULL;
 }

@@ -50,8 +50,7 @@ static int fill(tm_table *table, const uint64_t *values) {
     return table->class->create(&table->memory, &table->holders, values, &table->engine);
 }
 
-int tm_table_new(uint32_t engine, const tm_options *options, tm_table **out) {
-    const tm_engine_class *class = tm_engine_class_of(engine);
+int tm_table_make(const tm_engine_class *class, const tm_options *options, tm_table **out) {
     uint64_t values[TM_ENGINE_OPTIONS_MAX];
     if (options == NULL || out == NULL || class == NULL || (options->named == NULL && options->named_count > 0) ||
         tm_engine_values(class, options->named, options->named_count, values) != TM_OK) {

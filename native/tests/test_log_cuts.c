@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "faulty_disk.h"
+#include "log/checkpoint.h"
 #include "log/log.h"
 
 #define SEGMENT_BYTES 65536U
