@@ -19,6 +19,7 @@
 #include "switch/connections/step.h"
 #include "switch/connections/write.h"
 #include "switch/durable.h"
+#include "switch/forwarding/neighbours.h"
 #include "switch/forwarding/net.h"
 #include "switch/forwarding/order.h"
 #include "switch/observe/trail.h"

@@ -13,7 +13,7 @@
 #include "switch/connections/outbox.h"
 #include "switch/connections/write.h"
 #include "switch/durable.h"
-#include "switch/forwarding/net.h"
+#include "switch/forwarding/set_routes.h"
 #include "switch/lifecycle.h"
 #include "switch/matching/counters.h"
 #include "switch/read.h"

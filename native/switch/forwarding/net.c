@@ -1,15 +1,10 @@
-/* net.c - other routers, as tm_switch_api.h hands them in: what they want, the ways to them, who is a neighbour. */
+/* net.c - other routers, as tm_switch_api.h hands them in: who they are, and what they want. */
 #include "switch/forwarding/net.h"
 
-#include <string.h>
-
-#include "base/bits.h"
 #include "base/grow.h"
 #include "model/filter.h"
-#include "switch/connections/events.h"
 #include "switch/forwarding/forward.h"
 #include "switch/forwarding/worth.h"
-#include "switch/message.h"
 
 /* ---- life ---- */
 
@@ -39,8 +34,7 @@ void switch_net_free(tm_net *net, tm_memory *memory) {
     TM_DELETE(memory, TM_COLD, net, tm_net, 1);
 }
 
-/* Index of a router; a match that answers with every router, or a plan with every filter, has room afterwards. */
-static int use_router(tm_switch *sw, uint64_t number, uint32_t *index) {
+int switch_use_router(tm_switch *sw, uint64_t number, uint32_t *index) {
     tm_net *net = sw->net;
     uint32_t wanted = net->routers.count < SMALL_PLAN_FILTERS_MAX ? SMALL_PLAN_FILTERS_MAX : net->routers.count + 1;
     if (!tm_grow(&sw->memory, TM_COLD, &net->found, sizeof *net->found, &net->found_capacity, wanted) ||
@@ -73,7 +67,7 @@ int tm_switch_join(tm_switch *sw, tm_table *network, uint32_t sources_max, uint3
     net->epoch_max = UINT64_MAX;
     net->plans = TM_NEW(&sw->memory, TM_COLD, tm_small_plan, SWITCH_FORMS);
     sw->net = net;
-    int result = net->plans != NULL ? use_router(sw, sw->options.number, &net->me) : TM_NO_MEMORY;
+    int result = net->plans != NULL ? switch_use_router(sw, sw->options.number, &net->me) : TM_NO_MEMORY;
     if (result != TM_OK) {
         sw->net = NULL;
         switch_net_free(net, &sw->memory);
@@ -126,7 +120,7 @@ int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max) {
     if (sw->net == NULL) {
         return TM_MISUSED;
     }
-    int result = use_router(sw, router, &index);
+    int result = switch_use_router(sw, router, &index);
     if (result == TM_OK) {
         sw->net->routers.rows[index].epoch_max = epoch_max;
         tm_windows_forget_above(&sw->net->transit, router, epoch_max);
@@ -178,7 +172,7 @@ static int install_all(tm_switch *sw, uint64_t number, const uint8_t *bytes, con
     if (sw == NULL || sw->net == NULL || number == sw->options.number) {
         return TM_MISUSED;
     }
-    int result = use_router(sw, number, &router);
+    int result = switch_use_router(sw, number, &router);
     if (result != TM_OK) {
         return result;
     }
@@ -257,242 +251,6 @@ int tm_switch_forget_router(tm_switch *sw, uint64_t number, uint32_t steps, uint
         switch_release_router(sw->net, router);
     }
     return TM_OK;
-}
-
-/* ---- neighbours ---- */
-
-static int free_place(tm_switch *sw, uint32_t *place) {
-    tm_net *net = sw->net;
-    for (*place = 0; *place < net->neighbour_count; ++*place) {
-        if (net->neighbours[*place].router == ROUTER_NONE) {
-            return TM_OK;
-        }
-    }
-    if (*place == TM_NEIGHBOURS_MAX) {
-        return TM_TOO_MANY;
-    }
-    uint32_t words = *place / 64 + 1;
-    if (!tm_grow(&sw->memory, TM_COLD, &net->departures, sizeof *net->departures, &net->departure_words, words) ||
-        !tm_grow(&sw->memory, TM_COLD, &net->neighbours, sizeof *net->neighbours, &net->neighbour_capacity,
-                 *place + 1)) {
-        return TM_NO_MEMORY;
-    }
-    net->neighbour_count++;
-    net->neighbours[*place] = (tm_neighbour){.router = ROUTER_NONE, .connection = CONNECTION_NONE};
-    return TM_OK;
-}
-
-/* The place of a neighbour, given out where it has none. */
-static int use_neighbour(tm_switch *sw, uint64_t number, uint32_t *place) {
-    uint32_t router;
-    int result = number == sw->options.number ? TM_MISUSED : use_router(sw, number, &router);
-    if (result != TM_OK) {
-        return result;
-    }
-    tm_router *at = &sw->net->routers.rows[router];
-    *place = at->neighbour;
-    if (*place == NEIGHBOUR_NONE) {
-        result = free_place(sw, place);
-        if (result == TM_OK) {
-            at->neighbour = *place;
-            sw->net->neighbours[*place].router = router;
-        }
-    }
-    return result;
-}
-
-int switch_join_neighbour(tm_switch *sw, uint32_t id, uint64_t number) {
-    if (sw->net == NULL) {
-        return TM_MISUSED;
-    }
-    uint32_t place;
-    int result = use_neighbour(sw, number, &place);
-    if (result != TM_OK) {
-        switch_sweep_routers(sw->net);
-        return result;
-    }
-    switch_at(sw, id)->neighbour = place;
-    sw->net->neighbours[place].connection = id;
-    sw->net->neighbours[place].sessions++;
-    return TM_OK;
-}
-
-/* The link of a connection has ended. The connection keeps its place among the neighbours, so that it is still known to
- * be a link. */
-void switch_leave_neighbour(tm_switch *sw, uint32_t id) {
-    tm_neighbour *neighbour = &sw->net->neighbours[switch_at(sw, id)->neighbour];
-    neighbour->sessions--;
-    if (neighbour->connection == id) {
-        neighbour->connection = CONNECTION_NONE;
-    }
-    switch_release_router(sw->net, neighbour->router);
-}
-
-/* ---- ways ---- */
-
-int tm_switch_begin_routes(tm_switch *sw, uint8_t hop_limit, uint32_t *generation) {
-    if (sw == NULL || sw->net == NULL || generation == NULL || hop_limit == 0) {
-        return TM_MISUSED;
-    }
-    bool was_making = sw->net->routes.is_making;
-    *generation = tm_routes_begin(&sw->net->routes, hop_limit);
-    if (was_making) {
-        switch_sweep_routers(sw->net);
-    }
-    return TM_OK;
-}
-
-/* Allocate the indices of all routers and neighbours of a route first: its arrays then have their final length, and
- * filling them cannot fail. */
-static int mention_all(tm_switch *sw, tm_generation *generation, const uint64_t *issuers, const uint64_t *children,
-                       size_t count) {
-    tm_routes *routes = &sw->net->routes;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t router;
-        uint32_t place;
-        int result = use_router(sw, issuers[i], &router);
-        result = result == TM_OK ? use_neighbour(sw, children[i], &place) : result;
-        if (result != TM_OK) {
-            return result;
-        }
-        if (!tm_generation_mention(routes, generation, router) ||
-            !tm_generation_mention(routes, generation, sw->net->neighbours[place].router)) {
-            return TM_NO_MEMORY;
-        }
-    }
-    return TM_OK;
-}
-
-/* Write the ways to routers, all of which are mentioned, by their indices into `net->found`; how many. */
-static uint32_t spread(tm_net *net, const uint64_t *issuers, const uint64_t *children, size_t count) {
-    uint32_t ways = count > 0 ? net->routers.count : 0;
-    memset(net->found, 0xff, sizeof *net->found * ways); /* WAY_NONE; it has room for every router */
-    for (size_t i = 0; i < count; i++) {
-        uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
-        net->found[tm_routers_find(&net->routers, issuers[i])] = child;
-    }
-    return ways;
-}
-
-static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, uint64_t parent,
-                     const uint64_t *issuers, const uint64_t *children, size_t count) {
-    tm_net *net = sw->net;
-    uint32_t router;
-    uint32_t from = WAY_NONE;
-    int result = use_router(sw, source, &router);
-    result = result == TM_OK && parent != 0 ? use_neighbour(sw, parent, &from) : result;
-    result = result == TM_OK ? mention_all(sw, generation, issuers, children, count) : result;
-    if (result != TM_OK) {
-        return result;
-    }
-    if (!tm_generation_mention(&net->routes, generation, router) ||
-        (from != WAY_NONE && !tm_generation_mention(&net->routes, generation, net->neighbours[from].router))) {
-        return TM_NO_MEMORY;
-    }
-    uint32_t ways = spread(net, issuers, children, count);
-    tm_route *route = tm_routes_set(&net->routes, generation, tm_key_of_source(router), net->found, ways);
-    if (route == NULL) {
-        return TM_NO_MEMORY;
-    }
-    route->from = from;
-    return TM_OK;
-}
-
-/* `towards` and `wanting` are (numbers, neighbours, count). */
-typedef struct ways_by_number {
-    const uint64_t *routers;
-    const uint64_t *ways;
-    size_t count;
-} ways_by_number;
-
-static int set_tree(tm_switch *sw, tm_generation *generation, uint64_t root, const ways_by_number *towards,
-                    const ways_by_number *wanting) {
-    tm_net *net = sw->net;
-    uint32_t router;
-    int result = use_router(sw, root, &router);
-    result = result == TM_OK ? mention_all(sw, generation, towards->routers, towards->ways, towards->count) : result;
-    result = result == TM_OK ? mention_all(sw, generation, wanting->routers, wanting->ways, wanting->count) : result;
-    if (result != TM_OK) {
-        return result;
-    }
-    if (!tm_generation_mention(&net->routes, generation, router)) {
-        return TM_NO_MEMORY;
-    }
-    uint32_t count = spread(net, towards->routers, towards->ways, towards->count);
-    uint32_t from = tm_ways_take(&net->routes.ways, net->found, count);
-    if (from == WAYS_NONE) {
-        return TM_NO_MEMORY;
-    }
-    count = spread(net, wanting->routers, wanting->ways, wanting->count);
-    tm_route *route = tm_routes_set(&net->routes, generation, tm_key_of_tree(router), net->found, count);
-    if (route == NULL) {
-        tm_ways_release(&net->routes.ways, from);
-        return TM_NO_MEMORY;
-    }
-    route->from = from;
-    return TM_OK;
-}
-
-int tm_switch_route(tm_switch *sw, uint32_t generation, uint64_t source, uint64_t parent, const uint64_t *issuers,
-                    const uint64_t *children, size_t count) {
-    if (sw == NULL || sw->net == NULL || (count > 0 && (issuers == NULL || children == NULL))) {
-        return TM_MISUSED;
-    }
-    tm_generation *at = tm_routes_generation(&sw->net->routes, generation);
-    if (at == NULL) {
-        return TM_ABSENT;
-    }
-    int result = set_route(sw, at, source, parent, issuers, children, count);
-    if (result != TM_OK) {
-        switch_sweep_routers(sw->net);
-    }
-    return result;
-}
-
-/* Others are in force. */
-static void note_generations(tm_switch *sw) {
-    sw->options.hop_limit = tm_routes_hop_limit(&sw->net->routes);
-    switch_sweep_routers(sw->net);
-}
-
-int tm_switch_route_tree(tm_switch *sw, uint32_t generation, uint64_t root, const uint64_t *routers,
-                         const uint64_t *ways, size_t way_count, const uint64_t *issuers, const uint64_t *children,
-                         size_t count) {
-    if (sw == NULL || sw->net == NULL || root == 0 || (count > 0 && (issuers == NULL || children == NULL)) ||
-        (way_count > 0 && (routers == NULL || ways == NULL))) {
-        return TM_MISUSED;
-    }
-    tm_generation *at = tm_routes_generation(&sw->net->routes, generation);
-    if (at == NULL) {
-        return TM_ABSENT;
-    }
-    const ways_by_number towards = {routers, ways, way_count};
-    const ways_by_number wanting = {issuers, children, count};
-    int result = set_tree(sw, at, root, &towards, &wanting);
-    if (result != TM_OK) {
-        switch_sweep_routers(sw->net);
-    }
-    return result;
-}
-
-int tm_switch_commit(tm_switch *sw, uint32_t hold_ms, uint32_t wait_ms) {
-    if (sw == NULL || sw->net == NULL) {
-        return TM_MISUSED;
-    }
-    switch_begin(sw);
-    if (!tm_routes_commit(&sw->net->routes, sw->now_ms, hold_ms)) {
-        return TM_MISUSED;
-    }
-    tm_reached_clear(&sw->net->reached);
-    sw->net->routes.waits_until_ms = sw->now_ms + (wait_ms < hold_ms ? wait_ms : hold_ms);
-    note_generations(sw);
-    return TM_OK;
-}
-
-void switch_expire_routes(tm_switch *sw) {
-    if (tm_routes_expire(&sw->net->routes, sw->now_ms)) {
-        note_generations(sw);
-    }
 }
 
 /* ---- soundness ---- */

@@ -100,18 +100,13 @@ typedef struct tm_net {
     uint32_t shed_count;
 } tm_net;
 
+/* Index of a router; a match that answers with every router, or a plan with every filter, has room afterwards. */
+int switch_use_router(tm_switch *sw, uint64_t number, uint32_t *index);
 /* Give an index back if nothing speaks of the router. */
 void switch_release_router(tm_net *net, uint32_t router);
 /* Give back the index of every router that nothing speaks of, after generations have gone. */
 void switch_sweep_routers(tm_net *net);
 void switch_net_free(tm_net *net, tm_memory *memory);
 bool switch_net_is_sound(const tm_net *net);
-
-/* Admit a connection as a link: TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
-int switch_join_neighbour(tm_switch *sw, uint32_t connection, uint64_t number);
-/* The link has ended. */
-void switch_leave_neighbour(tm_switch *sw, uint32_t connection);
-/* End the holds of old ways whose time is over. */
-void switch_expire_routes(tm_switch *sw);
 
 #endif
