@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from tamis import native
 from tamis.configs.mistakes import Path, one_of, quoted
+from tamis.native import engines
 from tamis.protocol import strategies
 
 SUPPORTED = True
@@ -26,7 +26,7 @@ BROADCASTS = {
 }
 STRATEGIES = {facts.key: SUPPORTED for facts in strategies.STRATEGIES} | dict.fromkeys(strategies.PLANNED, PLANNED)
 ENGINES = {
-    **dict.fromkeys(native.ENGINES, SUPPORTED),
+    **dict.fromkeys(engines.ENGINES, SUPPORTED),
     "plain": SUPPORTED,
 }
 ADVERTISE_MODES = {

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from tamis.configs.mistakes import Path, Problem
-from tamis.native import engines_with
+from tamis.native.engines import engines_with
 
 _BESIDE: Final = "belongs in the `options` beside it; write it there alone"
 

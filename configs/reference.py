@@ -20,7 +20,7 @@ from tamis.configs.fields import ADDRESS_FORM, HOST_NAME_FORM, ID_FORM, SIZE_FOR
 from tamis.configs.mistakes import MISTAKES_MAX
 from tamis.configs.schema import schema
 from tamis.configs.sections.records import PREDICATE_FORMAT
-from tamis.native import ENGINES
+from tamis.native.engines import ENGINES
 
 _TITLES = {
     "RouterConfig": "`routers.ID`",

@@ -16,7 +16,7 @@ from tamis.configs.choices import OneOf
 from tamis.configs.fields import SIZE_FORM, named, read_octets
 from tamis.configs.old_keys import with_options
 from tamis.configs.sections.section import ConfigSection
-from tamis.native import DEFAULT_ENGINE, ENGINES, EngineOption
+from tamis.native.engines import DEFAULT_ENGINE, ENGINES, EngineOption
 
 
 def _form(option: EngineOption) -> dict[str, Any]:

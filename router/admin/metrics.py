@@ -13,9 +13,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from tamis.native import SwitchFigures, TableStats
 from tamis.native.switch import SpaceFigures
-from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST
+from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST, SwitchFigures
+from tamis.native.table import TableStats
 from tamis.router.admin.edges import edge_figures, root_changes, roots
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tamis.native import UnmatchedMessage, unmatched
 from tamis.native.switch_figures import DROP_REASONS
+from tamis.native.unmatched import UnmatchedMessage, unmatched
 from tamis.protocol.message_text import format_attributes
 from tamis.protocol.wire.attributes import decode_attributes
 from tamis.protocol.wire.numbers import stable_number

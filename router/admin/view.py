@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tamis.configs import RouterSettings
+from tamis.configs.settings import RouterSettings
 from tamis.router.admin.rates import Rates
 from tamis.router.clients.clients import Clients
 from tamis.router.clients.slowing import Slowing

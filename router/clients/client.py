@@ -11,7 +11,8 @@ import logging
 from functools import partial
 from typing import Protocol
 
-from tamis.native import Admission, Trace
+from tamis.native.switch import Admission
+from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.frames import decode, encode, kind_of

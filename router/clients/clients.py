@@ -12,7 +12,8 @@ import os
 import time
 from collections.abc import Callable
 
-from tamis.native import Admission, OutOfMemory
+from tamis.native.results import OutOfMemory
+from tamis.native.switch import Admission
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from tamis.native import Table
+from tamis.native.table import Table
 from tamis.protocol.values import Value
 
 MATCHES_MAX: Final = 1_000

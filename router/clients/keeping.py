@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from tamis.configs import RouterSettings
+from tamis.configs.settings import RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode

@@ -14,7 +14,8 @@ from functools import partial
 from time import perf_counter
 from typing import Final, Protocol
 
-from tamis.native import Gone, RefusedFilter, SubscribeFrame
+from tamis.native.results import Gone
+from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.native import ConnectionFigures, Gone, Switch
+from tamis.native.results import Gone
+from tamis.native.switch import Switch
+from tamis.native.switch_figures import ConnectionFigures
 
 OTHERS: Final = "others"
 """A client of this name has no metrics of its own."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-from tamis.native import Admission, Switch
+from tamis.native.switch import Admission, Switch
 from tamis.protocol.errors import FrameError
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.wishes import ClientWishes

@@ -14,8 +14,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from tamis.configs import RouterSettings
-from tamis.native import EventType, Gone, Switch, SwitchEvent, Table, Trace
+from tamis.configs.settings import RouterSettings
+from tamis.native.results import Gone
+from tamis.native.switch import EventType, Switch, SwitchEvent
+from tamis.native.table import Table
+from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from tamis.configs import Address
+from tamis.configs.address import Address
 from tamis.router.connections.admissions import Reason
 from tamis.router.connections.other_end import FULL
 from tamis.router.connections.places import Spare, turn_away

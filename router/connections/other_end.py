@@ -14,8 +14,9 @@ import termios
 from collections.abc import Callable
 from typing import ClassVar, Final, Protocol
 
-from tamis.configs import RouterSettings
-from tamis.native import EventType, Switch, Trace
+from tamis.configs.settings import RouterSettings
+from tamis.native.switch import EventType, Switch
+from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal
 from tamis.protocol.wire.frames import encode

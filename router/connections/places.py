@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.configs import RouterSettings
+from tamis.configs.settings import RouterSettings
 from tamis.native.switch import CONNECTIONS_MAX
 from tamis.router.daemon.settings import CannotStart
 

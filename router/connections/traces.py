@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tamis.native import Trace
+from tamis.native.traces import Trace
 from tamis.protocol.limits import REPORT_ITEMS_MAX, REPORT_KEEPS_MAX
 from tamis.protocol.wire.report_bodies import (
     Departure,

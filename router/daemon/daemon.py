@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tamis.configs import Address, RouterSettings
+from tamis.configs.address import Address
 from tamis.configs.sections.records import RecordSettings
+from tamis.configs.settings import RouterSettings
 from tamis.protocol.errors import ConfigError, Refused
 from tamis.router.admin.view import RouterLife, RouterView
 from tamis.router.clients.clients import Clients

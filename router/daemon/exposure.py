@@ -10,7 +10,8 @@ import ipaddress
 import logging
 from collections.abc import Iterator
 
-from tamis.configs import Address, LinkSettings, RouterSettings
+from tamis.configs.address import Address
+from tamis.configs.settings import LinkSettings, RouterSettings
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart, Keys, StartProblem
 

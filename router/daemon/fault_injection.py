@@ -12,7 +12,7 @@ import logging
 import os
 from typing import Final
 
-from tamis.native import Bug, Switch, SwitchEvent
+from tamis.native.switch import Bug, Switch, SwitchEvent
 from tamis.protocol.wire.header import HEADER
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import CannotStart

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
-from tamis.native import Increment, SubscribeFrame
+from tamis.native.subscribe_frame import SubscribeFrame
+from tamis.native.switch_figures import Increment
 from tamis.protocol.wire.routing_bodies import Body
 
 if TYPE_CHECKING:

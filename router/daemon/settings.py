@@ -11,8 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from tamis.configs import LinkSettings, RouterSettings, load_topology
-from tamis.native import Admission, OutOfMemory, SlowPolicy, Switch, SwitchOptions, Table, keep_unmatched
+from tamis.configs.load import load_topology
+from tamis.configs.settings import LinkSettings, RouterSettings
+from tamis.native.results import OutOfMemory
+from tamis.native.switch import Admission, SlowPolicy, Switch, SwitchOptions
+from tamis.native.table import Table
+from tamis.native.unmatched import keep_unmatched
 from tamis.protocol.errors import TamisError
 from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 from tamis.protocol.sampling import threshold_of

@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.native import OutOfMemory, Switch
+from tamis.native.results import OutOfMemory
+from tamis.native.switch import Switch
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.spaces import ChangeKind, Space, SpaceSet, compare, pack

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from tamis.configs import Address, RouterSettings
+from tamis.configs.address import Address
 from tamis.configs.sections.connections import NeighbourTls, Tls
+from tamis.configs.settings import RouterSettings
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.certificate import validity_of
 from tamis.router.connections.listeners import bind

@@ -16,9 +16,9 @@ from collections.abc import Generator, Iterable
 from itertools import islice
 from typing import Final
 
-from tamis.native import OutOfMemory
 from tamis.native.keeps import DOUBTED_MAX
 from tamis.native.log import LogBusy, LogFailed, LogFull
+from tamis.native.results import OutOfMemory
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason
 from tamis.router.daemon.epoch import unix_ms

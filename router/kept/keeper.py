@@ -16,10 +16,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from typing import Final, Literal
 
-from tamis.configs import RouterSettings
-from tamis.native import Gone, OutOfMemory
+from tamis.configs.settings import RouterSettings
 from tamis.native.keeps import CommitTimes, KeepFigures, KeepsFigures, SwitchKeeps, book_records
 from tamis.native.log import Log, LogFull
+from tamis.native.results import Gone, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt

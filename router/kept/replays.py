@@ -15,9 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final, TypeVar
 
-from tamis.native import Gone, OutOfMemory, Table
 from tamis.native.log import Log, LogFailed
 from tamis.native.log_replay import LogReplay, ReplayedRecord, StepBuffer
+from tamis.native.results import Gone, OutOfMemory
+from tamis.native.table import Table
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import EXTENSION_BYTES_MAX
 from tamis.protocol.wire.client_bodies import Credit

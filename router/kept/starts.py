@@ -13,9 +13,9 @@ import asyncio
 from contextlib import closing
 from typing import Final
 
-from tamis.native import OutOfMemory
 from tamis.native.keep_start import KeepStart
 from tamis.native.log import LogFailed, LogFull
+from tamis.native.results import OutOfMemory
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Keep, StartAt

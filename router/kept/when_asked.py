@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tamis.configs.sections.kept import KeptSettings
-from tamis.native import OutOfMemory
+from tamis.native.results import OutOfMemory
 from tamis.protocol.errors import TamisError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Range
 from tamis.protocol.wire.codes import RefusalCode

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tamis.configs import RouterSettings
-from tamis.native import Switch, Table
+from tamis.configs.settings import RouterSettings
+from tamis.native.switch import Switch
+from tamis.native.table import Table
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.language import parse
 from tamis.protocol.normal import normalize_predicate

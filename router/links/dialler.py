@@ -16,7 +16,7 @@ import ssl
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
-from tamis.configs import Address
+from tamis.configs.address import Address
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import UNAUTHENTICATED_BYTES_MAX
 from tamis.protocol.wire.codes import ErrorCode

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from tamis.native import Switch
+from tamis.native.switch import Switch
 from tamis.protocol.limits import ROUTE_SET_ROUTERS_MAX
 from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.core.ways.trees import Trees

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
-from tamis.native import Switch
+from tamis.native.switch import Switch
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.router.connections.work import SlicedWork
 from tamis.router.core.commands import Install

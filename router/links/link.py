@@ -14,8 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol
 
-from tamis.configs import LinkSettings
-from tamis.native import EventType, Trace
+from tamis.configs.settings import LinkSettings
+from tamis.native.switch import EventType
+from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import ErrorCode

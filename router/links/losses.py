@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from tamis.native import Switch
+from tamis.native.switch import Switch
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason

@@ -9,7 +9,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 
-from tamis.configs import LinkSettings
+from tamis.configs.settings import LinkSettings
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.daemon.logs import fields
 from tamis.router.links.figures import Carried, carried

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
-from tamis.configs import RouterSettings
+from tamis.configs.settings import RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import CONTROL_PART_BYTES_MAX, NONCE_BYTES
 from tamis.protocol.wire.client_bodies import Lost

@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from typing import Final, Protocol, cast
 
-from tamis.configs import RouterSettings
+from tamis.configs.settings import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.edge_bodies import EdgeHeld
 from tamis.protocol.wire.numbers import stable_number

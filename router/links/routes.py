@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from tamis.native import Switch
+from tamis.native.switch import Switch
 from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
 from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees

@@ -17,7 +17,7 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tamis.native import Step
+from tamis.native.switch import Step
 from tamis.router.connections.connections import Connections
 
 WAIT_S: Final = 5.0

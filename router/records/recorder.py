@@ -15,9 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from tamis.configs import RouterSettings
 from tamis.configs.sections.records import RecordSettings
-from tamis.native import RecordRing, Table
+from tamis.configs.settings import RouterSettings
+from tamis.native.records import RecordRing
+from tamis.native.table import Table
 from tamis.protocol.json_form import encode_filter
 from tamis.protocol.keys import filter_key
 from tamis.protocol.language import parse

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tamis.native import Gone
+from tamis.native.results import Gone
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.wider_network import LinkSession
 from tamis.router.daemon.happenings import Happenings, SecondPassed

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from tamis.native import RecordRing
+from tamis.native.records import RecordRing
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
 from tamis.router.records.files import Bounds, RecordFiles, compress, left_plain, sweep

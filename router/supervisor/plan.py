@@ -6,7 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.configs import Topology, load_topology
+from tamis.configs.load import load_topology
+from tamis.configs.topology import Topology
 from tamis.router.supervisor.state import SupervisorError
 
 STOP_GRACE_S = 5.0
