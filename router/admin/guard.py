@@ -17,7 +17,7 @@ from typing import Final
 
 from tamis.protocol.shown import shown
 from tamis.router.admin.answers import BadRequest
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
 """Pages that need no token: they say nothing but yes or no."""

@@ -20,8 +20,8 @@ from tamis.router.admin.edges import edge_figures, root_changes, roots
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.routes import link_forms
 from tamis.router.admin.view import RouterView
+from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max
 from tamis.router.daemon.process import resident_bytes
-from tamis.router.daemon.settings import switch_bytes_max, table_bytes_max
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core

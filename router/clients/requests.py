@@ -27,7 +27,7 @@ from tamis.router.clients.acks import answer, refusal
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.wishes import Filters
 from tamis.router.connections.connections import Connections
-from tamis.router.daemon.happenings import SubscriptionRemoved, SubscriptionsAdded
+from tamis.router.daemon.client_happenings import SubscriptionRemoved, SubscriptionsAdded
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50

@@ -21,8 +21,8 @@ from tamis.router.connections.admissions import Reason
 from tamis.router.connections.other_end import FULL
 from tamis.router.connections.places import Spare, turn_away
 from tamis.router.connections.waiting import WaitingRoom
+from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart, CannotStartNow
 
 BACKLOG: Final = 4_096
 """Connections that wait to be accepted; the system may keep fewer."""

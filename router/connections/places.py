@@ -15,7 +15,7 @@ from typing import Final
 
 from tamis.configs.settings import RouterSettings
 from tamis.native.switch import CONNECTIONS_MAX
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 
 GREETING_MIN: Final = 64
 GREETING_MAX: Final = 10_000

@@ -12,7 +12,8 @@ from typing import Final
 
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.work import Task
-from tamis.router.daemon.happenings import InterfaceCounted, SecondPassed, UnlinkedCounted
+from tamis.router.daemon.happenings import InterfaceCounted, SecondPassed
+from tamis.router.daemon.link_happenings import UnlinkedCounted
 
 SECOND_S: Final = 1.0
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.other_end import FULL, OtherEnd
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 
 if TYPE_CHECKING:
     from tamis.router.connections.connections import Connections

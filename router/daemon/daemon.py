@@ -39,11 +39,13 @@ from tamis.router.connections.places import Places, Spare, fitted, open_descript
 from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon import fault_injection, journal, logs, notify
+from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.daemon.exit_codes import CANNOT_START
 from tamis.router.daemon.happenings import LifeChanged, SecondPassed
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart, CannotStartNow, keep_unmatched_of, load_settings, restart_keys
+from tamis.router.daemon.settings import keep_unmatched_of
+from tamis.router.daemon.settings_file import load_settings, restart_keys
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.daemon.start import Credentials, certificates, credentials
 from tamis.router.kept.begin import begin_keeping

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from tamis.configs.address import Address
 from tamis.configs.settings import LinkSettings, RouterSettings
+from tamis.router.daemon.cannot_start import CannotStart, Keys, StartProblem
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart, Keys, StartProblem
 
 _log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from tamis.native.switch import Bug, Switch, SwitchEvent
 from tamis.protocol.wire.header import HEADER
+from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStart
 
 VARIABLE: Final = "TAMIS_PLANT_BUG"
 SENTENCE: Final = "a delivery went wrong on purpose"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 
 
 def check_folder(key: str, folder: str) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 
-from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged, LinkCameUp, LinkWentDown
+from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged
+from tamis.router.daemon.link_happenings import LinkCameUp, LinkWentDown
 from tamis.router.daemon.logs import fields
 
 _log = logging.getLogger(__name__)

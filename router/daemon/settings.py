@@ -1,77 +1,27 @@
-"""The topology file as one router uses it.
+"""The settings of one router as the switch and its tables take them.
 
-Law: what is here comes from the file or is a constant with its reason. A key takes effect at a reload unless
-`restart_keys` names it, because something of the running router was built with it.
+Law: what is here comes from the topology file or is a constant with its reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
-from tamis.configs.load import load_topology
 from tamis.configs.settings import LinkSettings, RouterSettings
 from tamis.native.results import OutOfMemory
 from tamis.native.switch import Admission, SlowPolicy, Switch, SwitchOptions
 from tamis.native.table import Table
 from tamis.native.unmatched import keep_unmatched
-from tamis.protocol.errors import TamisError
-from tamis.protocol.limits import TABLE_SHARE_OF_CLIENT
 from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.session_bodies import Hello
+from tamis.router.daemon.cannot_start import CannotStart
+from tamis.router.daemon.memory import switch_bytes_max, table_bytes_max, table_bytes_per_client
 
 GROUPS_SHARE: Final = 8
 """What worker groups of other routers want has this part of a table for itself, of the half for other routers."""
 HOP_LIMIT: Final = 64
 """Routers a message may cross: more than any path of a sensible network, few enough to end a loop soon."""
-
-RESTART_KEYS: Final = (
-    *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
-    *("broadcast", "strategy", "engine", "records", "kept"),
-)
-RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
-
-
-class CannotStart(TamisError):
-    """Raised when the router cannot do what its settings ask; the sentence says what to change."""
-
-
-Keys = tuple[str, ...]
-"""A path in the topology file: below a router, or below the network where the router has none. `links` is followed by
-the neighbour's id."""
-
-
-@dataclass(frozen=True, slots=True)
-class StartProblem:
-    """Why a router would not start, and the keys of the file that say so."""
-
-    what: str
-    keys: Keys
-
-
-class CannotStartNow(CannotStart):
-    """Raised when the router could start later, without a change of its settings: a port that is taken may be free."""
-
-
-def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object] | None = None) -> RouterSettings:
-    """Return the settings of one router; ConfigError lists every mistake of the file, and `warn` takes a line about
-    each key of the version before."""
-    topology = load_topology(file, warn)
-    if router_id not in topology.routers:
-        known = ", ".join(list(topology.routers)[:20])
-        raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
-    return replace(topology.router(router_id), entrances=topology.entrances(router_id))
-
-
-def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
-    """Return the keys that differ and take effect only when the router starts again."""
-    keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
-    limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
-    turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
-    return keys + [f"limits.{key}" for key in limits] + turned
 
 
 def check_engine(settings: RouterSettings) -> None:
@@ -96,23 +46,6 @@ def _new_table(settings: RouterSettings, bytes_max: int) -> Table:
     check_engine(settings)
     engine = settings.engine
     return Table(engine.name, bytes_max, match_steps=settings.limits.match_steps, options=engine.options)
-
-
-def table_bytes_max(settings: RouterSettings) -> int:
-    """Return the bytes of one table: half of the memory, and half of that with links: for the router's own clients, and
-    for the other routers."""
-    half = settings.limits.memory_bytes // 2
-    return half // 2 if settings.links else half
-
-
-def table_bytes_per_client(settings: RouterSettings) -> int:
-    """Return the bytes of table that one client may use: one that uses them all leaves room for nine more."""
-    return settings.limits.table_bytes_per_client or table_bytes_max(settings) // TABLE_SHARE_OF_CLIENT
-
-
-def switch_bytes_max(settings: RouterSettings) -> int:
-    """Return the bytes of memory for the switch: the half that the tables leave."""
-    return settings.limits.memory_bytes - settings.limits.memory_bytes // 2
 
 
 def switch_options(settings: RouterSettings, epoch: int, connections: int) -> SwitchOptions:

@@ -20,9 +20,10 @@ from tamis.router.clients.tokens import TokenFile
 from tamis.router.connections.certificate import validity_of
 from tamis.router.connections.listeners import bind
 from tamis.router.connections.tls import server_context
+from tamis.router.daemon.cannot_start import CannotStart, Keys, StartProblem
 from tamis.router.daemon.exposure import check_exposure, exposure_problems
 from tamis.router.daemon.files import check_folder
-from tamis.router.daemon.settings import CannotStart, Keys, StartProblem, check_engine
+from tamis.router.daemon.settings import check_engine
 
 Check = tuple[Keys, Callable[[], object]]
 """A function that raises CannotStart, and the keys that it looks at."""

@@ -10,7 +10,8 @@ from collections.abc import Generator
 from typing import Final
 
 from tamis.native.keeps import KeepFigures
-from tamis.router.daemon.happenings import KeepCounted, SecondPassed
+from tamis.router.daemon.happenings import SecondPassed
+from tamis.router.daemon.keep_happenings import KeepCounted
 from tamis.router.kept.keeper import KeepHost
 
 COUNTED_S: Final = 60

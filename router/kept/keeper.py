@@ -26,8 +26,8 @@ from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.wishes import ClientWishes
 from tamis.router.connections.connections import Connections
-from tamis.router.daemon.happenings import KeepAttended, KeepChanged
-from tamis.router.daemon.settings import table_bytes_per_client
+from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged
+from tamis.router.daemon.memory import table_bytes_per_client
 from tamis.router.keeps.life import KeepChange, KeepState
 from tamis.router.keeps.living import KeepQuotas
 from tamis.router.keeps.records import KeepMade

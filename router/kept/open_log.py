@@ -13,9 +13,9 @@ from typing import Final
 
 from tamis.configs.sections.kept import SHARE_OF_FREE, KeptSettings
 from tamis.native.log import Log, LogFailed, LogFull
+from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
-from tamis.router.daemon.settings import CannotStartNow
 from tamis.router.kept.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes
 from tamis.router.kept.log_watch import ranges_shown
 

@@ -32,7 +32,7 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.daemon.addresses import address_of
-from tamis.router.daemon.happenings import ControlPassed, LinkCameUp, LinkWentDown
+from tamis.router.daemon.link_happenings import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.settings import link_admission
 from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tamis.router.links.link import Link

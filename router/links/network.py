@@ -70,9 +70,10 @@ from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, S, Times
 from tamis.router.core.ways.roots import RootChoice
 from tamis.router.core.ways.trees import Broadcast, Trees
+from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.epoch import Epoch, unix_ms
-from tamis.router.daemon.happenings import TopologyChanged
-from tamis.router.daemon.settings import CannotStart, new_tables_of_others
+from tamis.router.daemon.link_happenings import TopologyChanged
+from tamis.router.daemon.settings import new_tables_of_others
 from tamis.router.links.classes import classes_of, classify
 from tamis.router.links.covering import NativeIndex
 from tamis.router.links.dialler import Dialler

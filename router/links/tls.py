@@ -12,7 +12,7 @@ from typing import Any
 
 from tamis.configs.sections.connections import NeighbourTls
 from tamis.router.connections.tls import load_certificate
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 
 
 def accepting_context(tls: NeighbourTls) -> ssl.SSLContext:

@@ -12,7 +12,8 @@ from typing import Final
 
 from tamis.native.keeps import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
-from tamis.router.daemon.happenings import Happenings, KeepAttended, KeepChanged, KeepCounted
+from tamis.router.daemon.happenings import Happenings
+from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted
 
 Fields = dict[str, object]
 Note = Callable[[str, Fields | Callable[[], Fields]], None]

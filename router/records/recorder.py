@@ -27,16 +27,12 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.core.ways.paths import Graph
 from tamis.router.core.ways.trees import Trees
-from tamis.router.daemon.happenings import (
-    ConnectionEnded,
+from tamis.router.daemon.client_happenings import SubscriptionRemoved, SubscriptionsAdded
+from tamis.router.daemon.happenings import ConnectionEnded, Happenings, InterfaceCounted, LifeChanged
+from tamis.router.daemon.link_happenings import (
     ControlPassed,
-    Happenings,
-    InterfaceCounted,
-    LifeChanged,
     LinkCameUp,
     LinkWentDown,
-    SubscriptionRemoved,
-    SubscriptionsAdded,
     TopologyChanged,
     UnlinkedCounted,
 )

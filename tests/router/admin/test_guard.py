@@ -13,8 +13,8 @@ from tamis.cli.main import main
 from tamis.router.admin.answers import BadRequest
 from tamis.router.admin.guard import check_addressed, check_origin, read_admin_token
 from tamis.router.admin.rates import BURST, Rates
+from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.exit_codes import CANNOT_START
-from tamis.router.daemon.settings import CannotStart
 
 TCP = 'routers: {a: {clients: "127.0.0.1:0", admin: "127.0.0.1:0"%s}}'
 

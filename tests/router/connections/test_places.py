@@ -17,7 +17,7 @@ from tamis.cli.reach.admin_http import asked
 from tamis.configs import parse_topology
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.router.connections.places import Spare, fitted, open_descriptors, places_of
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 from tests.router.flood import crowd, greets, hello, strangers
 from tests.router.wire_client import Closed, WireClient
 from tests.routers import Running, running, running_line

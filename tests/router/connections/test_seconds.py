@@ -6,7 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.daemon.happenings import Happenings, InterfaceCounted, UnlinkedCounted
+from tamis.router.daemon.happenings import Happenings, InterfaceCounted
+from tamis.router.daemon.link_happenings import UnlinkedCounted
 
 
 def ticker(told: list[UnlinkedCounted], *, is_counted: bool) -> SecondTicker:

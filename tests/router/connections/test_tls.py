@@ -19,7 +19,7 @@ from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, bind
 from tamis.router.connections.places import open_descriptors
 from tamis.router.connections.tls import load_certificate, server_context
-from tamis.router.daemon.settings import CannotStart
+from tamis.router.daemon.cannot_start import CannotStart
 from tests.router.wire_client import WireClient, subscribe, subscription
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")

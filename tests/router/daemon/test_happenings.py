@@ -6,8 +6,11 @@ import time
 
 import pytest
 
-from tamis.router.daemon import happenings as module
-from tamis.router.daemon.happenings import Alarmed, Happenings, LinkCameUp, SecondPassed
+from tamis.router.daemon import client_happenings, happenings, keep_happenings, link_happenings
+from tamis.router.daemon.happenings import Alarmed, Happenings, SecondPassed
+from tamis.router.daemon.link_happenings import LinkCameUp
+
+MODULES = happenings, link_happenings, client_happenings, keep_happenings
 
 
 @pytest.fixture
@@ -62,7 +65,10 @@ def test_telling_nobody_takes_less_than_a_microsecond(bus):
 
 
 def test_every_kind_says_what_it_is():
-    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
-    own = [kind for kind in kinds if kind.__module__ == module.__name__]
+    own = [kind for module in MODULES for kind in vars(module).values() if _is_kind_of(module, kind)]
     assert len(own) >= 12
     assert all(kind.__doc__ and not kind.__doc__.startswith(kind.__name__) for kind in own)
+
+
+def _is_kind_of(module, kind: object) -> bool:
+    return isinstance(kind, type) and hasattr(kind, "_fields") and kind.__module__ == module.__name__

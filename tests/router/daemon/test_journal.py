@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from tamis.router.daemon import journal
-from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged, LinkCameUp, LinkWentDown
+from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged
+from tamis.router.daemon.link_happenings import LinkCameUp, LinkWentDown
 
 
 @pytest.fixture

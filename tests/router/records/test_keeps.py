@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tamis.native.keeps import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
-from tamis.router.daemon.happenings import Happenings, KeepAttended, KeepChanged, KeepCounted
+from tamis.router.daemon.happenings import Happenings
+from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted
 from tamis.router.records.keeps import LOSSES, KeepRecords
 from tamis.router.records.lines import RecordLines
 from tests.schema_of_records import check_record

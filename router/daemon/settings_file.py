@@ -1,0 +1,40 @@
+"""The topology file as one router reads it: at the start, and again at a reload.
+
+Law: a key takes effect at a reload unless `restart_keys` names it, because something of the running router was built
+with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from tamis.configs.load import load_topology
+from tamis.configs.settings import RouterSettings
+from tamis.router.daemon.cannot_start import CannotStart
+
+RESTART_KEYS: Final = (
+    *("clients", "neighbours", "links", "neighbour_tls", "admin", "data"),
+    *("broadcast", "strategy", "engine", "records", "kept"),
+)
+RESTART_LIMITS: Final = ("connections", "frame_bytes", "memory_bytes", "match_steps", "publishers")
+
+
+def load_settings(file: str | Path, router_id: str, warn: Callable[[str], object] | None = None) -> RouterSettings:
+    """Return the settings of one router; ConfigError lists every mistake of the file, and `warn` takes a line about
+    each key of the version before."""
+    topology = load_topology(file, warn)
+    if router_id not in topology.routers:
+        known = ", ".join(list(topology.routers)[:20])
+        raise CannotStart(f"{file}: no router is called {router_id!r}; there are {known}")
+    return replace(topology.router(router_id), entrances=topology.entrances(router_id))
+
+
+def restart_keys(old: RouterSettings, new: RouterSettings) -> list[str]:
+    """Return the keys that differ and take effect only when the router starts again."""
+    keys = [key for key in RESTART_KEYS if getattr(old, key) != getattr(new, key)]
+    limits = [key for key in RESTART_LIMITS if getattr(old.limits, key) != getattr(new.limits, key)]
+    turned = ["tls"] if (old.tls is None) is not (new.tls is None) else []
+    return keys + [f"limits.{key}" for key in limits] + turned
