@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
+from tamis.native.switch import Switch
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
@@ -26,8 +27,9 @@ from tamis.protocol.wire.routing_bodies import of_group
 from tamis.router.clients.acks import answer, refusal
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.wishes import Filters
-from tamis.router.connections.connections import Connections
+from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.client_happenings import SubscriptionRemoved, SubscriptionsAdded
+from tamis.router.daemon.happenings import Happenings
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50
@@ -41,13 +43,27 @@ REASONS_MAX: Final = 100
 _Slices = Generator[None, None, None]
 
 
+class Switchboard(Protocol):
+    """What requests need of the place where all connections come together."""
+
+    switch: Switch
+    work: SlicedWork
+    happenings: Happenings
+    is_draining: bool
+
+    def settle(self) -> None:
+        """Let the tables do, in slices, the work that removed filters left over."""
+
+
 class Requester(Protocol):
     """What requests need of their client."""
 
-    connections: Connections
     connection: int
     name: str
     frame_bytes_max: int
+
+    @property
+    def connections(self) -> Switchboard: ...
 
     @property
     def is_open(self) -> bool:
