@@ -10,14 +10,13 @@ The order of a start: `Log`, `Switch`, `SwitchKeeps`; the records that `book_rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from tamis.native._tm import ffi, lib
+from tamis.native.keep_figures import COMMIT_BUCKETS, CommitTimes, KeepFigures, KeepsFigures
 from tamis.native.log import Log, LogRecord, check_log
 from tamis.native.results import Gone, check
-from tamis.native.switch import Switch
 from tamis.protocol.wire.keep_bodies import KeepTerms
 
 BOOK: Final = int(lib.TM_KEEPS_BOOK)
@@ -26,94 +25,18 @@ KIND_MIN: Final = int(lib.TM_LOG_OTHER)
 """The least kind of a record of the book."""
 DOUBTED_MAX: Final = int(lib.TM_KEEPS_DOUBTED_MAX)
 """Keeps of one call of `doubt`."""
-COMMIT_BUCKETS: Final = int(lib.TM_COMMIT_BUCKETS)
-COMMIT_BUCKET_LEAST: Final = int(lib.TM_COMMIT_BUCKET_LEAST)
-COMMIT_BOUNDS_S: Final[tuple[float, ...]] = tuple(
-    (1 << (at + COMMIT_BUCKET_LEAST)) / 1e6 for at in range(COMMIT_BUCKETS - 1)
-)
 MIB: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class KeepFigures:
-    """How one keep stands; see `tm_keep_stats`, which has the same fields."""
+class KeptSwitch(Protocol):
+    """What keeps need of their switch."""
 
-    appended: int
-    open: int
-    out: int
-    paused: int
-    ready: int
-    past: int
-    bytes: int
-    charge: int
-    oldest: int
-    oldest_ms: int
-    acked: int
-    expired: int
-    dropped: int
-    replaced: int
-    dead: int
-    undeliverable: int
-    damaged: int
-    skipped: int
-    doubts: int
-    doubt_first: int
-    doubt_last: int
-    refused: int
-    delivered: int
-    redelivered: int
-    members: int
-    credit: int
+    @property
+    def c(self) -> Any:  # noqa: ANN401 - cffi has no types
+        """The switch as C knows it."""
 
-    @classmethod
-    def none(cls) -> Self:
-        """Return the figures of nothing."""
-        return cls(*[0] * len(fields(cls)))
-
-
-@dataclass(frozen=True, slots=True)
-class KeepsFigures:
-    """How all keeps of a switch stand; see `tm_keeps_stats`, which has the same fields."""
-
-    appended: int
-    committed: int
-    kept: int
-    acks: int
-    confirmed: int
-    refused: int
-    waits: int
-    cold_reads: int
-    memory_bytes: int
-    commit_us: int
-    is_failed: int
-    keeps: int
-    members: int
-    held: int
-    holds: int
-    ended_ms: int
-
-    @classmethod
-    def none(cls) -> Self:
-        """Return the figures of a switch without keeps."""
-        return cls(*[0] * len(fields(cls)))
-
-
-@dataclass(frozen=True, slots=True)
-class CommitTimes:
-    """How many publishes waited for the disk less than each of COMMIT_BOUNDS_S, and (the last) longer; `sum_s`: all."""
-
-    counts: tuple[int, ...]
-    sum_s: float
-
-    def quantile_s(self, part: float) -> float | None:
-        """Return the time within which so many of them were confirmed: between two bounds as if all of these lay evenly
-        there, and at most the greatest bound. None: there was none."""
-        rank, below = part * sum(self.counts), 0
-        for count, least, most in zip(self.counts, (0.0, *COMMIT_BOUNDS_S), (*COMMIT_BOUNDS_S, 0.0), strict=True):
-            if count and below + count >= rank:
-                return least + (max(most, least) - least) * (rank - below) / count
-            below += count
-        return None
+    def knows(self, subscriber: int) -> None:
+        """Let the table name `subscriber`, which C has made, in its answers."""
 
 
 def book_records(log: Log) -> Iterator[LogRecord]:
@@ -126,7 +49,7 @@ class SwitchKeeps:
 
     def __init__(
         self,
-        switch: Switch,
+        switch: KeptSwitch,
         log: Log,
         *,
         ring_bytes: int,
@@ -147,7 +70,7 @@ class SwitchKeeps:
             },
         )
         check(lib.tm_switch_keeps(switch.c, log.c, options))
-        self._switch: Switch | None = switch
+        self._switch: KeptSwitch | None = switch
         self._log = log  # borrowed by C
         self._number, self._long = ffi.new("uint32_t *"), ffi.new("uint64_t *")
 

@@ -12,7 +12,7 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.keeps import COMMIT_BUCKETS, CommitTimes, KeepFigures, KeepsFigures
+from tamis.native.keep_figures import COMMIT_BUCKETS, CommitTimes, KeepFigures, KeepsFigures
 from tamis.native.log import LogFailed
 from tamis.protocol.errors import FrameError
 from tamis.protocol.json_form import encode_publication

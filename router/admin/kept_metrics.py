@@ -10,7 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.keeps import COMMIT_BOUNDS_S
+from tamis.native.keep_figures import COMMIT_BOUNDS_S
 from tamis.router.admin.exposition import Exposition
 from tamis.router.admin.kept import lag_s, largest_owners, ready
 from tamis.router.kept.alarms import full_part

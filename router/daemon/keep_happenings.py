@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from tamis.native.keeps import KeepFigures
+    from tamis.native.keep_figures import KeepFigures
     from tamis.protocol.wire.keep_bodies import KeepTerms
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from tamis.native.keeps import KeepFigures
+from tamis.native.keep_figures import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.router.daemon.health import Health
 from tamis.router.kept.held import HeldKeep

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Final
 
-from tamis.native.keeps import KeepFigures
+from tamis.native.keep_figures import KeepFigures
 from tamis.router.daemon.happenings import SecondPassed
 from tamis.router.daemon.keep_happenings import KeepCounted
 from tamis.router.kept.keeper import KeepHost

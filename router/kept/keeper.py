@@ -17,7 +17,8 @@ from contextlib import suppress
 from typing import Final, Literal
 
 from tamis.configs.settings import RouterSettings
-from tamis.native.keeps import CommitTimes, KeepFigures, KeepsFigures, SwitchKeeps, book_records
+from tamis.native.keep_figures import CommitTimes, KeepFigures, KeepsFigures
+from tamis.native.keeps import SwitchKeeps, book_records
 from tamis.native.log import Log, LogFull
 from tamis.native.results import Gone, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from tamis.native.keeps import KeepFigures
+from tamis.native.keep_figures import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
 from tamis.router.daemon.happenings import Happenings
 from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tamis import Gap
 from tamis.blocking import connect
 from tamis.cli.main import main
-from tamis.native.keeps import COMMIT_BOUNDS_S, CommitTimes
+from tamis.native.keep_figures import COMMIT_BOUNDS_S, CommitTimes
 from tamis.protocol.language import parse
 from tamis.protocol.normal import normalize_predicate
 from tamis.protocol.wire.packed_filters import encode_filter

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.native.keeps import KeepFigures
+from tamis.native.keep_figures import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
 from tamis.router.daemon.happenings import Happenings
 from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted

@@ -1,0 +1,99 @@
+"""What the keeps of a switch count, as Python values.
+
+Law: the fields are those of `tm_keep_stats` and `tm_keeps_stats` in tm_keeps_api.h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, Self
+
+from tamis.native._tm import lib
+
+COMMIT_BUCKETS: Final = int(lib.TM_COMMIT_BUCKETS)
+COMMIT_BUCKET_LEAST: Final = int(lib.TM_COMMIT_BUCKET_LEAST)
+COMMIT_BOUNDS_S: Final[tuple[float, ...]] = tuple(
+    (1 << (at + COMMIT_BUCKET_LEAST)) / 1e6 for at in range(COMMIT_BUCKETS - 1)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepFigures:
+    """How one keep stands; see `tm_keep_stats`, which has the same fields."""
+
+    appended: int
+    open: int
+    out: int
+    paused: int
+    ready: int
+    past: int
+    bytes: int
+    charge: int
+    oldest: int
+    oldest_ms: int
+    acked: int
+    expired: int
+    dropped: int
+    replaced: int
+    dead: int
+    undeliverable: int
+    damaged: int
+    skipped: int
+    doubts: int
+    doubt_first: int
+    doubt_last: int
+    refused: int
+    delivered: int
+    redelivered: int
+    members: int
+    credit: int
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the figures of nothing."""
+        return cls(*[0] * len(fields(cls)))
+
+
+@dataclass(frozen=True, slots=True)
+class KeepsFigures:
+    """How all keeps of a switch stand; see `tm_keeps_stats`, which has the same fields."""
+
+    appended: int
+    committed: int
+    kept: int
+    acks: int
+    confirmed: int
+    refused: int
+    waits: int
+    cold_reads: int
+    memory_bytes: int
+    commit_us: int
+    is_failed: int
+    keeps: int
+    members: int
+    held: int
+    holds: int
+    ended_ms: int
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the figures of a switch without keeps."""
+        return cls(*[0] * len(fields(cls)))
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTimes:
+    """How many publishes waited for the disk less than each of COMMIT_BOUNDS_S, and (the last) longer; `sum_s`: all."""
+
+    counts: tuple[int, ...]
+    sum_s: float
+
+    def quantile_s(self, part: float) -> float | None:
+        """Return the time within which so many of them were confirmed: between two bounds as if all of these lay evenly
+        there, and at most the greatest bound. None: there was none."""
+        rank, below = part * sum(self.counts), 0
+        for count, least, most in zip(self.counts, (0.0, *COMMIT_BOUNDS_S), (*COMMIT_BOUNDS_S, 0.0), strict=True):
+            if count and below + count >= rank:
+                return least + (max(most, least) - least) * (rank - below) / count
+            below += count
+        return None
