@@ -19,14 +19,11 @@ from tamis.protocol.wire import (
     routing_bodies,
     session_bodies,
 )
-from tamis.protocol.wire._msgpack import pack
-from tamis.protocol.wire.body_reader import BodyReader
+from tamis.protocol.wire.body_frames import decode_body, encode_body, frame_of
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.data_frames import DataFrame, decode_data, encode_data
 from tamis.protocol.wire.kinds import KINDS, FrameKind
-from tamis.protocol.wire.prefix import PREFIX_BYTES, pack_prefix, read_prefix
-from tamis.protocol.wire.schema import record_of
-from tamis.protocol.wire.slices import at_once, packed
+from tamis.protocol.wire.prefix import PREFIX_BYTES, read_prefix
 
 Body = (
     session_bodies.Hello
@@ -129,21 +126,14 @@ def decode(frame: bytes) -> Frame:
         return decode_data(frame)
     if prefix.flags or prefix.hop_limit:
         raise FrameError(ErrorCode.RESERVED, "flags and hop limit are 0 in a frame that is not a data frame")
-    reader = BodyReader(memoryview(frame)[PREFIX_BYTES:], kind.name)
-    body: Body = record_of(BODY_OF[kind]).read(reader)
-    reader.finish()
+    body = decode_body(kind, BODY_OF[kind], frame)
     if isinstance(body, routing_bodies.LinkState):
         body.keep(frame[PREFIX_BYTES:])
     return body
 
 
-def _packed(body: Body) -> bytes:
-    if isinstance(body, routing_bodies.LinkState) and body.raw:
-        return body.raw
-    record = record_of(type(body))
-    return at_once(packed(record, body)) if record.rest(body) else pack(record.plain(body))
-
-
 def _encode_body(body: Body) -> bytes:
-    data = _packed(body)
-    return pack_prefix(_KIND_OF[type(body)], PREFIX_BYTES + len(data)) + data
+    kind = _KIND_OF[type(body)]
+    if isinstance(body, routing_bodies.LinkState) and body.raw:
+        return frame_of(kind, body.raw)
+    return encode_body(kind, body)

@@ -18,8 +18,9 @@ from typing import Final
 
 from tamis.native.keeps import KIND_MIN
 from tamis.native.log import LogRecord
-from tamis.protocol.wire.frames import decode, encode
+from tamis.protocol.wire.body_frames import decode_body, encode_body
 from tamis.protocol.wire.keep_bodies import Keep
+from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.keeps.records import KeepMade
 
 KEEP_MADE: Final = KIND_MIN
@@ -72,7 +73,7 @@ def written_keep(number: int, owner: str, keep: Keep, since: int = 0) -> bytes:
     """Return the record of a keep. `since`: the record by which it began to take over what is in the log; 0: it did
     not."""
     name = owner.encode()
-    return _MADE.pack(since, number, len(name)) + name + encode(keep)
+    return _MADE.pack(since, number, len(name)) + name + encode_body(FrameKind.KEEP, keep)
 
 
 def written_numbers(taken: int) -> bytes:
@@ -114,6 +115,5 @@ def read_book(records: Iterable[LogRecord]) -> BookFound:
 def _read_keep(record: LogRecord) -> WrittenKeep:
     since, number, size = _MADE.unpack_from(record.body)
     owner = record.body[_MADE.size : _MADE.size + size].decode()
-    asked = decode(record.body[_MADE.size + size :])
-    assert isinstance(asked, Keep)  # noqa: S101 - `written_keep` has written it, and the log has a checksum
+    asked = decode_body(FrameKind.KEEP, Keep, record.body[_MADE.size + size :])
     return WrittenKeep(record.n, since or record.n, number, KeepMade(asked.name, owner, asked.terms, ()))

@@ -46,7 +46,7 @@ class Gets:
         except NotDone as error:
             _refuse(client, get, error)
             return
-        task = self._keeper.connections.loop.create_task(self._run(client, get, held, value), name="tamis get")
+        task = asyncio.get_running_loop().create_task(self._run(client, get, held, value), name="tamis get")
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -113,7 +113,7 @@ class Gets:
 
     async def _on_disk(self, n: int) -> None:
         """Return when record `n` is on disk; NotDone: it never will be."""
-        written: asyncio.Future[None] = self._keeper.connections.loop.create_future()
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def answer(error: NotDone | None) -> None:
             if not written.done():

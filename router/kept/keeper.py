@@ -14,11 +14,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
-from tamis.configs.settings import RouterSettings
+from tamis.configs.sections.kept import KeptSettings
 from tamis.native.keep_figures import CommitTimes, KeepFigures, KeepsFigures
-from tamis.native.keeps import SwitchKeeps, book_records
+from tamis.native.keeps import KeptSwitch, SwitchKeeps, book_records
 from tamis.native.log import Log, LogFull
 from tamis.native.results import Gone, OutOfMemory
 from tamis.protocol.errors import FrameError, Refused
@@ -26,9 +26,10 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.router.clients.wishes import ClientWishes
-from tamis.router.connections.connections import Connections
+from tamis.router.connections.work import SlicedWork
+from tamis.router.daemon.happenings import Happenings
 from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged
-from tamis.router.daemon.memory import table_bytes_per_client
+from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
 from tamis.router.keeps.life import KeepChange, KeepState
 from tamis.router.keeps.living import KeepQuotas
 from tamis.router.keeps.records import KeepMade
@@ -36,8 +37,8 @@ from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, 
 from tamis.router.kept.book_writer import Answer, BookWriter
 from tamis.router.kept.dead_letters import DeadLetters
 from tamis.router.kept.held import HeldKeep, SharedTerms
+from tamis.router.kept.log_bounds import ring_bytes
 from tamis.router.kept.members import KeepMembers, Member
-from tamis.router.kept.open_log import ring_bytes
 from tamis.router.kept.owners import OwnedKeeps, Owners, filter_bytes
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 from tamis.router.kept.rights import Rights, check_names
@@ -47,10 +48,36 @@ INDEX_OF_RING: Final = 16
 """The index of what is kept, members and what is read from the disk may have so many times `memory_bytes`."""
 
 
+class KeeperSettings(MemorySettings, Protocol):
+    """What keeps need of the settings of their router."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def kept(self) -> KeptSettings | None: ...
+
+
+class Switchboard(Protocol):
+    """What keeps need of the place where all connections come together."""
+
+    work: SlicedWork
+    happenings: Happenings
+    is_draining: bool
+    on_committed: Callable[[int, bool], None] | None
+    keep_name: Callable[[int], str | None]
+
+    @property
+    def switch(self) -> KeptSwitch: ...
+
+    @property
+    def settings(self) -> KeeperSettings: ...
+
+
 class KeepHost:
     """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
 
-    def __init__(self, connections: Connections, log: Log, wishes: ClientWishes, rights: Rights) -> None:
+    def __init__(self, connections: Switchboard, log: Log, wishes: ClientWishes, rights: Rights) -> None:
         settings = connections.settings
         assert settings.kept is not None  # noqa: S101 - who keeps nothing makes none
         self.connections, self.log = connections, log
@@ -414,7 +441,7 @@ class KeepHost:
         self._letters.remove(held)
 
 
-def quotas_of(settings: RouterSettings) -> KeepQuotas:
+def quotas_of(settings: KeeperSettings) -> KeepQuotas:
     """Return what may be asked of this router."""
     kept = settings.kept
     assert kept is not None  # noqa: S101 - who keeps nothing asks nothing

@@ -1,4 +1,4 @@
-"""How large the log of a router may become, and whether there is one already.
+"""How large the log of a router may become, and its ring in memory, and whether there is one already.
 
 Law: the file says it. Where it says nothing of `kept`, the log has a part of the free space of its disk, in which its
 own files count as free, and never less than it has on disk already; its segments keep their size.
@@ -20,6 +20,8 @@ SEGMENT_BYTES_MIN: Final = 4 << 20
 LEAST_SEGMENTS: Final = 4
 LOG_BYTES_MIN: Final = LEAST_SEGMENTS * SEGMENT_BYTES_MIN
 """Bytes of the smallest log that is made by default: two segments are in reserve."""
+RING_BYTES_MIN: Final = 4 << 20
+"""A ring holds four of the longest frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ def bounds_of(settings: KeptSettings) -> LogBounds:
         return LogBounds(max(share, there + segment_bytes, LEAST_SEGMENTS * segment_bytes), segment_bytes)
     segment_bytes = min(settings.segment_bytes, max(SEGMENT_BYTES_MIN, share // SEGMENTS))
     return LogBounds(share if share >= LOG_BYTES_MIN else 0, segment_bytes // SECTOR * SECTOR)
+
+
+def ring_bytes(settings: KeptSettings) -> int:
+    """Return the size of the ring: the power of two that `memory_bytes` has room for."""
+    return max(RING_BYTES_MIN, 1 << (settings.memory_bytes.bit_length() - 1))
 
 
 def _file_sizes(folder: Path) -> list[int]:

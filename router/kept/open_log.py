@@ -9,18 +9,15 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from tamis.configs.sections.kept import SHARE_OF_FREE, KeptSettings
 from tamis.native.log import Log, LogFailed, LogFull
 from tamis.router.daemon.cannot_start import CannotStartNow
 from tamis.router.daemon.files import reason_of
 from tamis.router.daemon.logs import fields
-from tamis.router.kept.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes
+from tamis.router.kept.log_bounds import LOG_BYTES_MIN, LogBounds, bounds_of, free_bytes, ring_bytes
 from tamis.router.kept.log_watch import ranges_shown
 
-RING_BYTES_MIN: Final = 4 << 20
-"""A ring holds four of the longest frames."""
 _log = logging.getLogger(__name__)
 
 
@@ -34,11 +31,6 @@ class OpenedLog:
 
     log: Log
     bounds: LogBounds
-
-
-def ring_bytes(settings: KeptSettings) -> int:
-    """Return the size of the ring: the power of two that `memory_bytes` has room for."""
-    return max(RING_BYTES_MIN, 1 << (settings.memory_bytes.bit_length() - 1))
 
 
 def open_log(settings: KeptSettings) -> OpenedLog:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name, is_generated
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep
-from tamis.router.clients.tokens import TokenFile
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.refusals import NotDone
 
@@ -27,10 +26,18 @@ WHAT: Final = "the name of a durable subscription"
 _log = logging.getLogger(__name__)
 
 
+class Tokens(Protocol):
+    """The token file of a router, as the rights of owners need it."""
+
+    @property
+    def has_token_of_anybody(self) -> bool:
+        """Whether there is a token by which a client comes in under any name."""
+
+
 class Rights:
     """The rights of owners. `tokens`: the token file that clients are asked for now; None: they are asked for none."""
 
-    def __init__(self, tokens: Callable[[], TokenFile | None]) -> None:
+    def __init__(self, tokens: Callable[[], Tokens | None]) -> None:
         self._tokens = tokens
 
     def tell(self) -> None:
