@@ -23,7 +23,9 @@ from tamis.native.query import Mode
 from tamis.native.records import RecordRing
 from tamis.native.results import Gone, OutOfMemory, TooCostly, check
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch import (
+from tamis.native.switch import Switch
+from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
+from tamis.native.switch_values import (
     Admission,
     Bug,
     ClockOffset,
@@ -31,11 +33,9 @@ from tamis.native.switch import (
     SlowPolicy,
     Step,
     Subscribed,
-    Switch,
     SwitchEvent,
     SwitchOptions,
 )
-from tamis.native.switch_figures import ConnectionFigures, Increment, SubscriberFigures, SwitchFigures
 from tamis.native.table import InterfaceKind, Measurement, Table, TableStats
 from tamis.native.traces import Trace
 from tamis.native.unmatched import UnmatchedMessage, keep_unmatched, unmatched

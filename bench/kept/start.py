@@ -24,7 +24,8 @@ from tamis.bench.scratch import scratch_folder
 from tamis.native import Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log
-from tamis.native.switch import Switch, SwitchOptions
+from tamis.native.switch import Switch
+from tamis.native.switch_values import SwitchOptions
 from tamis.protocol.filters import Filter
 from tamis.protocol.wire.keep_bodies import KeepTerms
 from tamis.protocol.wire.packed_filters import encode_filter

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from tamis.native.switch import SpaceFigures
 from tamis.native.switch_figures import DROP_REASONS, LOSSES, MATCH_BUCKET_LEAST, SwitchFigures
+from tamis.native.switch_values import SpaceFigures
 from tamis.native.table import TableStats
 from tamis.router.admin.edges import edge_figures, root_changes, roots
 from tamis.router.admin.exposition import Exposition

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from tamis.native.switch import Subscribed
+from tamis.native.switch_values import Subscribed
 from tamis.protocol.errors import SyntaxRefused
 from tamis.protocol.limits import REPORT_KEEPS_MAX
 from tamis.protocol.strategies import Asks

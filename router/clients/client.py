@@ -11,7 +11,7 @@ import logging
 from functools import partial
 from typing import Protocol
 
-from tamis.native.switch import Admission
+from tamis.native.switch_values import Admission
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from tamis.native.results import OutOfMemory
-from tamis.native.switch import Admission
+from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import NONCE_BYTES
 from tamis.protocol.wire.client_bodies import GROUPS, KEPT, KEPT_VIEW, Lost

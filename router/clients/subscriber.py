@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-from tamis.native.switch import Admission, Switch
+from tamis.native.switch import Switch
+from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError
 from tamis.router.clients.grants import Grant
 from tamis.router.clients.wishes import ClientWishes

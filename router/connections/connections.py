@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 
 from tamis.configs.settings import RouterSettings
 from tamis.native.results import Gone
-from tamis.native.switch import EventType, Switch, SwitchEvent
+from tamis.native.switch import Switch
+from tamis.native.switch_values import EventType, SwitchEvent
 from tamis.native.table import Table
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from typing import ClassVar, Final, Protocol
 
 from tamis.configs.settings import RouterSettings
-from tamis.native.switch import EventType, Switch
+from tamis.native.switch import Switch
+from tamis.native.switch_values import EventType
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.codes import ErrorCode, is_fatal

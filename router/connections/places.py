@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.configs.settings import RouterSettings
-from tamis.native.switch import CONNECTIONS_MAX
+from tamis.native.switch_values import CONNECTIONS_MAX
 from tamis.router.daemon.cannot_start import CannotStart
 
 GREETING_MIN: Final = 64

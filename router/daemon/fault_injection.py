@@ -12,7 +12,8 @@ import logging
 import os
 from typing import Final
 
-from tamis.native.switch import Bug, Switch, SwitchEvent
+from tamis.native.switch import Switch
+from tamis.native.switch_values import Bug, SwitchEvent
 from tamis.protocol.wire.header import HEADER
 from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.logs import fields

@@ -9,7 +9,8 @@ from typing import Final
 
 from tamis.configs.settings import LinkSettings, RouterSettings
 from tamis.native.results import OutOfMemory
-from tamis.native.switch import Admission, SlowPolicy, Switch, SwitchOptions
+from tamis.native.switch import Switch
+from tamis.native.switch_values import Admission, SlowPolicy, SwitchOptions
 from tamis.native.table import Table
 from tamis.native.unmatched import keep_unmatched
 from tamis.protocol.sampling import threshold_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tamis.native.switch import KeepsNothing
+from tamis.native.switch_values import KeepsNothing
 from tamis.router.clients.clients import Clients
 from tamis.router.kept.log_bounds import has_log
 from tamis.router.kept.when_asked import KeepsWhenAsked

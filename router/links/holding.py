@@ -6,20 +6,30 @@ a change until after the last one, and none once a filter was left out. Without 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
-from tamis.native.switch import Switch
 from tamis.protocol.limits import ROUTE_SET_ROUTERS_MAX
 from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 from tamis.router.core.ways.trees import Trees
 from tamis.router.links.installing import Installer
 
 
+class HoldingSwitch(Protocol):
+    """What a switch is told of its table."""
+
+    def hold(self, digest: bytes | None, routers: Iterable[int] | None = None) -> None:
+        """Say what the table holds; None: no digest is of it."""
+
+    def tell_tree(self, before: Mapping[int, int]) -> None:
+        """Say by which router messages that enter here come to each other one."""
+
+
 class SwitchTables:
     """What one switch holds, as `installer` fills its table."""
 
-    def __init__(self, switch: Switch, installer: Installer) -> None:
+    def __init__(self, switch: HoldingSwitch, installer: Installer) -> None:
         self._switch: Final = switch
         self._installer: Final = installer
         self._tables = NO_TABLES

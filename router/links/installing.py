@@ -10,10 +10,9 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from typing import Final, Protocol
 
-from tamis.native.switch import Switch
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.router.connections.work import SlicedWork
 from tamis.router.core.commands import Install
@@ -31,10 +30,20 @@ _log = logging.getLogger(__name__)
 _Job = Generator[None, None, None]
 
 
+class FilledSwitch(Protocol):
+    """What the filling of its table needs of a switch."""
+
+    def install(self, router: int, filters: Mapping[int, bytes]) -> dict[int, RefusalCode]:
+        """Put filters of a router into the table; return those refused, with the reason."""
+
+    def uninstall(self, router: int, ids: Iterable[int]) -> object:
+        """Take filters of a router out of the table."""
+
+
 class Installer:
     """Do the jobs of one switch; `settle` is called when filters were removed."""
 
-    def __init__(self, switch: Switch, work: SlicedWork, settle: Callable[[], None]) -> None:
+    def __init__(self, switch: FilledSwitch, work: SlicedWork, settle: Callable[[], None]) -> None:
         self._switch, self._work, self._settle = switch, work, settle
         self._jobs: deque[_Job] = deque()
         self.refused = 0

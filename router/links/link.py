@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 from tamis.configs.settings import LinkSettings
-from tamis.native.switch import EventType
+from tamis.native.switch_values import EventType
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.client_bodies import Lost

@@ -15,9 +15,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
-from tamis.native.switch import Switch
+from tamis.native.switch_values import Shed
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason
@@ -28,6 +28,13 @@ TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
 """How long a missing message may have waited on its way before it was dropped, in milliseconds."""
 SPAN_MS_MAX: Final = 2**32 - 1
+
+
+class SheddingSwitch(Protocol):
+    """A switch that tells what it had no room for."""
+
+    def shed(self) -> list[Shed]:
+        """Return what was dropped between routers since the last call."""
 
 
 @dataclass(slots=True)
@@ -62,7 +69,7 @@ class LinkLosses:
 
     def __init__(
         self,
-        switch: Switch,
+        switch: SheddingSwitch,
         trees: Callable[[], Trees],
         tell_link: Callable[[int, Lost], None],
         tell_clients: Callable[[Lost, float], None],

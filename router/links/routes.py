@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
-from tamis.native.switch import Switch
 from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
 from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees
@@ -21,6 +20,22 @@ _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 
 EXPIRED_WITHIN_S: Final = 0.3
 """The switch looks at each of its ticks, ten a second, whether earlier trees are over."""
+
+
+class RoutingSwitch(Protocol):
+    """What routes need of their switch; a generation of them is known by its number."""
+
+    def begin_routes(self, hop_limit: int) -> int: ...
+
+    def route(self, generation: int, source: int, parent: int | None, below: Mapping[int, int]) -> bool: ...
+
+    def route_tree(self, generation: int, root: int, ways: Mapping[int, int], below: Mapping[int, int]) -> bool: ...
+
+    def commit(self, hold_ms: int, wait_ms: int = 0) -> None: ...
+
+    def send_by(self, roots: Sequence[int]) -> None: ...
+
+    def retake(self, connection: int, frame: bytes) -> None: ...
 
 
 class Generation(NamedTuple):
@@ -32,7 +47,7 @@ class Routes:
     """The routes of one switch. `hold_ms`: how long the trees before the present ones stay in force; `wait_ms`: how
     long messages that come by the present trees wait for those by earlier ones."""
 
-    def __init__(self, switch: Switch, me: int, hold_ms: int, wait_ms: int) -> None:
+    def __init__(self, switch: RoutingSwitch, me: int, hold_ms: int, wait_ms: int) -> None:
         self._switch, self._me, self._hold_ms, self._wait_ms = switch, me, hold_ms, wait_ms
         self._generations: OrderedDict[int, Generation] = OrderedDict()
         self._roots: tuple[int, ...] = ()

@@ -15,10 +15,9 @@ from __future__ import annotations
 import asyncio
 import enum
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
-from tamis.native.switch import Step
-from tamis.router.connections.connections import Connections
+from tamis.native.switch_values import Step
 
 WAIT_S: Final = 5.0
 """How long a publisher waits for its confirmation, in seconds; a link that takes longer is an alarm."""
@@ -36,6 +35,25 @@ class Phase(enum.Enum):
     IN_STEP = enum.auto()
 
 
+class StepSwitch(Protocol):
+    """A switch that is told what happens to confirmed publishes."""
+
+    def step(self, step: Step) -> None: ...
+
+
+class Switchboard(Protocol):
+    """What being in step needs of the place where all connections come together."""
+
+    @property
+    def switch(self) -> StepSwitch: ...
+
+    def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call `what` after `delay_s` seconds."""
+
+    def resume(self) -> None:
+        """Go on with the connections whose publishes had to wait."""
+
+
 class InStep:
     """Follow whether this router is in step. `links` returns for each link that is up whether it is in step; `ask`
     calls back when the table has what is held now and all routers in reach have heard what is stated then; `alarm` is
@@ -44,7 +62,7 @@ class InStep:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: Switchboard,
         neighbours: int,
         links: Callable[[], Mapping[int, bool]],
         ask: Callable[[Callable[[], None]], None],

@@ -18,7 +18,7 @@ from pathlib import Path
 from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.native.keeps import SwitchKeeps, book_records
 from tamis.native.log import Log
-from tamis.native.switch import SwitchEvent
+from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Credit, Lost, Range, ranges_of
 from tamis.protocol.wire.codes import LossReason
 from tamis.protocol.wire.data_frames import DataFrame, encode_publish

@@ -11,7 +11,7 @@ from tamis.client.terms import keep_of
 from tamis.native import Admission, EventType, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log
-from tamis.native.switch import SwitchEvent
+from tamis.native.switch_values import SwitchEvent
 from tamis.protocol.filters import EVERYTHING
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.client_bodies import (

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.native import Table
-from tamis.native.switch import Admission, EventType, Switch, SwitchOptions
+from tamis.native.switch import Switch
+from tamis.native.switch_values import Admission, EventType, SwitchOptions
 from tamis.protocol.errors import FrameError
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.wire.codes import ErrorCode

@@ -1,0 +1,161 @@
+"""What a switch takes and gives, as Python values: its options, its events, and what it says of its connections.
+
+Law: the fields and numbers are those of tm_switch_api.h and tm_figures_api.h.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tamis.native._tm import lib
+from tamis.native.seed import random_seed
+from tamis.protocol.limits import FRAME_BYTES_MAX, MATCH_STEPS, UNAUTHENTICATED_BYTES_MAX
+
+CONNECTIONS_MAX: Final = int(lib.TM_CONNECTIONS_MAX)
+
+
+class EventType(enum.IntEnum):
+    """What an event of the switch is about; see TM_EVENT_* in tm_switch_api.h."""
+
+    FRAME = lib.TM_EVENT_FRAME
+    FAULT = lib.TM_EVENT_FAULT
+    CLOSED = lib.TM_EVENT_CLOSED
+    SILENT = lib.TM_EVENT_SILENT
+    SLOW = lib.TM_EVENT_SLOW
+    OUTPUT = lib.TM_EVENT_OUTPUT
+    UNROUTED = lib.TM_EVENT_UNROUTED
+    TRACED = lib.TM_EVENT_TRACED
+    PLANTED = lib.TM_EVENT_PLANTED
+    WAITS = lib.TM_EVENT_WAITS
+    GOES_ON = lib.TM_EVENT_GOES_ON
+    COMMITTED = lib.TM_EVENT_COMMITTED
+
+
+class Step(enum.IntEnum):
+    """What happens to a confirmed publish; see TM_STEP_*."""
+
+    IN = lib.TM_STEP_IN
+    WAIT = lib.TM_STEP_WAIT
+    REFUSE = lib.TM_STEP_REFUSE
+
+
+class KeepsNothing(enum.IntEnum):
+    """Why a switch has no log, and so what becomes of messages that ask for the disk: they are refused with a sentence
+    that says so, or (NONE_YET) confirmed, as no keep wants them."""
+
+    NO_FOLDER = lib.TM_KEEPS_NO_FOLDER
+    OFF = lib.TM_KEEPS_OFF
+    NONE_YET = lib.TM_KEEPS_NONE_YET
+
+
+class Bug(enum.IntEnum):
+    """What deliveries may do wrong for a test; see TM_PLANT_*."""
+
+    DROP = lib.TM_PLANT_DROP
+    TWICE = lib.TM_PLANT_TWICE
+    ASTRAY = lib.TM_PLANT_ASTRAY
+
+
+class SwitchEvent(NamedTuple):
+    """An event of the switch. `frame` is a frame, or for TRACED the bytes of a `Trace`."""
+
+    type: int
+    connection: int
+    kind: int
+    code: int
+    frame: bytes
+    text: str
+
+
+class SlowPolicy(enum.IntEnum):
+    """What happens to a connection whose queue is full; see TM_SLOW_* in tm_switch_api.h."""
+
+    DROP_NEWEST = lib.TM_SLOW_DROP_NEWEST
+    DROP_OLDEST = lib.TM_SLOW_DROP_OLDEST
+    DISCONNECT = lib.TM_SLOW_DISCONNECT
+    BLOCK = lib.TM_SLOW_BLOCK
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchOptions:
+    """The options of a switch; see `tm_switch_options`, which has the same fields."""
+
+    number: int
+    epoch: int
+    connections_max: int
+    publishers_max: int
+    hop_limit: int
+    subscribers_max: int = 0
+    memory_bytes_max: int = 0
+    frame_bytes_max: int = FRAME_BYTES_MAX
+    greeting_bytes_max: int = UNAUTHENTICATED_BYTES_MAX
+    match_steps: int = MATCH_STEPS
+    hash_seed: int = field(default_factory=random_seed)
+
+
+UNBOUNDED: Final = 2**64 - 1
+"""More bytes than there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a peer may do, and how the switch treats it; see `tm_admission`, which has the same fields. A time of 0:
+    never."""
+
+    number: int
+    queue_bytes_max: int
+    credit_bytes: int
+    credit_frames: int
+    frame_bytes_max: int
+    filters_max: int
+    hold_ms: int = 0
+    ping_ms: int = 0
+    block_ms: int = 0
+    policy: SlowPolicy = SlowPolicy.DROP_NEWEST
+    is_link: bool = False
+    table_bytes_max: int = UNBOUNDED
+    version: int = 1
+    traces_per_s: int = 0
+    traces_burst: int = 0
+    takes_route: bool = False
+    takes_set: bool = False
+    takes_tree: bool = False
+
+
+class Subscribed(NamedTuple):
+    """A filter that a subscriber holds; `connection` is the one that serves the subscriber, or None. `keep`: the number
+    of the keep that the subscriber is; 0: it is a client."""
+
+    filter: bytes
+    handle: int
+    subscriber: int
+    connection: int | None
+    subscription: int
+    own_messages: bool
+    keep: int
+
+
+class Shed(NamedTuple):
+    """Messages of a source that clients behind a neighbour miss; see `tm_shed`."""
+
+    neighbour: int
+    source: int
+    messages: int
+    bytes: int
+    reason: int
+
+
+class SpaceFigures(NamedTuple):
+    """Messages that named a space, and how many of them did not fit; see `tm_space_stats`."""
+
+    checked: int
+    refused: int
+
+
+class ClockOffset(NamedTuple):
+    """What to add to this router's time to get a neighbour's; it is off by half of the round trip at most."""
+
+    offset_us: int
+    round_trip_us: int
