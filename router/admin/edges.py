@@ -20,7 +20,7 @@ from tamis.router.core.ways.classes import class_of
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
     from tamis.router.core.ways.trees import Trees
-    from tamis.router.links.network import Network
+    from tamis.router.links.joined import JoinedNetwork
 
 
 def edge_forms(core: Core, cursor: int = 0) -> Iterator[dict[str, object]]:
@@ -100,7 +100,7 @@ class RootFigures(NamedTuple):
     preferred: str | None
 
 
-def roots(network: Network) -> list[RootFigures] | None:
+def roots(network: JoinedNetwork) -> list[RootFigures] | None:
     """Return the roots of the classes in their order; None: the strategy has no roots."""
     core, strategy = network.core, network.connections.settings.strategy
     if not isinstance(core, RendezvousCore):
@@ -120,7 +120,7 @@ def roots(network: Network) -> list[RootFigures] | None:
     ]
 
 
-def root_forms(network: Network) -> list[dict[str, object]] | None:
+def root_forms(network: JoinedNetwork) -> list[dict[str, object]] | None:
     """Return the same as JSON objects."""
     found = roots(network)
     if found is None:
@@ -136,7 +136,7 @@ def root_changes(core: Core) -> int | None:
     return core.roots.changes if isinstance(core, RendezvousCore) else None
 
 
-def onward_forms(network: Network, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
+def onward_forms(network: JoinedNetwork, attributes: Mapping[str, Value]) -> list[dict[str, object]]:
     """Return the neighbours to which a message that enters here goes, each with the routers behind it that ask for such
     a message, as far as they are known one by one, and `why`: `root` (every message of the class goes there),
     `routers` (those that are listed ask for it), `edge` (so was said of what lies behind it) or `everything`."""

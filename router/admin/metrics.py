@@ -25,7 +25,7 @@ from tamis.router.daemon.process import resident_bytes
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
-    from tamis.router.links.network import Network
+    from tamis.router.links.joined import JoinedNetwork
 
 
 def metrics(running: RouterView, version: str) -> str:
@@ -174,7 +174,7 @@ def _limits(page: Exposition, running: RouterView, figures: SwitchFigures) -> No
     page.gauge("tamis_connections_limit", "How many clients may be let in.", running.connections.places.clients)
 
 
-def _links(page: Exposition, network: Network) -> None:
+def _links(page: Exposition, network: JoinedNetwork) -> None:
     forms = link_forms(network)
     labels = [{"neighbour": str(form["neighbour"])} for form in forms]
     page.gauge(
@@ -205,7 +205,7 @@ def _edges(page: Exposition, core: Core) -> None:
         page.gauge("tamis_edge_filters", "Filters that neighbours have said of edges.", form.filters)
 
 
-def _roots(page: Exposition, network: Network) -> None:
+def _roots(page: Exposition, network: JoinedNetwork) -> None:
     """Add the roots of classes, where messages go by them."""
     found = roots(network)
     if found is not None:

@@ -28,7 +28,7 @@ from tamis.router.admin.view import RouterView
 from tamis.router.clients.dry_run import reached
 
 if TYPE_CHECKING:
-    from tamis.router.links.network import Network
+    from tamis.router.links.joined import JoinedNetwork
 
 LIMIT: Final = 100
 LIMIT_MAX: Final = 500
@@ -256,7 +256,7 @@ def _audited(request: Request, running: RouterView) -> Answer:
     )
 
 
-def _network(running: RouterView) -> Network:
+def _network(running: RouterView) -> JoinedNetwork:
     if running.network is None:
         raise BadRequest(404, "this router has no links")
     return running.network

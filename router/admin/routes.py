@@ -15,8 +15,8 @@ from tamis.router.core.strategies.edges import EdgeCore
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
+    from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbour import Neighbour
-    from tamis.router.links.network import Network
 
 
 def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) -> dict[str, Any]:
@@ -41,13 +41,13 @@ def link_form(neighbour: Neighbour, connections: Connections, is_in_step: bool) 
     }
 
 
-def link_forms(network: Network) -> list[dict[str, Any]]:
+def link_forms(network: JoinedNetwork) -> list[dict[str, Any]]:
     in_step = network.core.links_in_step()
     named = network.neighbours.named.values()
     return [link_form(neighbour, network.connections, in_step.get(neighbour.number, False)) for neighbour in named]
 
 
-def network_form(network: Network) -> dict[str, object]:
+def network_form(network: JoinedNetwork) -> dict[str, object]:
     """Return what the status of a router says of its network."""
     core = network.core
     figures = edge_figures(core)
@@ -67,19 +67,19 @@ def network_form(network: Network) -> dict[str, object]:
     }
 
 
-def known_routers(network: Network, cursor: int) -> list[int]:
+def known_routers(network: JoinedNetwork, cursor: int) -> list[int]:
     """Return the numbers of the routers that this one knows of, in order from `cursor` on."""
     core_state = network.core.core_state
     return sorted(router for router in core_state.topology.states.keys() | core_state.rib.entries if router >= cursor)
 
 
-def routes_head(network: Network, broadcast: str) -> dict[str, object]:
+def routes_head(network: JoinedNetwork, broadcast: str) -> dict[str, object]:
     """Return which router's routes these are."""
     core = network.core
     return {"router": core.core_state.identity.name, "number": core.me, "epoch": core.epoch, "broadcast": broadcast}
 
 
-def interface_forms(network: Network) -> list[dict[str, object]]:
+def interface_forms(network: JoinedNetwork) -> list[dict[str, object]]:
     """Return what lies behind each neighbour: the predicate of an interface is the filters of all routers behind it."""
     core, core_state = network.core, network.core.core_state
     behind, filters = Counter[int | None](), Counter[int | None]()

@@ -17,7 +17,7 @@ from tamis.router.daemon.stalls import StallWatch
 
 if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without it
     from tamis.router.kept.service import KeptService
-    from tamis.router.links.network import Network
+    from tamis.router.links.joined import JoinedNetwork
 
 
 class Recording(Protocol):
@@ -49,7 +49,7 @@ class RouterView:
     stalls: StallWatch
     certificates: CertificateWatch
     life: RouterLife = RouterLife.STARTING
-    network: Network | None = None
+    network: JoinedNetwork | None = None
     kept: KeptService | None = None
     recorder: Recording | None = None
     listening: dict[str, list[str]] = field(default_factory=dict)

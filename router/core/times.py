@@ -10,6 +10,8 @@ from typing import Final
 
 MS: Final = 1_000
 S: Final = 1_000_000
+HOLDS_MAX: Final = 5
+"""R5c: a network that keeps changing is told of after so many holds (`tree_hold_us`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ from tamis.router.records.seconds import SecondRecords
 
 if TYPE_CHECKING:  # a router that stands alone, or keeps nothing, starts without them
     from tamis.router.kept.service import KeptService
+    from tamis.router.links.joined import JoinedNetwork
     from tamis.router.links.neighbours import Neighbours
-    from tamis.router.links.network import Network
 
 QUIET_TICKS: Final = 3
 """How many ticks in a row nothing may wait before a drain is done: what was on its way at the first of them has
@@ -205,15 +205,15 @@ class Daemon:
                 self._doors.append(Acceptor(listener, clients, loop, self._spare).close)
                 self._note("clients", "tamis://", listener)
 
-    def _join(self, clients: Clients, epoch: Epoch) -> Network:
+    def _join(self, clients: Clients, epoch: Epoch) -> JoinedNetwork:
         """Make this router one of several; no neighbour is dialled yet."""
-        from tamis.router.links.network import Network
+        from tamis.router.links.joined import JoinedNetwork
 
-        network = Network(clients.connections, clients, self._settings, epoch)
+        network = JoinedNetwork(clients.connections, clients, self._settings, epoch)
         clients.join(network)
         return network
 
-    async def _listen_to_network(self, network: Network) -> None:
+    async def _listen_to_network(self, network: JoinedNetwork) -> None:
         self._closers.append(network.close)
         self._link_doors.append(network.stop_dialling)
         for address in self._settings.neighbours:

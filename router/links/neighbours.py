@@ -154,6 +154,11 @@ class Neighbours:
         """The sessions there are."""
         return [neighbour.link for neighbour in self.named.values() if neighbour.link is not None]
 
+    @property
+    def is_sending(self) -> bool:
+        """Whether control waits to be sent over a link."""
+        return any(link.outgoing.queued_bytes for link in self.links)
+
     # --- sessions --------------------------------------------------------------------------------------------------
 
     def up(self, link: Link, other: Greeted) -> None:

@@ -15,11 +15,10 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
-from tamis.configs.settings import RouterSettings
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.edge_bodies import EdgeHeld
 from tamis.protocol.wire.numbers import stable_number
@@ -33,7 +32,7 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.router.connections.connections import Connections
+from tamis.router.connections.wider_network import LinkSession
 from tamis.router.core.commands import (
     Alarm,
     Audited,
@@ -50,7 +49,6 @@ from tamis.router.core.commands import (
     Send,
     WaysChanged,
 )
-from tamis.router.core.core import Core, CoreParts, CoreSettings
 from tamis.router.core.events import (
     Audit,
     Event,
@@ -65,31 +63,26 @@ from tamis.router.core.events import (
     Tick,
     Unwanted,
 )
-from tamis.router.core.statements.broken_ways import HOLDS_MAX
-from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.times import MS, S, Times
-from tamis.router.core.ways.roots import RootChoice
-from tamis.router.core.ways.trees import Broadcast, Trees
+from tamis.router.core.times import HOLDS_MAX, MS, S, Times
+from tamis.router.core.ways.trees import Trees
 from tamis.router.daemon.cannot_start import CannotStart
-from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.link_happenings import TopologyChanged
-from tamis.router.daemon.settings import new_tables_of_others
-from tamis.router.links.classes import classes_of, classify
-from tamis.router.links.covering import NativeIndex
-from tamis.router.links.dialler import Dialler
+from tamis.router.links.around import (
+    EpochFile,
+    LinkedNeighbours,
+    LocalClients,
+    NeighbourDialler,
+    RoutingCore,
+    Switchboard,
+)
 from tamis.router.links.holding import SwitchTables
 from tamis.router.links.installing import Installer
-from tamis.router.links.link import Link
-from tamis.router.links.losses import QUEUED_MS, LinkLosses
-from tamis.router.links.neighbours import Neighbours
+from tamis.router.links.losses import LinkLosses
 from tamis.router.links.routes import Routes
 from tamis.router.links.step import WAIT_S, InStep
-from tamis.router.links.tls import dialling_context
 
 STANDSTILL_US: Final = S // 2
 """How long after the one before a tick shows that this router stood still, in microseconds: five times its period."""
-SOURCES_MAX: Final = 4_096
-"""Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
 TOLD_MS: Final = 1_000
 """How long after it is known a loss is told at most, in milliseconds: ten ticks."""
 LEAVE_S: Final = Times().tree_hold_us / S + 0.25
@@ -97,47 +90,38 @@ LEAVE_S: Final = Times().tree_hold_us / S + 0.25
 that this router leaves. A message that was sent before passes here meanwhile, however full the links are."""
 
 
-class LocalClients(Protocol):
-    """The clients of this router, as the network needs them."""
-
-    def reported(self, report: Report) -> None:
-        """Bring a report on a message to the client that asks."""
-
-    def lost(self, lost: Lost, before_s: float) -> None:
-        """Tell each client that wanted something at `before_s` (monotonic) of a loss."""
-
-
 class Network:
-    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the connections' is kept in."""
+    """`epoch` is the file that the connections' is kept in. `are_tables_told`: the switch is to know what its table
+    holds, for messages that list routers."""
 
-    def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+    def __init__(
+        self,
+        connections: Switchboard,
+        clients: LocalClients,
+        core: RoutingCore,
+        neighbours: LinkedNeighbours,
+        diallers: Sequence[NeighbourDialler],
+        epoch: EpochFile,
+        *,
+        are_tables_told: bool,
+    ) -> None:
         self.connections, self._clients, self._epoch = connections, clients, epoch
-        classes = classes_of(settings)
-        self.core = _core(settings, connections.epoch, classes)
-        tables = new_tables_of_others(settings)
-        self.table = tables[0]
-        policy = STRATEGIES[settings.strategy.facts.name].policy
-        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy.destinations_max)
-        connections.tables += filter(None, [classify(connections.switch, classes)])
+        self.core, self.neighbours, self._diallers = core, neighbours, diallers
         self._ticked_us = _now_us()
         self._bound_epochs()
-        self.neighbours = Neighbours(connections, settings, self)
         self.installer = Installer(connections.switch, connections.work, connections.settle)
-        self._holding = SwitchTables(connections.switch, self.installer) if policy == "destinations" else None
+        self._holding = SwitchTables(connections.switch, self.installer) if are_tables_told else None
         self.losses = LinkLosses(
-            connections.switch, lambda: self.core.core_state.trees, self.neighbours.tell_loss, clients.lost
+            connections.switch, lambda: self.core.core_state.trees, neighbours.tell_loss, clients.lost
         )
-        times = self.core.core_state.times
+        times = core.core_state.times
         hold_ms, wait_ms = times.tree_hold_us // 1_000, times.way_wait_us // 1_000
-        self.routes = Routes(connections.switch, self.core.me, hold_ms, wait_ms)
-        context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
-        dialled = [each for each in self.neighbours.named.values() if each.settings.dial is not None]
-        self._diallers = [Dialler(self.neighbours, neighbour, context) for neighbour in dialled]
+        self.routes = Routes(connections.switch, core.me, hold_ms, wait_ms)
         self._tickets = itertools.count(1)
         self.step = InStep(
             connections,
-            len(settings.links),
-            self.core.links_in_step,
+            len(neighbours.named),
+            core.links_in_step,
             lambda known: self.installer.afterwards(lambda: self._wanted((), known)),
             self._is_behind,
             self._caught_up,
@@ -187,7 +171,7 @@ class Network:
             self._timer.cancel()
 
     @property
-    def links(self) -> list[Link]:
+    def links(self) -> Sequence[LinkSession]:
         """The links that are up."""
         return self.neighbours.links
 
@@ -218,8 +202,7 @@ class Network:
     @property
     def quiet_s(self) -> float:
         """For how long no router has stated anything new; 0 while something waits to be stated or done."""
-        is_sending = any(link.outgoing.queued_bytes for link in self.neighbours.links)
-        if self.core.has_work or not self.installer.is_idle or is_sending:
+        if self.core.has_work or not self.installer.is_idle or self.neighbours.is_sending:
             return 0.0
         return time.monotonic() - self.news_s
 
@@ -445,12 +428,3 @@ _CARRY_OUT: Final = cast(
 
 def _now_us() -> int:
     return time.monotonic_ns() // 1_000
-
-
-def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...]) -> Core:
-    strategy = settings.strategy
-    hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
-    times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
-    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes)
-    followed = STRATEGIES[strategy.facts.name]
-    return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)

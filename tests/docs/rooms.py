@@ -55,6 +55,12 @@ def rooms() -> list[Room]:
     return found
 
 
+def reached(file: str) -> set[Path]:
+    """Return the files of ours that `file`, by its path in the repository, reaches: itself, those that it imports or
+    includes, and so on. What is imported for types alone counts, as a reader has to know it."""
+    return _reached(ROOT / file, _arrows(sorted(_python_files()) + sorted(_c_files())))
+
+
 def product_lines() -> int:
     """The lines of the product, without tests, benches, `papers/` and the papers' engines."""
     return sum(room.lines for room in rooms() if not room.folder.startswith(NOT_PRODUCT))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from tests.docs.rooms import PAGE, ROOT, rooms
+import pytest
+
+from tests.docs.rooms import PAGE, ROOT, reached, rooms
+
+OTHERS_MAX = 60
+"""Files that one needs to read beside a file that holds a part of the router together."""
 
 ROW = re.compile(r"^\| `([\w/]+)/` \| (\d+) \| ([\d,]+) \| (?:`([\w.]+)`)? \| (\d+) \|$", re.MULTILINE)
 
@@ -18,3 +23,9 @@ def test_the_table_has_every_room_and_its_door() -> None:
         assert not door or (ROOT / room.folder / door).exists(), f"{room.folder}: no {door}"
         told = int(lines.replace(",", ""))
         assert abs(told - room.lines) <= max(200, room.lines / 10), f"{room.folder}: run python -m tests.docs.rooms"
+
+
+@pytest.mark.parametrize("file", ["router/links/network.py", "router/clients/requests.py", "router/kept/keeper.py"])
+def test_what_holds_a_part_together_can_be_read_with_few_other_files(file: str) -> None:
+    others = sorted(path.relative_to(ROOT).as_posix() for path in reached(file) - {ROOT / file})
+    assert len(others) <= OTHERS_MAX, f"name what it needs in a Protocol beside it: {others}"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.router.core.commands import WaysChanged
 from tamis.router.core.timers import Due
+from tamis.router.core.times import HOLDS_MAX
 from tamis.router.core.ways.forest import NO_FOREST, Forest
 from tamis.router.core.ways.trees import GENERATIONS_MAX as IN_FORCE_MAX
 
@@ -35,8 +36,6 @@ Edge = tuple[int, int]
 GENERATIONS_MAX: Final = 8
 """Earlier trees that are looked at besides the newest: twice those that a switch keeps, as other routers may be behind.
 """
-HOLDS_MAX: Final = 5
-"""A network that keeps changing is told of after so many holds."""
 
 
 class Ways:

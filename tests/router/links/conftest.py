@@ -18,7 +18,7 @@ from tamis.router.connections.connections import Connections
 from tamis.router.connections.handshakes import TlsDoor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.daemon.epoch import Epoch
-from tamis.router.links.network import Network
+from tamis.router.links.joined import JoinedNetwork
 from tamis.router.links.tls import accepting_context
 from tests.router.wire_client import POLL_S, WireClient, close_all
 
@@ -44,7 +44,7 @@ class Node:
         loop = asyncio.get_running_loop()
         self.connections = Connections(self.settings, self._epoch.next(), loop)
         self.clients = Clients(self.connections, None)
-        self.network = Network(self.connections, self.clients, self.settings, self._epoch)
+        self.network = JoinedNetwork(self.connections, self.clients, self.settings, self._epoch)
         self.clients.join(self.network)
         if not self._listeners:
             self.listen()

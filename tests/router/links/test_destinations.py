@@ -24,7 +24,7 @@ async def _subscribed(made, bob, carol) -> None:
     await subscribe(carol, subscription(1, "x > 2"), *(subscription(2 + y, f"y = {y}") for y in range(MANY)))
     for name, node in made.items():
         others = 2 + MANY - {"b": 1, "c": 1 + MANY}.get(name, 0)
-        await node.until(lambda node=node, count=others: node.network.table.stats().filters == count)
+        await node.until(lambda node=node, count=others: node.connections.tables[1].stats().filters == count)
 
 
 async def _sets_for_all(made) -> None:
@@ -47,10 +47,10 @@ async def test_a_router_on_the_way_takes_the_answer_of_the_first(nodes, strategy
     assert [await bob.delivered() for _ in range(9)] == [{"x": x} for x in range(2, 11)]
     assert [await carol.delivered() for _ in range(8)] == [{"x": x} for x in range(3, 11)]
     await made["a"].until(lambda: visits(made) == 10 + 9 + 8)  # entered; copies on a - b, and on b - c
-    asked = made["b"].network.table.stats().steps
+    asked = made["b"].connections.tables[1].stats().steps
     await alice.publish({"x": 11})
     assert await carol.delivered() == {"x": 11}
-    assert made["b"].network.table.stats().steps == asked
+    assert made["b"].connections.tables[1].stats().steps == asked
     figures = {name: node.network.connections.switch.figures() for name, node in made.items()}
     assert (figures["a"].sets_written, figures["a"].sets_believed) == (10, 0)
     assert {name: (figures[name].sets_believed, figures[name].sets_stale) for name in "bc"} == {
@@ -113,7 +113,7 @@ async def test_where_nobody_is_on_the_way_no_set_is_written(nodes):
     made = await in_touch(nodes(linked("ab") + REUSE))
     alice, bob = await made["a"].client("alice"), await made["b"].client("bob")
     await subscribe(bob, *(subscription(2 + y, f"y = {y}") for y in range(MANY)))
-    await made["a"].until(lambda: made["a"].network.table.stats().filters == MANY)
+    await made["a"].until(lambda: made["a"].connections.tables[1].stats().filters == MANY)
     await asyncio.sleep(2.2)
     for _ in range(40):
         await alice.publish({"y": 1})

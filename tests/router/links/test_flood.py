@@ -22,7 +22,7 @@ async def test_a_message_goes_to_all_who_ask_and_is_filtered_there(nodes, strate
     await subscribe(carol, subscription(1, "x > 2"))
     asking = 2 if frames == 2 else 5
     for name, node in made.items():
-        await node.until(lambda node=node: node.network.table.stats().filters >= asking - 1)
+        await node.until(lambda node=node: node.connections.tables[1].stats().filters >= asking - 1)
         held = [entry.filters for entry in node.network.core.core_state.rib.entries.values() if entry.filters]
         assert [list(filters.values()) for filters in held] == [[b"\x90"]] * asking, name
     for x in (1, 2, 3):
@@ -42,7 +42,7 @@ async def test_tables_are_not_asked_while_all_want_everything(nodes):
     for x in range(20):
         await alice.publish({"x": x})
         assert await dave.delivered() == {"x": x}
-        steps.append(sum(node.network.table.stats().steps for node in made.values()))
+        steps.append(sum(node.connections.tables[1].stats().steps for node in made.values()))
     assert steps[-1] == steps[9]
 
 

@@ -21,7 +21,7 @@ async def test_every_filter_is_known_and_a_message_goes_where_it_is_wanted(nodes
     await subscribe(carol, subscription(2, "x > 3 and y = 1"))
     others = {"a": 3, "b": 2, "c": 1, "d": 3, "e": 3}
     for name, node in made.items():
-        await node.until(lambda node=node, count=others[name]: node.network.table.stats().filters == count)
+        await node.until(lambda node=node, count=others[name]: node.connections.tables[1].stats().filters == count)
     for x in (1, 2, 3):
         await alice.publish({"x": x})
     assert [await bob.delivered() for _ in range(2)] == [{"x": 2}, {"x": 3}]

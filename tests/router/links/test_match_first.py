@@ -23,17 +23,17 @@ async def test_a_router_on_the_way_matches_a_message_only_if_it_is_for_too_many(
     await subscribe(carol, subscription(1, "x > 2"), *more)
     for name, node in made.items():
         others = 42 - {"b": 1, "c": 41}.get(name, 0)
-        await node.until(lambda node=node, count=others: node.network.table.stats().filters == count)
+        await node.until(lambda node=node, count=others: node.connections.tables[1].stats().filters == count)
     for x in range(1, 11):
         await alice.publish({"x": x})
     assert [await bob.delivered() for _ in range(9)] == [{"x": x} for x in range(2, 11)]
     assert [await carol.delivered() for _ in range(8)] == [{"x": x} for x in range(3, 11)]
     await made["a"].until(lambda: visits(made) == 10 + 9 + 8)  # entered; copies on a - b, and on b - c
     # the first ones were asked for the names that filters speak of
-    asked = made["b"].network.table.stats().steps
+    asked = made["b"].connections.tables[1].stats().steps
     await alice.publish({"x": 11})
     assert await carol.delivered() == {"x": 11}
-    assert (made["b"].network.table.stats().steps > asked) == is_asked
+    assert (made["b"].connections.tables[1].stats().steps > asked) == is_asked
 
 
 @pytest.mark.parametrize("strategies", ["mfala", "fmmmm", "aamaa"], ids=["all four", "one floods", "one matches first"])

@@ -55,7 +55,7 @@ async def test_what_is_wanted_no_more_is_taken_out_everywhere(nodes):
     await carol.next(bodies.Ack)
     await chris.close()
     await a.until(lambda: a.status()["remote_filters"] == 1)
-    assert a.network.table.stats().filters == 1
+    assert a.connections.tables[1].stats().filters == 1
 
 
 async def test_when_a_router_is_killed_messages_go_another_way(nodes):

@@ -9,8 +9,7 @@ from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Reroute, WaysChanged
 from tamis.router.core.events import LinkDown, Stood
-from tamis.router.core.statements.broken_ways import HOLDS_MAX
-from tamis.router.core.times import MS, S, Times
+from tamis.router.core.times import HOLDS_MAX, MS, S, Times
 from tamis.router.core.ways.paths import Graph, PathCache
 from tamis.router.core.ways.trees import make_trees
 from tests.router.core.bodies import state

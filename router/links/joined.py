@@ -1,0 +1,58 @@
+"""The network of a router, made of its settings: the core by its strategy, its neighbours, and those it dials."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from tamis.configs.settings import RouterSettings
+from tamis.router.connections.connections import Connections
+from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.strategies.registry import STRATEGIES
+from tamis.router.core.times import MS, Times
+from tamis.router.core.ways.roots import RootChoice
+from tamis.router.core.ways.trees import Broadcast
+from tamis.router.daemon.epoch import Epoch, unix_ms
+from tamis.router.daemon.settings import new_tables_of_others
+from tamis.router.links.around import LocalClients
+from tamis.router.links.classes import classes_of, classify
+from tamis.router.links.covering import NativeIndex
+from tamis.router.links.dialler import Dialler
+from tamis.router.links.losses import QUEUED_MS
+from tamis.router.links.neighbours import Neighbours
+from tamis.router.links.network import Network
+from tamis.router.links.tls import dialling_context
+
+SOURCES_MAX: Final = 4_096
+"""Routers whose messages in transit are told apart, 8 KiB each; past that the router quiet longest is forgotten."""
+
+
+class JoinedNetwork(Network):
+    """CannotStart if a secret or a certificate cannot be used. `epoch` is the file that the connections' is kept in."""
+
+    connections: Connections
+    core: Core
+    neighbours: Neighbours
+
+    def __init__(self, connections: Connections, clients: LocalClients, settings: RouterSettings, epoch: Epoch) -> None:
+        classes = classes_of(settings)
+        core = _core(settings, connections.epoch, classes)
+        policy = STRATEGIES[settings.strategy.facts.name].policy
+        tables = new_tables_of_others(settings)
+        connections.join(self, tables, SOURCES_MAX, policy, settings.strategy.destinations_max)
+        connections.tables += filter(None, [classify(connections.switch, classes)])
+        neighbours = Neighbours(connections, settings, self)
+        context = dialling_context(settings.neighbour_tls) if settings.neighbour_tls else None
+        dialled = [each for each in neighbours.named.values() if each.settings.dial is not None]
+        diallers = [Dialler(neighbours, neighbour, context) for neighbour in dialled]
+        super().__init__(
+            connections, clients, core, neighbours, diallers, epoch, are_tables_told=policy == "destinations"
+        )
+
+
+def _core(settings: RouterSettings, epoch: int, classes: tuple[RootChoice, ...]) -> Core:
+    strategy = settings.strategy
+    hold_ms = max((link.keepalive.hold_ms for link in settings.links), default=0)
+    times = Times(unnoticed_us=(hold_ms + QUEUED_MS) * MS)
+    routing = CoreSettings(cast("Broadcast", settings.broadcast), strategy.predicates == "coarse", times, classes)
+    followed = STRATEGIES[strategy.facts.name]
+    return followed.core(settings.id, epoch, routing, instead=CoreParts(index=NativeIndex), unix_ms=unix_ms)
