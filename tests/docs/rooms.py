@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,11 +39,10 @@ class Room(NamedTuple):
 
 def rooms() -> list[Room]:
     """Every folder with code of the product, the papers and the benchmarks."""
-    files = sorted(_python_files()) + sorted(_c_files())
-    arrows = _arrows(files)
+    files = _files()
     wanted: dict[str, Counter[str]] = {}
-    for file, reached in arrows.items():
-        for other in reached:
+    for file in files:
+        for other in _arrows(file):
             if other.parent != file.parent:
                 wanted.setdefault(_folder(other), Counter())[other.name] += 1
     found = []
@@ -50,15 +50,20 @@ def rooms() -> list[Room]:
         own = [file for file in files if _folder(file) == folder]
         door = wanted.get(folder, Counter[str]()).most_common(1)
         lines = sum(len(file.read_text().splitlines()) for file in own)
-        reach = max(len(_reached(file, arrows)) for file in own)
+        reach = max(len(reached(file)) for file in own)
         found.append(Room(folder, len(own), lines, door[0][0] if door else "", reach))
     return found
 
 
-def reached(file: str) -> set[Path]:
-    """Return the files of ours that `file`, by its path in the repository, reaches: itself, those that it imports or
-    includes, and so on. What is imported for types alone counts, as a reader has to know it."""
-    return _reached(ROOT / file, _arrows(sorted(_python_files()) + sorted(_c_files())))
+def reached(file: Path) -> set[Path]:
+    """Return the files of ours that `file` reaches: itself, those that it imports or includes, and so on. What is
+    imported for types alone counts, as a reader has to know it."""
+    found, ahead = {file}, [file]
+    while ahead:
+        new = _arrows(ahead.pop()) - found
+        found |= new
+        ahead += new
+    return found
 
 
 def product_lines() -> int:
@@ -88,16 +93,23 @@ def _c_files() -> Iterator[Path]:
             yield path
 
 
-def _arrows(files: list[Path]) -> dict[Path, set[Path]]:
-    modules = {_module(file): file for file in files if file.suffix == ".py"}
-    found: dict[Path, set[Path]] = {}
-    for file in files:
-        if file.suffix == ".py":
-            found[file] = {modules[name] for name in _imported(file, modules) if name in modules}
-        else:
-            named = (ROOT / "native" / name for name in INCLUDE.findall(file.read_text()))
-            found[file] = {path for path in named if path in files}
-    return found
+@cache
+def _files() -> tuple[Path, ...]:
+    return *sorted(_python_files()), *sorted(_c_files())
+
+
+@cache
+def _modules() -> dict[str, Path]:
+    return {_module(file): file for file in _files() if file.suffix == ".py"}
+
+
+@cache
+def _arrows(file: Path) -> set[Path]:
+    """Return the files of ours that `file` imports or includes."""
+    if file.suffix == ".py":
+        return {_modules()[name] for name in _imported(file) if name in _modules()}
+    named = (ROOT / "native" / name for name in INCLUDE.findall(file.read_text()))
+    return {path for path in named if path in _files()}
 
 
 def _module(file: Path) -> str:
@@ -106,22 +118,13 @@ def _module(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imported(file: Path, modules: dict[str, Path]) -> Iterator[str]:
+def _imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from [name for name in names if name in modules] or [node.module]
-
-
-def _reached(file: Path, arrows: dict[Path, set[Path]]) -> set[Path]:
-    found, ahead = {file}, [file]
-    while ahead:
-        new = arrows[ahead.pop()] - found
-        found |= new
-        ahead += new
-    return found
+            yield from [name for name in names if name in _modules()] or [node.module]
 
 
 def renewed(page: str) -> str:
