@@ -205,7 +205,7 @@ async def waiting_page(running: RouterView, name: str, after: int, limit: int, i
 def _held(running: RouterView, name: str) -> tuple[KeptService, HeldKeep]:
     kept = running.kept
     if running.settings.kept is None:
-        raise BadRequest(404, why_nothing(running.settings))
+        raise BadRequest(404, why_nothing(running.settings.data))
     held = kept.keeper.by_name.get(name) if kept is not None else None
     if kept is None or held is None:
         raise BadRequest(404, f"there is no keep {name[:100]!r}")

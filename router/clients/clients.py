@@ -51,7 +51,7 @@ class Clients:
         self.names: dict[str, Subscriber] = {}
         self.by_interface: dict[int, Subscriber] = {}
         self.trace_askers = TraceAskers()
-        self.keeping: Keeping = NoKeeping(why_nothing(connections.settings))
+        self.keeping: Keeping = NoKeeping(why_nothing(connections.settings.data))
         self.series = ClientSeries(connections.switch)
         self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
         self._held_against = tokens.digests if tokens is not None else None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from tamis.configs.settings import RouterSettings
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost
 from tamis.protocol.wire.codes import ErrorCode, RefusalCode
@@ -69,9 +68,10 @@ class Keeping(Protocol):
         """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
 
 
-def why_nothing(settings: RouterSettings) -> str:
-    """Return why a router keeps nothing whose file asks for no log, as a sentence that names the key to change."""
-    return SWITCHED_OFF if settings.data else NO_FOLDER
+def why_nothing(data: str | None) -> str:
+    """Return why a router with the folder `data` keeps nothing where its file asks for no log, as a sentence that names
+    the key to change."""
+    return SWITCHED_OFF if data else NO_FOLDER
 
 
 class NoKeeping:

@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from tamis.native.results import Gone
-from tamis.native.switch import Switch
 from tamis.native.switch_figures import ConnectionFigures
 
 OTHERS: Final = "others"
 """A client of this name has no metrics of its own."""
+
+
+class CountingSwitch(Protocol):
+    """A switch that counts what its clients do."""
+
+    def connection(self, connection: int) -> ConnectionFigures:
+        """Return what one connection has done; Gone if it has ended."""
+
+    def clients(self) -> ConnectionFigures:
+        """Return what all clients have done, those that have gone as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class ClientCounts:
 class ClientSeries:
     """The clients that have metrics of their own, by name, and what those of the others had counted that have left."""
 
-    def __init__(self, switch: Switch) -> None:
+    def __init__(self, switch: CountingSwitch) -> None:
         self._switch = switch
         self._named: dict[str, int] = {}
         self._left = ClientCounts()

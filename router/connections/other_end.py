@@ -14,8 +14,7 @@ import termios
 from collections.abc import Callable
 from typing import ClassVar, Final, Protocol
 
-from tamis.configs.settings import RouterSettings
-from tamis.native.switch import Switch
+from tamis.configs.sections.limits import Limits
 from tamis.native.switch_values import EventType
 from tamis.native.traces import Trace
 from tamis.protocol.errors import FrameError
@@ -39,12 +38,35 @@ FULL: Final = encode(Error(ErrorCode.FULL, "this router has no room for another 
 _log = logging.getLogger(__name__)
 
 
+class EndingSwitch(Protocol):
+    """What an other end needs of the switch, which knows its connection by a number."""
+
+    def send(self, connection: int, frames: bytes, urgent: bool = True) -> bool: ...
+
+    def pause(self, connection: int, is_paused: bool) -> None: ...
+
+    def end(self, connection: int, now: bool = False) -> None: ...
+
+    def lose(self, connection: int) -> None: ...
+
+
+class LimitedSettings(Protocol):
+    """The settings of a router, of which an other end needs the limits."""
+
+    @property
+    def limits(self) -> Limits: ...
+
+
 class Switchboard(Protocol):
     """What an other end needs of the place where all connections come together."""
 
-    settings: RouterSettings
-    switch: Switch
     admissions: Admissions
+
+    @property
+    def settings(self) -> LimitedSettings: ...
+
+    @property
+    def switch(self) -> EndingSwitch: ...
 
     def later(self, delay_s: float, what: Callable[[], None]) -> asyncio.TimerHandle:
         """Call `what` after `delay_s` seconds."""

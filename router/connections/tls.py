@@ -10,14 +10,11 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, Protocol, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
 from tamis.router.connections.other_end import FULL, OtherEnd
 from tamis.router.daemon.cannot_start import CannotStart
-
-if TYPE_CHECKING:
-    from tamis.router.connections.connections import Connections
 
 PEM_BYTES_MAX: Final = 1_048_576
 """What is looked at of a certificate or key that cannot be used."""
@@ -66,10 +63,30 @@ def _no_passphrase() -> str:
     raise ValueError("the key must have no passphrase")
 
 
+class FedSwitch(Protocol):
+    """A switch whose frames somebody else sends."""
+
+    def output(self, connection: int, bytes_max: int) -> bytes:
+        """Take out at most `bytes_max` bytes that are to be sent on a connection."""
+
+
+class FedConnections(Protocol):
+    """The connections of a router, as one without a socket in the switch needs them."""
+
+    @property
+    def switch(self) -> FedSwitch: ...
+
+    def feed(self, connection: int, data: bytes | bytearray | memoryview) -> None:
+        """Take in bytes of a connection without a socket."""
+
+    def when_caught_up(self, callback: Callable[[], None]) -> bool:
+        """Return whether events are waiting; if so, `callback` is called once, when they are handled."""
+
+
 class TlsConnection(asyncio.BufferedProtocol):
     """One connection; `opened` makes its other end, or None where there is no room for it."""
 
-    def __init__(self, connections: Connections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+    def __init__(self, connections: FedConnections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
         self._connections, self._opened = connections, opened
         self._end: OtherEnd | None = None
         self._writable: list[Callable[[], None]] = []

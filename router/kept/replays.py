@@ -13,11 +13,13 @@ import struct
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
+from tamis.configs.sections.kept import KeptSettings
 from tamis.native.log import Log, LogFailed
 from tamis.native.log_replay import LogReplay, ReplayedRecord, StepBuffer
 from tamis.native.results import Gone, OutOfMemory
+from tamis.native.switch_figures import ConnectionFigures
 from tamis.native.table import Table
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.limits import EXTENSION_BYTES_MAX
@@ -29,7 +31,6 @@ from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, 
 from tamis.protocol.wire.keep_bodies import Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.keeping import KeepAsker
-from tamis.router.connections.connections import Connections
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 from tamis.router.kept.replay_pool import REPLAY_BYTES, TABLE_BYTES, ReplayPool
 
@@ -44,12 +45,18 @@ _LENGTH: Final = struct.Struct("<I")
 _AREA: Final = struct.Struct("<H")
 
 
+class QueueingSwitch(Protocol):
+    """A switch that says how much waits for a connection."""
+
+    def connection(self, connection: int) -> ConnectionFigures:
+        """Return the figures of a connection; Gone if it has ended."""
+
+
 class Replays:
     """The replays of one router over `log`. `close` it before the log."""
 
-    def __init__(self, connections: Connections, log: Log) -> None:
-        assert connections.settings.kept is not None  # noqa: S101 - who keeps nothing makes none
-        self._connections, self._log, self._kept = connections, log, connections.settings.kept
+    def __init__(self, switch: QueueingSwitch, log: Log, settings: KeptSettings) -> None:
+        self._switch, self._log, self._kept = switch, log, settings
         self.pool = ReplayPool(self._kept.replay_bytes)
         self._clients: dict[int, _ClientReplays] = {}
         self._buffer = StepBuffer()  # the thread's
@@ -72,7 +79,7 @@ class Replays:
         own.running[replay.id] = running
         own.bytes += size
         self.pool.waiting_bytes += size
-        running.task = self._connections.loop.create_task(self._run(own, running), name="tamis replay")
+        running.task = asyncio.get_running_loop().create_task(self._run(own, running), name="tamis replay")
 
     def _check(self, own: _ClientReplays, replay: Replay, size: int) -> None:
         """Raise NotDone if a client that has `own` may not have `replay`, which takes `size` bytes, beside them."""
@@ -126,7 +133,7 @@ class Replays:
 
     async def aside(self, read: Callable[[], Read]) -> Read:
         """Return what `read` returns, which reads the log; it is done between the steps of replays."""
-        return await self._connections.loop.run_in_executor(self._thread, read)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, read)
 
     async def _run(self, own: _ClientReplays, running: _RunningReplay) -> None:
         code, reason = 0, ""
@@ -165,7 +172,7 @@ class Replays:
 
     async def _queue_is_short(self, running: _RunningReplay) -> None:
         """Wait until little waits for the connection."""
-        queued = self._connections.switch.connection
+        queued = self._switch.connection
         with suppress(Gone):
             while running.is_wanted and queued(running.client.connection).queued_bytes > QUEUED_BYTES_MAX:
                 await asyncio.sleep(PAUSE_S)

@@ -38,10 +38,10 @@ class KeptService:
             raise
         self._clients = clients
         self._share()
-        self.replays = Replays(connections, self.log)
+        self.replays = Replays(connections.switch, self.log, settings)
         self._elsewhere = Elsewhere(self.keeper, self.keeper.missed)
         self.keeper.known = self._elsewhere.known
-        self._starts = Starts(connections, self.keeper, self.replays)
+        self._starts = Starts(self.keeper, self.replays)
         self._alarms = KeptAlarms(self.keeper, connections.health)
         self._watch = LogWatch(
             *(self.log, settings.folder or "", self.bounds.segment_bytes, connections.health),

@@ -19,7 +19,6 @@ from tamis.native.results import OutOfMemory
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Keep, StartAt
-from tamis.router.connections.connections import Connections
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
@@ -33,8 +32,8 @@ STARTS_AT_A_TIME: Final = 4
 class Starts:
     """The starts of keeps of one router. `close` them before the replays, whose thread reads for them."""
 
-    def __init__(self, connections: Connections, keeper: KeepHost, replays: Replays) -> None:
-        self._connections, self._keeper, self._replays = connections, keeper, replays
+    def __init__(self, keeper: KeepHost, replays: Replays) -> None:
+        self._keeper, self._replays = keeper, replays
         self._tasks: set[asyncio.Task[None]] = set()  # held, as a loop holds its tasks weakly
         self._turns = asyncio.Semaphore(STARTS_AT_A_TIME)
         self._is_closed = False
@@ -42,7 +41,7 @@ class Starts:
 
     def begin(self, held: HeldKeep, keep: Keep) -> None:
         """Have `held` take over what `keep` says, and tell the keeper."""
-        task = self._connections.loop.create_task(self._run(held, keep), name="tamis keep start")
+        task = asyncio.get_running_loop().create_task(self._run(held, keep), name="tamis keep start")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -42,7 +42,7 @@ def rooms() -> list[Room]:
     files = _files()
     wanted: dict[str, Counter[str]] = {}
     for file in files:
-        for other in _arrows(file):
+        for other in sorted(_arrows(file)):
             if other.parent != file.parent:
                 wanted.setdefault(_folder(other), Counter())[other.name] += 1
     found = []
