@@ -16,7 +16,6 @@ from typing import Final, Protocol
 
 from tamis.native.results import Gone
 from tamis.native.subscribe_frame import RefusedFilter, SubscribeFrame
-from tamis.native.switch import Switch
 from tamis.protocol.errors import FrameError
 from tamis.protocol.wire.client_bodies import AckOf, Refusal, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
@@ -43,13 +42,23 @@ REASONS_MAX: Final = 100
 _Slices = Generator[None, None, None]
 
 
+class SubscribingSwitch(Protocol):
+    """What requests need of the switch, which knows a subscriber by a number."""
+
+    def subscribe(self, subscriber: int, frame: SubscribeFrame, filters: int) -> list[RefusedFilter]: ...
+
+    def unsubscribe(self, subscriber: int, subscription: int) -> bool: ...
+
+
 class Switchboard(Protocol):
     """What requests need of the place where all connections come together."""
 
-    switch: Switch
     work: SlicedWork
     happenings: Happenings
     is_draining: bool
+
+    @property
+    def switch(self) -> SubscribingSwitch: ...
 
     def settle(self) -> None:
         """Let the tables do, in slices, the work that removed filters left over."""

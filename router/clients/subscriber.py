@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-from tamis.native.switch import Switch
+from tamis.native.switch_figures import SubscriberFigures
 from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError
 from tamis.router.clients.grants import Grant
@@ -24,6 +24,12 @@ class Serving(Protocol):
         """Tell the client what was wrong, and end its connection if the error is fatal."""
 
 
+class SubscribedSwitch(Protocol):
+    """The switch that a subscriber is in."""
+
+    def subscriber(self, subscriber: int) -> SubscriberFigures: ...
+
+
 class Subscriber:
     """One subscriber. `interface` is its number in the switch; `client` serves it, or is None once that has gone."""
 
@@ -35,7 +41,7 @@ class Subscriber:
     def __init__(
         self,
         *,
-        switch: Switch,
+        switch: SubscribedSwitch,
         interface: int,
         name: str,
         admission: Admission,
