@@ -17,7 +17,7 @@ COMMAND = re.compile(r"python -m (tamis\.bench[\w.]*)")
 # Children of a measurement, and what makes a page of its results: run by a measurement, or after it.
 HELPERS = {
     *("matching.libraries", "matching.instructions", "matching.build_child"),
-    *("networks.growth.report", "reproduce.claims"),
+    *("networks.growth.report", "router.brokers.chart", "reproduce.claims"),
 }
 DRIVERS = ("tamis.bench.router.brokers", "tamis.bench.router.transit", "tamis.bench.router.switches")
 """What starts brokers or a switch, and drives them, also where messages are kept."""
