@@ -19,7 +19,7 @@ from tamis.protocol.message_text import parse_message_text
 from tests.docs.commands import ROOT
 
 IMAGES: Final = ROOT / "docs" / "images"
-WIDTH, HEIGHT = 960, 400
+WIDTH, HEIGHT = 960, 390
 PLACES: Final = {"a": (318, 200), "e": (402, 86), "d": (540, 130), "c": (540, 270), "b": (402, 314)}
 LINKS: Final = ("ac", "ab", "bc", "cd", "de", "ea")
 MESSAGE: Final = ('class = "alert"', "severity = 6", 'device = "web-3"')

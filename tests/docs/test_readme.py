@@ -35,7 +35,7 @@ def test_the_first_screen_says_what_it_is_and_for_whom_with_a_picture() -> None:
 
 def test_it_says_what_is_compared_and_durable() -> None:
     sections = re.findall(r"^## (.*)$", README, re.MULTILINE)
-    assert sections[0] == "Three commands"
+    assert sections[0] == "Try it"
     assert {"Beside other brokers", "What it costs", "What is durable", "Read on"} <= set(sections)
     table = README.partition("\n## Beside other brokers\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| \*\*(\w+)", table, re.MULTILINE)
