@@ -33,6 +33,7 @@ SAMPLES = (
     "tests/simulate/test_each_strategy.py::test_it_is_clean_under_all_faults[random:6",
     "tests/simulate/test_breaks.py::test_a_rule_that_is_left_out_is_missed",
     "tests/native/test_c_programs.py::test_a_network_of_switches_does_what_its_model_does",
+    "tests/native/test_keeps_history.py::test_no_history_breaks_a_rule[1000",
     "tests/analysis/test_one_partition.py::test_one_partition_and_two_give_the_same_tables[advertise]",
     "tests/attack/test_attacks.py::test_an_attack_stays_within_its_bounds[predicate]",
     "tests/fuzz/test_live.py::test_three_thousand_mutated_frames",

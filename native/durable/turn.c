@@ -9,6 +9,7 @@
 
 #include <sys/eventfd.h>
 
+#include "base/tested.h"
 #include "durable/keep/append.h"
 #include "durable/keep/attempts.h"
 #include "durable/keep/bodies.h"
@@ -71,10 +72,11 @@ static void tell_loss(tm_switch *sw, const tm_wait *wait) {
     uint32_t slot = keep_slot(sw, wait->connection);
     tm_keep_account *account = slot != KEEP_NONE ? keep_at(sw, slot)->account : NULL;
     bool is_doubt = wait->how == LEFT_DAMAGED && account != NULL && account->told_doubts < wait->origin;
-    if (account == NULL || (account->told[wait->how] >= wait->number && !is_doubt)) {
+    if (account == NULL || (account->told[wait->how] >= wait->number && !is_doubt) ||
+        (TM_BREAKS(LOSE_SILENTLY) && wait->how == LEFT_DROPPED)) {
         return;
     }
-    account->told[wait->how] = wait->number;
+    account->told[wait->how] = wait->number * (TM_BREAKS(LOSE_TWICE) ? 2 : 1);
     account->told_doubts = wait->how == LEFT_DAMAGED ? wait->origin : account->told_doubts;
     for (uint32_t id = keep_at(sw, slot)->members; id != MEMBER_NONE; id = keep_member(sw, id)->next_of_keep) {
         keep_tell_lost(sw, id, (tm_leaving)wait->how);
@@ -171,7 +173,8 @@ void keep_note_log(tm_switch *sw) {
 /* What members have had for too long comes back, and what came back may go out again. */
 static void let_time_act(tm_switch *sw) {
     tm_tries *tries = &sw->keeps->tries;
-    for (uint32_t id = tm_heap_least(&tries->due); id != TRY_NONE && tries->rows[id].key <= sw->now_ms;
+    for (uint32_t id = tm_heap_least(&tries->due);
+         id != TRY_NONE && tries->rows[id].key <= keep_now_ms(sw) + (TM_BREAKS(TAKE_BACK_EARLY) ? 1 : 0);
          id = tm_heap_least(&tries->due)) {
         const tm_try *tried = &tries->rows[id];
         if (tried->state == TRY_PAUSED) {

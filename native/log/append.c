@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/tested.h"
 #include "log/append.h"
 #include "log/spares.h"
-#include "log/tested.h"
 
 static const uint8_t FILLER[SECTOR_BYTES];
 

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/tested.h"
 #include "log/checkpoint.h"
 #include "log/spares.h"
-#include "log/tested.h"
 
 #define CHECKPOINT_MAGIC UINT64_C(0x32504b43534d4154) /* "TAMSCKP2" */
 #define LIFE_MAGIC UINT64_C(0x3145464c534d4154)       /* "TAMSLFE1" */

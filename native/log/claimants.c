@@ -2,7 +2,7 @@
 #include "log/claimants.h"
 
 #include "base/grow.h"
-#include "log/tested.h"
+#include "base/tested.h"
 
 static uint64_t hash(const tm_claimants *claimants, uint64_t id, tm_role role) {
     return tm_hash_words(id, role, 0, &claimants->memory->key);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "log/tested.h"
+#include "base/tested.h"
 
 #define DIRECT_BYTES_MIN (64U << 10) /* of a write that goes past the page cache */
 #define DIRECT_BYTES_MAX (4U << 20)  /* of it that is written at once */

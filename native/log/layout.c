@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tested.h"
 #include "log/disk.h"
-#include "log/tested.h"
 
 /* ---- records ---- */
 

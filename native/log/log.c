@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "log/tested.h"
+#include "base/tested.h"
 #include "log/threads.h"
 
 static bool options_are_sound(const tm_log_options *options) {

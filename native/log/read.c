@@ -12,7 +12,7 @@
 #include "log/recover.h"
 
 #define PINNED_MAX 16U /* rows looked at in one call: a call that saw so many ends there */
-#ifdef TM_LOG_TESTED
+#ifdef TM_TESTED
 #define WINDOW_BYTES 4096U /* less than the segments of tests, in which it would not slide otherwise */
 #else
 #define WINDOW_BYTES (256U << 10) /* read at once */

@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "log/tested.h"
+#include "base/tested.h"
 
 #define LIVES_SINCE_US UINT64_C(1767225600000000) /* the beginning of 2026 */
 #define LIFE_UNIT_US UINT64_C(128000000)

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/tested.h"
 #include "log/log.h"
 #include "model/shape.h"
 #include "model/wire.h"
@@ -126,7 +127,8 @@ static bool has_original(walk *w, uint64_t n) {
 }
 
 static bool is_in_reach(const walk *w, const tm_log_record *record) {
-    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER;
+    bool is_message = record->kind == TM_LOG_MESSAGE || record->kind >= TM_LOG_OTHER ||
+                      (TM_BREAKS(SEED_TWICE) && record->kind == TM_LOG_SEED);
     return is_message && record->n >= w->reach.from && record->t_us >= w->reach.since_us &&
            record->t_us <= w->reach.until_us;
 }

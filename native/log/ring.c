@@ -4,10 +4,10 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "base/tested.h"
 #include "log/append.h"
 #include "log/log.h"
 #include "log/tend.h"
-#include "log/tested.h"
 
 void tm_log_wake(tm_log *log, unsigned which) {
     eventfd_write(log->wakes[which], 1);

@@ -1,7 +1,7 @@
 /* scan.c - see scan.h. */
 #include "log/scan.h"
 
-#include "log/tested.h"
+#include "base/tested.h"
 
 #define UNKNOWN UINT64_MAX /* a number up to which something may stand */
 

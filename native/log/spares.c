@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/tested.h"
 #include "log/spares.h"
-#include "log/tested.h"
 
 /* ---- spare files ---- */
 

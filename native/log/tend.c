@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/tested.h"
 #include "log/append.h"
 #include "log/checkpoint.h"
 #include "log/cursor.h"
@@ -16,7 +17,6 @@
 #include "log/scan.h"
 #include "log/spares.h"
 #include "log/tend.h"
-#include "log/tested.h"
 
 /* ---- what is open in a segment ---- */
 

@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "log/tested.h"
+#include "base/tested.h"
 
-tm_log_fault tm_log_broken = TM_BREAK_NOTHING;
+tm_fault tm_broken = TM_BREAK_NOTHING;
+uint64_t tm_tested_ns;
 
 /* Address sanitizer: what was freed waits for as long as a few crashes take, so that its memory is in the cache. */
 const char *__asan_default_options(void);

@@ -1,14 +1,34 @@
 /* keeps_judge.c - see keeps_judge.h. */
 #include "keeps_judge.h"
 
+#include <stdarg.h>
 #include <string.h>
 
+#include "durable/keep/bodies.h"
 #include "durable/keep/table.h"
 #include "log/log.h"
+
+#define VALUES 3U /* of which the last is of no message */
+
+/* ---- the history ---- */
+
+void keeps_tell(const keeps_world *w, const char *format, ...) {
+    if (w->history != NULL) {
+        va_list values;
+        va_start(values, format);
+        fprintf(w->history, "%lu ", (unsigned long)(w->sw != NULL ? w->sw->now_ms : 0));
+        vfprintf(w->history, format, values);
+        fputc('\n', w->history);
+        va_end(values);
+    }
+}
 
 /* ---- what was asked ---- */
 
 void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
+    if (w->keeps[kind].number != number) {
+        keeps_tell(w, "made %u", kind);
+    }
     w->keeps[kind].number = number;
     w->keeps[kind].n = n;
 }
@@ -16,6 +36,9 @@ void judge_made(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
 void judge_gone(keeps_world *w, uint32_t kind) {
     const seen_keep *keep = &w->keeps[kind];
     CHECK(keep->number == 0 || keep->n == 0 || keep->n > tm_log_committed(w->log) || w->sw != NULL, "a keep is gone");
+    if (keep->number != 0) {
+        keeps_tell(w, "gone %u", kind);
+    }
     for (uint32_t i = 1; i <= w->message_count; i++) {
         w->messages[i].owed[kind] = 0;
     }
@@ -24,6 +47,7 @@ void judge_gone(keeps_world *w, uint32_t kind) {
 
 void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
     const seen_keep *from = &w->keeps[of];
+    keeps_tell(w, "began %u", kind);
     bool is_known = from->number != 0 && !w->is_damaged && !keeps_by_age(kind);
     for (uint32_t i = from->passed + 1; i <= w->message_count && is_known; i++) {
         seen_message *message = &w->messages[i];
@@ -34,11 +58,15 @@ void judge_took_over(keeps_world *w, uint32_t kind, uint32_t of) {
 
 void judge_recovered(keeps_world *w, uint32_t kind, uint32_t number, uint64_t n) {
     CHECK(kind < KEEPS_KINDS && number != 0, "the book holds something else");
-    if (w->keeps[kind].number != number) { /* its end was asked for, and not confirmed */
+    bool is_other = w->keeps[kind].number != number; /* its end was asked for, and not confirmed */
+    if (is_other) {
         judge_gone(w, kind);
         w->keeps[kind].dead = UINT64_MAX; /* what it counted is known no more */
     }
     judge_made(w, kind, number, n);
+    if (is_other) {
+        keeps_tell(w, "began %u", kind);
+    }
 }
 
 void judge_published(const keeps_world *w, seen_message *message) {
@@ -83,11 +111,16 @@ void judge_missed(keeps_world *w, uint32_t kind, uint64_t n) {
 
 void judge_committed(keeps_world *w) {
     for (seen_keep *keep = w->keeps; keep < w->keeps + KEEPS_KINDS; keep++) {
+        if (keep->number != 0 && !keep->is_owed && keep->n <= tm_log_committed(w->log)) {
+            keep->is_owed = true;
+            keeps_tell(w, "owed %u", (unsigned)(keep - w->keeps));
+        }
         keep->missed_owed = keep->missed <= tm_log_committed(w->log) ? keep->missed : keep->missed_owed;
     }
 }
 
 void judge_crash(keeps_world *w) {
+    keeps_tell(w, "crashed");
     memset(w->members, 0, sizeof w->members);
     for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
         seen_keep *keep = &w->keeps[kind];
@@ -121,6 +154,45 @@ void judge_dead_again(const keeps_world *w) {
         uint64_t dead = keep->number != 0 ? dead_of(w, kind) : 0;
         CHECK(dead >= keep->dead_sure && dead <= keep->dead, "kind %u counts %lu dead letters, and had %lu to %lu",
               kind, (unsigned long)dead, (unsigned long)keep->dead_sure, (unsigned long)keep->dead);
+    }
+}
+
+/* By value, the last that the log has for a keep. */
+static void read_newest(const keeps_world *w, uint32_t number, uint64_t *last) {
+    static uint8_t records[1 << 16];
+    uint64_t after = 0;
+    size_t size = 1;
+    while (size > 0) { /* a piece at a time */
+        CHECK(tm_log_read(w->log, number, 0, after, records, sizeof records, &size) == TM_OK, "the log is not read");
+        for (size_t at = 0; at < size; at += ((const tm_log_record *)(records + at))->size) {
+            const tm_log_record *record = (const tm_log_record *)(records + at);
+            tm_body body;
+            if (keep_frame_of(record, &body)) {
+                last[w->messages[tm_load64(body.frame + WIRE_COUNTER)].value] = record->n;
+            }
+            after = record->n;
+        }
+    }
+}
+
+void judge_newest(const keeps_world *w) {
+    uint64_t last[VALUES] = {0};
+    uint32_t kind = 0;
+    while (!keeps_lets_go(kind)) {
+        kind++;
+    }
+    bool is_all = atomic_load(&w->log->appended) == atomic_load(&w->log->committed);
+    if (w->keeps[kind].number == 0 || !is_all) {
+        return;
+    }
+    read_newest(w, w->keeps[kind].number, last);
+    for (uint8_t value = 0; value < VALUES; value++) {
+        const uint8_t attributes[] = {0x81, 0xa1, 'v', value};
+        uint64_t n = 0;
+        int result = tm_keep_newest(w->sw, w->keeps[kind].number, attributes, sizeof attributes, &n);
+        CHECK(result == (last[value] != 0 ? TM_OK : TM_ABSENT), "newest: %d", result);
+        CHECK(n == last[value], "the newest of %u is %lx, and the log has %lx", value, (unsigned long)n,
+              (unsigned long)last[value]);
     }
 }
 
@@ -160,11 +232,14 @@ static void read_deliver(keeps_world *w, const seen_member *member, const uint8_
     CHECK(tm_load16(extensions) == WIRE_SATISFIED && tm_load32(extensions + 4) == member->id, "an id of another");
     CHECK(message > 0 && message <= w->message_count, "a message that nobody sent");
     CHECK(keeps_wants(member->keep, &w->messages[message]) || keeps_takes_letters(member->keep), "it is not wanted");
+    keeps_tell(w, "given %u %lu %lu %u %u", member->id, (unsigned long)n, (unsigned long)message, deliveries,
+               bytes[WIRE_HEADER_BYTES + 28]);
     given_position *position = position_of(keep, n, message);
     CHECK(position->message == message, "position %lx is two messages", (unsigned long)n);
     if (deliveries == 0) {
         return; /* replayed */
     }
+    CHECK(n <= tm_log_committed(w->log), "position %lx is given before it is on disk", (unsigned long)n);
     CHECK(!position->is_surely_done || w->may_return,
           "position %lx of kind %u comes after its acknowledgement was confirmed", (unsigned long)n, member->keep);
     check_once(keep, position, bytes[WIRE_HEADER_BYTES + 28]);
@@ -179,6 +254,7 @@ static void read_answer(keeps_world *w, const seen_member *member, const uint8_t
     bool is_refused = *body++ != 0x93;
     CHECK(*body++ == WIRE_ACK_OF_DELIVER, "of something else");
     uint64_t request = read_unsigned(&body);
+    keeps_tell(w, "answered %lu %d", (unsigned long)request, !is_refused);
     for (uint32_t i = 0; i < keep->count; i++) {
         given_position *position = &keep->positions[i];
         if (position->request == request && request != 0) {
@@ -238,6 +314,7 @@ static void read_lost(keeps_world *w, seen_member *member, const uint8_t *body) 
     if (reason == WIRE_LOST_LOG_DAMAGED) {
         read_doubts(w, keep, body);
     }
+    keeps_tell(w, "lost %u %u %lu", member->id, way, (unsigned long)in_all);
     CHECK(in_all >= member->lost[way], "%lu were lost, and %lu are", (unsigned long)member->lost[way],
           (unsigned long)in_all);
     uint64_t times = w->is_damaged ? 2 : w->may_return ? w->crashes + 1 : 1; /* what returned may be lost once more */
@@ -304,6 +381,9 @@ static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_byst
         uint64_t last = read_unsigned(&body);
         CHECK(first > 0 && first <= last && last <= (is_bystander ? w->bystander_sent : w->message_count),
               "nobody sent these");
+        if (!is_bystander) {
+            keeps_tell(w, "confirmed %lu %lu", (unsigned long)first, (unsigned long)last);
+        }
         w->bystander_confirmed += is_bystander ? last - first + 1 : 0;
         for (uint64_t i = first; i <= last && !is_bystander; i++) {
             w->confirmed += !w->messages[i].is_confirmed && !w->messages[i].is_plain;
@@ -319,7 +399,9 @@ static void read_confirmations(keeps_world *w, const uint8_t *body, bool is_byst
 
 /* ---- streams ---- */
 
-static void read_stream(keeps_world *w, uint32_t connection, seen_member *member) {
+/* Was there anything? */
+static bool read_stream(keeps_world *w, uint32_t connection, seen_member *member) {
+    bool is_any = false;
     const uint8_t *bytes;
     size_t size;
     while (tm_switch_output(w->sw, connection, &bytes, &size) == TM_OK && size > 0) {
@@ -342,19 +424,22 @@ static void read_stream(keeps_world *w, uint32_t connection, seen_member *member
             at += tm_load32(frame);
         }
         CHECK(tm_switch_sent(w->sw, connection, size) == TM_OK, "sent");
+        is_any = true;
     }
+    return is_any;
 }
 
+/* What is read makes room, so that there may be more. */
 void judge_output(keeps_world *w) {
-    read_stream(w, w->publisher, NULL);
-    if (w->bystander != UINT32_MAX) {
-        read_stream(w, w->bystander, NULL);
-    }
-    for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
-        if (m->id != 0) {
-            read_stream(w, m->connection, m);
+    bool is_any = true;
+    while (is_any) {
+        is_any = read_stream(w, w->publisher, NULL);
+        is_any |= w->bystander != UINT32_MAX && read_stream(w, w->bystander, NULL);
+        for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
+            is_any |= m->id != 0 && read_stream(w, m->connection, m);
         }
     }
+    keeps_tell(w, "read");
 }
 
 /* ---- the end ---- */
@@ -368,15 +453,29 @@ bool judge_has_member(const keeps_world *w, uint32_t kind) {
     return false;
 }
 
-bool judge_is_at_rest(keeps_world *w, uint32_t kind) {
+/* What came to a keep is what left and what is open. */
+static uint64_t open_of(const keeps_world *w, uint32_t kind) {
     tm_keep_stats stats;
     CHECK(tm_keep_figures(w->sw, w->keeps[kind].number, &stats) == TM_OK, "figures");
     CHECK(stats.appended == stats.open + stats.acked + stats.expired + stats.dropped + stats.replaced + stats.dead +
                                 stats.undeliverable + stats.damaged + stats.skipped,
           "kind %u: %lu came, %lu are open", kind, (unsigned long)stats.appended, (unsigned long)stats.open);
+    return stats.open;
+}
+
+void judge_figures(const keeps_world *w) {
+    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
+        if (w->keeps[kind].number != 0) {
+            open_of(w, kind);
+        }
+    }
+}
+
+bool judge_is_at_rest(keeps_world *w, uint32_t kind) {
+    uint64_t open = open_of(w, kind);
     const tm_keep *keep = keep_at(w->sw, keep_slot(w->sw, w->keeps[kind].number));
     bool was_at_rest = w->keeps[kind].was_at_rest;
-    w->keeps[kind].was_at_rest = stats.open == 0 && keep->loss_count == 0 && keep->unstored == 0;
+    w->keeps[kind].was_at_rest = open == 0 && keep->loss_count == 0 && keep->unstored == 0;
     return was_at_rest && w->keeps[kind].was_at_rest;
 }
 
@@ -391,6 +490,10 @@ static bool was_replaced(const keeps_world *w, uint32_t kind, uint32_t message) 
 
 void judge_end(keeps_world *w, uint32_t kind) {
     seen_keep *keep = &w->keeps[kind];
+    tm_keep_stats stats = {0};
+    CHECK(tm_keep_figures(w->sw, keep->number, &stats) == TM_OK, "figures");
+    keeps_tell(w, "rest %u %lu %lu %lu", kind, (unsigned long)stats.appended, (unsigned long)stats.open,
+               (unsigned long)(stats.expired + stats.dropped + stats.undeliverable + stats.skipped));
     uint64_t missing = 0;
     for (uint32_t i = 1; i <= w->message_count; i++) {
         const seen_message *message = &w->messages[i];

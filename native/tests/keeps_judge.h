@@ -41,6 +41,10 @@ void judge_crash(keeps_world *w);
 /* What keeps count of dead letters now; a start counts no more than that, and no fewer than were on disk. */
 void judge_dead(keeps_world *w);
 void judge_dead_again(const keeps_world *w);
+/* The newest message of each value is the last that the log has of it. */
+void judge_newest(const keeps_world *w);
+/* Of each keep, what came is what left and what is open. */
+void judge_figures(const keeps_world *w);
 /* Read what the switch sends. */
 void judge_output(keeps_world *w);
 

@@ -7,7 +7,6 @@
 #include "log/log.h"
 #include "switch/state.h"
 
-#define SEGMENT_BYTES 16384U
 #define RING_BYTES 8192U
 #define LOG_BYTES (20U * SEGMENT_BYTES)
 #define CONNECTIONS 64U

@@ -7,6 +7,7 @@
 
 #include "keeps_world.h"
 
+#define SEGMENT_BYTES 16384U /* of the log */
 #define PUBLISHER 1U
 #define BYSTANDER 2U
 #define RECORD_OF_KEEP 64U  /* its kind in the book; the body is the kind of terms and the number */

@@ -1,5 +1,5 @@
-/* keeps_world.c - see keeps_world.h. What happens; what comes out is in keeps_judge.c, starts and crashes in
- * keeps_lives.c. */
+/* keeps_world.c - see keeps_world.h. What happens; the disk and time are in keeps_disk.c, starts and crashes in
+ * keeps_lives.c, and what comes out is in keeps_judge.c. */
 #include "keeps_world.h"
 
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "durable/keep/append.h"
 #include "durable/keep/table.h"
 #include "durable/state.h"
+#include "keeps_disk.h"
 #include "keeps_judge.h"
 #include "keeps_lives.h"
 #include "log/log.h"
 #include "switch/state.h"
 
-#define SEGMENT_BYTES 16384U
 #define ENOUGH 100000U
 #define TAKES_ALL 2U /* a kind that wants all and lets nothing go */
 
@@ -22,7 +22,7 @@ bool keeps_goes_on(const keeps_world *w) {
     return w->choices == NULL || w->choices < w->choices_end;
 }
 
-static uint32_t choose(keeps_world *w, uint32_t bound) {
+uint32_t keeps_choose(keeps_world *w, uint32_t bound) {
     if (w->choices == NULL) {
         return below(&w->dice, bound);
     }
@@ -51,17 +51,23 @@ static void put_number(uint64_t number) {
     }
 }
 
+/* A message that was sent before: where much happens one of the last, which a keep may have had no room for. */
+static uint64_t sent_before(keeps_world *w) {
+    uint32_t count = w->message_count;
+    return w->is_busy ? count - keeps_choose(w, count < 8 ? count : 8) : 1 + keeps_choose(w, count);
+}
+
 static void publish(keeps_world *w, bool is_again) {
     static wire attributes;
     if (w->message_count >= KEEPS_MESSAGES - 1) {
         return;
     }
     is_again = is_again && w->message_count > 0;
-    uint64_t counter = is_again ? 1 + choose(w, w->message_count) : ++w->message_count;
+    uint64_t counter = is_again ? sent_before(w) : ++w->message_count;
     seen_message *message = &w->messages[counter];
     if (!is_again) {
-        *message =
-            (seen_message){.kind = (uint8_t)choose(w, 3), .value = (uint8_t)choose(w, 2), .is_plain = counter % 7 == 0};
+        *message = (seen_message){
+            .kind = (uint8_t)keeps_choose(w, 3), .value = (uint8_t)keeps_choose(w, 2), .is_plain = counter % 7 == 0};
         judge_published(w, message);
     }
     attributes.size = 0;
@@ -72,7 +78,21 @@ static void publish(keeps_world *w, bool is_again) {
     put_integer(&attributes, message->value);
     publish_frame(&out, PUBLISHER, counter, true, &attributes, counter % 5 == 0 ? 300 : 20);
     out.bytes[WIRE_FLAGS] |= (message->is_plain ? 0 : WIRE_FLAG_DURABLE) | (is_again ? WIRE_FLAG_RETRY : 0);
+    keeps_tell(w, "sent %lu %u %u %d", (unsigned long)counter, message->kind, message->value, message->is_plain);
     feed(w, w->publisher);
+}
+
+/* A message that nobody keeps: its confirmation waits for no disk. */
+static void publish_beside(keeps_world *w) {
+    static wire attributes;
+    attributes.size = 0;
+    put_map(&attributes, 1);
+    put_string(&attributes, "other", 5);
+    put_integer(&attributes, 1);
+    publish_frame(&out, BYSTANDER, ++w->bystander_sent, true, &attributes, 20);
+    feed(w, w->bystander);
+    judge_output(w);
+    CHECK(w->is_hostile || w->bystander_confirmed == w->bystander_sent, "who has nothing kept waits for the disk");
 }
 
 static void send_ack(keeps_world *w, const seen_member *member, uint64_t first, uint64_t last, uint32_t verdict,
@@ -88,12 +108,13 @@ static void send_ack(keeps_world *w, const seen_member *member, uint64_t first, 
     put_byte(&out, 0x90);
     put_byte(&out, verdict);
     put_number(member->id);
-    put_number(choose(w, 2) * 2000);
+    put_number(keeps_choose(w, 2) * 2000);
     put_byte(&out, 0xa2);
     put_byte(&out, 'n');
     put_byte(&out, 'o');
     judge_acked(w, member, first, last, verdict, request);
     feed(w, member->connection);
+    keeps_tell(w, "acked %u %lu %lu %u %u", member->id, (unsigned long)first, (unsigned long)last, verdict, request);
 }
 
 static void acknowledge(keeps_world *w, const seen_member *member) {
@@ -101,15 +122,17 @@ static void acknowledge(keeps_world *w, const seen_member *member) {
     if (keep->count == 0) {
         return;
     }
-    uint32_t back = choose(w, keep->count < 8 ? keep->count : 8);
+    uint32_t back = keeps_choose(w, keep->count < 8 ? keep->count : 8);
     uint64_t last = keep->positions[keep->count - 1 - back].n;
-    uint64_t first = choose(w, 3) == 0 ? 0 : last;
-    uint32_t verdict = choose(w, 12);
-    send_ack(w, member, first, last, verdict < 9 ? 0 : verdict - 8, choose(w, 2) ? w->next_request++ : 0);
+    uint64_t first = keeps_choose(w, 3) == 0 ? 0 : last;
+    uint32_t verdict = keeps_choose(w, w->is_busy ? 5 : 12);
+    uint32_t others = w->is_busy ? 1 : 8;
+    send_ack(w, member, first, last, verdict > others ? verdict - others : 0,
+             w->is_busy || keeps_choose(w, 2) ? w->next_request++ : 0);
 }
 
 static void raise_credit(keeps_world *w, seen_member *member) {
-    member->credit += choose(w, 5);
+    member->credit += keeps_choose(w, 5);
     begin(&out, WIRE_CREDIT);
     put_byte(&out, 0x93);
     put_number(member->credit);
@@ -121,13 +144,13 @@ static void raise_credit(keeps_world *w, seen_member *member) {
 /* A frame of a member, some bytes of which are any. */
 static void send_strange(keeps_world *w, seen_member *member) {
     static const uint8_t kinds[] = {WIRE_ACK, WIRE_ACK, WIRE_CREDIT, 0x25, 0x26, 0x27, 0x28};
-    if (choose(w, 2) == 0) {
-        begin(&out, kinds[choose(w, sizeof kinds)]);
-        for (uint32_t left = choose(w, 64); left > 0; left--) {
-            put_byte(&out, choose(w, 256));
+    if (keeps_choose(w, 2) == 0) {
+        begin(&out, kinds[keeps_choose(w, sizeof kinds)]);
+        for (uint32_t left = keeps_choose(w, 64); left > 0; left--) {
+            put_byte(&out, keeps_choose(w, 256));
         }
     } else { /* one that nearly is an ACK */
-        uint32_t at = WIRE_PREFIX_BYTES + choose(w, 40);
+        uint32_t at = WIRE_PREFIX_BYTES + keeps_choose(w, 40);
         begin(&out, WIRE_ACK);
         static const uint8_t start[] = {0x98, WIRE_ACK_OF_DELIVER,
                                         0x01, 0x92,
@@ -147,12 +170,12 @@ static void send_strange(keeps_world *w, seen_member *member) {
         for (size_t i = 0; i < sizeof start; i++) {
             put_byte(&out, start[i]);
         }
-        put_byte(&out, choose(w, 4));
+        put_byte(&out, keeps_choose(w, 4));
         put_number(member->id);
         put_byte(&out, 1);
         put_byte(&out, 0xa0);
-        for (uint32_t more = choose(w, 3); more > 0 && at < out.size; more--) {
-            out.bytes[at++] = (uint8_t)choose(w, 256);
+        for (uint32_t more = keeps_choose(w, 3); more > 0 && at < out.size; more--) {
+            out.bytes[at++] = (uint8_t)keeps_choose(w, 256);
         }
     }
     feed(w, member->connection);
@@ -163,12 +186,14 @@ static void send_strange(keeps_world *w, seen_member *member) {
 typedef enum { BY_WORD, BY_ROUTER, BY_DEATH } way_to_leave;
 
 static void leave(keeps_world *w, seen_member *member, way_to_leave how) {
+    judge_output(w); /* what it has by now */
     judge_left(w, member);
     if (how == BY_WORD) {
         CHECK(tm_keep_detach(w->sw, member->connection, member->id) == TM_OK, "detach");
     } else if (how == BY_DEATH) {
         CHECK(tm_switch_lose(w->sw, member->connection) == TM_OK, "lose");
     }
+    keeps_tell(w, "left %u %d", member->id, how == BY_DEATH);
     keeps_disconnect(w, member->connection);
     *member = (seen_member){0};
 }
@@ -204,13 +229,13 @@ static int take_over(keeps_world *w, uint32_t number, tm_table *wanted) {
         size_t used = 0;
         tm_keep_mark(w->sw, &start);
         int result =
-            tm_log_replay(w->log, wanted, 0, 1 + choose(w, 9), &place, records, sizeof records, &size, &replayed);
+            tm_log_replay(w->log, wanted, 0, 1 + keeps_choose(w, 9), &place, records, sizeof records, &size, &replayed);
         for (size_t at = 0; result == TM_OK && at < size; at += used) {
             result = tm_keep_seed(w->sw, number, &start, (const uint8_t *)records + at, size - at, &used);
             bool waits = result == TM_LOG_BUSY && tm_log_commit(w->log) == TM_OK;
             result = waits ? TM_OK : result;
         }
-        if (result == TM_OK && choose(w, 2) == 0) {
+        if (result == TM_OK && keeps_choose(w, 2) == 0) {
             publish(w, false);
         }
         result = result == TM_OK && replayed.is_all ? tm_keep_join(w->sw, number, &start, wanted) : result;
@@ -269,7 +294,7 @@ static void make(keeps_world *w, uint32_t kind) {
     if ((w->kinds >> kind & 1) == 0) {
         return;
     }
-    if (choose(w, 3) == 0) {
+    if (keeps_choose(w, 3) == 0) {
         make_from_log(w, kind);
         return;
     }
@@ -294,30 +319,32 @@ static void make(keeps_world *w, uint32_t kind) {
 /* Behind something that was given, or behind all. */
 static uint64_t place_to_skip_to(keeps_world *w, uint32_t kind) {
     const seen_keep *keep = &w->keeps[kind];
-    return keep->count > 0 && choose(w, 3) > 0 ? keep->positions[choose(w, keep->count)].n : UINT64_MAX;
+    return keep->count > 0 && keeps_choose(w, 3) > 0 ? keep->positions[keeps_choose(w, keep->count)].n : UINT64_MAX;
 }
 
-static void attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip) {
+/* NULL: there is no place, no keep, or no memory. */
+static seen_member *attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip) {
     seen_member *member = w->members;
     while (member < w->members + KEEPS_MEMBERS && member->id != 0) {
         member++;
     }
     if (w->keeps[kind].number == 0 || member == w->members + KEEPS_MEMBERS) {
-        return;
+        return NULL;
     }
     uint32_t id = w->next_id++;
     uint32_t connection = keeps_connect(w, 1000 + id);
     if (connection == UINT32_MAX) {
-        return;
+        return NULL;
     }
-    bool is_latest = choose(w, 3) == 0;
-    uint64_t after = may_skip && choose(w, 5) == 0 ? place_to_skip_to(w, kind) : 0;
+    bool is_latest = keeps_choose(w, 3) == 0;
+    uint64_t after = may_skip && keeps_choose(w, 5) == 0 ? place_to_skip_to(w, kind) : 0;
     int result = keeps_is_open(w, connection)
                      ? tm_keep_attach(w->sw, w->keeps[kind].number, connection, id, credit, after, is_latest)
                      : TM_NO_MEMORY;
     keeps_check_result(w, result, "attach");
     judge_skipped(w, kind, after); /* for want of memory an attach may fail behind that, too */
     if (result == TM_OK) {
+        keeps_tell(w, "attached %u %u %lu", id, kind, (unsigned long)after);
         *member = (seen_member){.id = id, .connection = connection, .keep = kind, .credit = credit};
         if (!w->is_damaged) { /* else the count itself may be lost */
             memcpy(member->lost, w->keeps[kind].lost, sizeof member->lost);
@@ -325,128 +352,43 @@ static void attach(keeps_world *w, uint32_t kind, uint64_t credit, bool may_skip
     } else {
         keeps_disconnect(w, connection);
     }
+    return result == TM_OK ? member : NULL;
 }
 
-/* ---- the disk and time ---- */
+/* ---- much happens ---- */
 
-/* A message that nobody keeps: its confirmation waits for no disk. */
-static void publish_beside(keeps_world *w) {
-    static wire attributes;
-    attributes.size = 0;
-    put_map(&attributes, 1);
-    put_string(&attributes, "other", 5);
-    put_integer(&attributes, 1);
-    publish_frame(&out, BYSTANDER, ++w->bystander_sent, true, &attributes, 20);
-    feed(w, w->bystander);
-    judge_output(w);
-    CHECK(w->is_hostile || w->bystander_confirmed == w->bystander_sent, "who has nothing kept waits for the disk");
+static seen_member *any_member(keeps_world *w) {
+    return &w->members[keeps_choose(w, KEEPS_MEMBERS)];
 }
 
-static void poll(keeps_world *w) {
-    const tm_event *events;
-    size_t count;
-    CHECK(tm_switch_poll(w->sw, 0, &events, &count) == TM_OK, "poll");
-}
-
-static void pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
-    const tm_event *events;
-    size_t count;
-    tm_switch_advance(w->sw, ms);
-    CHECK(tm_keeps_advance(w->sw, wall_ms) == TM_OK, "advance");
-    CHECK(tm_switch_tick(w->sw, &events, &count) == TM_OK, "tick");
-}
-
-/* All is let go that may. */
-static void tend_all(keeps_world *w) {
-    uint32_t is_idle = 0;
-    for (unsigned i = 0; i < 500 && !is_idle && tm_log_tend(w->log, &is_idle) == TM_OK; i++) {
-    }
-}
-
-/* The disk has caught up: publishers go on. */
-static void check_let_go(keeps_world *w) {
-    do {
-        tend_all(w);
-        poll(w);
-        pass_time(w, 0, 0);
-    } while (tm_log_commit(w->log) == TM_OK);
-    bool waits = atomic_load(&w->log->appended) != atomic_load(&w->log->committed);
-    CHECK(waits || w->sw->keeps->stats.held == 0, "publishers wait, and nothing waits for the disk");
-}
-
-static void commit(keeps_world *w) {
-    uint32_t is_idle;
-    if (w->slow_turns > 0) {
-        if (--w->slow_turns == 0) {
-            check_let_go(w);
+/* Consumers of a keep that bounds attempts go away, one after the other, with what they have. */
+static void lose_consumers(keeps_world *w) {
+    uint32_t kind = keeps_choose(w, 2) * 3;
+    uint64_t credit = 1 + keeps_choose(w, 3);
+    for (uint32_t left = 1 + keeps_choose(w, 4); left > 0; left--) {
+        seen_member *member = attach(w, kind, credit, false);
+        if (member != NULL) {
+            leave(w, member, BY_DEATH);
         }
-        poll(w);
-        return;
-    }
-    if (tm_log_commit(w->log) == TM_LOG_FAILED) {
-        keeps_crash(w, choose(w, CRASH_OF_PROCESS));
-    }
-    tm_log_tend(w->log, &is_idle);
-    poll(w);
-}
-
-static void let_time_pass(keeps_world *w) {
-    static const uint32_t steps[] = {0, 500, 9999, 20000, 31000};
-    uint32_t ms = steps[choose(w, 5)];
-    uint32_t jump = choose(w, 8);
-    pass_time(w, ms, jump == 0 ? (int64_t)3600000 : jump == 1 ? -3600000 : (int64_t)ms);
-}
-
-static void trouble_disk(keeps_world *w) {
-    uint32_t what = choose(w, w->is_slow ? 7 : 4);
-    w->slow_turns = what > 3 ? 1 + choose(w, 12) : 0;
-    w->disk->is_full = what == 0 ? !w->disk->is_full : w->disk->is_full;
-    w->disk->fails_in = what == 1 ? 20 : what == 2 ? 0 : w->disk->fails_in;
-    w->disk->short_in = what == 3 ? 8 : 0;
-}
-
-/* Everything is committed and in a checkpoint; then segments lose bits, and say nothing. It is found by a start, by who
- * reads it, or by the scrubber. */
-static void damage(keeps_world *w) {
-    uint32_t is_idle = 0;
-    uint32_t is_through = 0;
-    while (tm_log_commit(w->log) == TM_OK) {
-    }
-    for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(w->log, &is_idle);
-    }
-    if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a disk that is full or fails has none */
-        return;
-    }
-    for (uint32_t flips = 1 + choose(w, 30); flips > 0; flips--) {
-        w->damages += faulty_flip(w->disk, "segment");
-    }
-    w->is_damaged = w->may_return = true;
-    while (choose(w, 2) == 0 && !is_through) {
-        tm_log_scrub(w->log, SEGMENT_BYTES, &is_through);
-    }
-    if (choose(w, 2) == 0) {
-        keeps_crash(w, CRASH_ALL_LOST);
     }
 }
 
-/* Messages that entered at other routers may be missing. */
-static void miss(keeps_world *w) {
-    uint32_t numbers[KEEPS_KINDS];
-    uint32_t count = 0;
-    for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
-        numbers[count] = w->keeps[kind].number;
-        count += w->keeps[kind].number != 0 && choose(w, 4) != 0;
-    }
-    uint64_t before = w->sw->keeps->last_n;
-    int result = tm_keeps_doubt(w->sw, numbers, count, keep_wall_ms(w->sw) - choose(w, 9) * UINT64_C(700));
-    CHECK(result == TM_OK || result == TM_LOG_FULL || result == TM_LOG_BUSY || result == TM_LOG_FAILED ||
-              (result == TM_NO_MEMORY && w->starved != STARVED_NOBODY),
-          "doubt: %d", result);
-    for (uint32_t kind = 0; kind < KEEPS_KINDS && w->sw->keeps->last_n > before; kind++) {
-        uint32_t slot = keep_slot(w->sw, w->keeps[kind].number);
-        if (slot != KEEP_NONE && slot != KEEP_BOOK && keep_at(w->sw, slot)->doubt_n == w->sw->keeps->last_n) {
-            judge_missed(w, kind, w->sw->keeps->last_n);
+static void stir(keeps_world *w) {
+    static const uint32_t kinds[] = {0, 1, 2, 2, 2, 3, 4, 5, 6};
+    uint32_t kind = kinds[keeps_choose(w, sizeof kinds / sizeof *kinds)];
+    uint32_t what = keeps_choose(w, 8);
+    if (w->keeps[kind].number == 0) {
+        make(w, kind);
+    } else if (what == 0) {
+        lose_consumers(w);
+    } else if (what == 1) {
+        attach(w, kind, 1 + keeps_choose(w, 9), false);
+    } else if (what == 2) {
+        publish(w, true);
+    } else {
+        seen_member *member = any_member(w);
+        if (member->id != 0) {
+            acknowledge(w, member);
         }
     }
 }
@@ -454,34 +396,34 @@ static void miss(keeps_world *w) {
 /* ---- a step ---- */
 
 static void act(keeps_world *w) {
-    uint32_t what = choose(w, 100);
-    seen_member *member = &w->members[choose(w, KEEPS_MEMBERS)];
+    uint32_t what = keeps_choose(w, 100);
+    seen_member *member = any_member(w);
     if (what < 30) {
         publish(w, what < 4);
-        for (uint32_t more = w->is_slow ? choose(w, 8) : 0; more > 0; more--) {
+        for (uint32_t more = w->is_slow ? keeps_choose(w, 8) : 0; more > 0; more--) {
             publish(w, false);
         }
         if (w->is_slow) {
             publish_beside(w);
         }
     } else if (what < 48) {
-        commit(w);
+        keeps_commit(w);
     } else if (what < 58) {
-        let_time_pass(w);
+        keeps_let_time_pass(w);
     } else if (what < 66) {
-        attach(w, choose(w, KEEPS_KINDS), choose(w, 9), true);
+        attach(w, keeps_choose(w, KEEPS_KINDS), keeps_choose(w, 9), true);
     } else if (what < 70) {
-        uint32_t kind = choose(w, KEEPS_KINDS);
+        uint32_t kind = keeps_choose(w, KEEPS_KINDS);
         if (w->keeps[kind].number == 0 || what == 69) {
             make(w, kind);
         }
     } else if (what < 72) {
-        keeps_crash(w, choose(w, CRASH_KINDS));
+        keeps_crash(w, keeps_choose(w, CRASH_KINDS));
     } else if (what < (w->is_slow ? 76 : 73)) {
-        if (w->is_damaging && choose(w, 2) == 0) {
-            damage(w);
+        if (w->is_damaging && keeps_choose(w, 2) == 0) {
+            keeps_damage(w);
         } else {
-            trouble_disk(w);
+            keeps_trouble_disk(w);
         }
     } else if (member->id != 0) {
         if (what < 90) {
@@ -489,12 +431,12 @@ static void act(keeps_world *w) {
         } else if (what < 96) {
             raise_credit(w, member);
         } else if (what < 98 || !w->is_hostile) {
-            leave(w, member, choose(w, 3));
+            leave(w, member, keeps_choose(w, 3));
         } else {
             send_strange(w, member);
         }
     } else if (what > 96) {
-        miss(w);
+        keeps_miss(w);
     }
 }
 
@@ -520,14 +462,22 @@ static void check(keeps_world *w) {
     judge_committed(w);
     judge_output(w);
     judge_dead(w);
+    judge_figures(w);
+    if (w->is_busy) {
+        judge_newest(w);
+    }
 }
 
 void keeps_step(keeps_world *w) {
-    bool is_starved = w->starved != STARVED_NOBODY && w->failing == 0 && choose(w, 3) == 0;
+    bool is_starved = w->starved != STARVED_NOBODY && w->failing == 0 && keeps_choose(w, 3) == 0;
     if (is_starved) {
-        keeps_starve(w, 1 + choose(w, 5));
+        keeps_starve(w, 1 + keeps_choose(w, 5));
     }
-    act(w);
+    if (w->is_busy && keeps_choose(w, 2) == 0) {
+        stir(w);
+    } else {
+        act(w);
+    }
     if (is_starved) {
         keeps_starve(w, 0);
     }
@@ -551,10 +501,18 @@ void keeps_settle(keeps_world *w) {
     w->log->store->memory.fail_in = 0;
     w->disk->is_full = false;
     w->disk->fails_in = w->disk->short_in = 0;
-    keeps_crash(w, CRASH_ALL_LOST);
+    for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS && w->is_busy; m++) {
+        if (m->id != 0) {
+            leave(w, m, BY_WORD);
+        }
+    }
+    if (!w->is_busy) { /* else what this life alone knows is looked at, too */
+        keeps_crash(w, CRASH_ALL_LOST);
+    }
     for (uint32_t kind = 0; kind < KEEPS_KINDS; kind++) {
         attach(w, kind, ENOUGH, false);
     }
+    judge_output(w);
     for (uint32_t round = 0; round < 400; round++) {
         for (seen_member *m = w->members; m < w->members + KEEPS_MEMBERS; m++) {
             if (m->id != 0) {
@@ -563,8 +521,9 @@ void keeps_settle(keeps_world *w) {
                 attach(w, round % KEEPS_KINDS, ENOUGH, false);
             }
         }
-        commit(w);
-        pass_time(w, 31000, 1);
+        keeps_commit(w);
+        check(w);
+        keeps_pass_time(w, 31000, 1);
         check(w);
         seen_member *oldest = &w->members[round % KEEPS_MEMBERS];
         if (oldest->id != 0 && judge_is_at_rest(w, oldest->keep)) {

@@ -37,6 +37,7 @@ typedef struct seen_keep {
     uint64_t missed;      /* position of the newest doubt about other routers */
     uint64_t missed_owed; /* of the newest that is on disk */
     uint64_t missed_told; /* and that was told */
+    bool is_owed;         /* its record is on disk */
     bool was_at_rest;     /* when it was looked at before: what it has lost is told once that is on disk */
     uint32_t passed;      /* messages up to this one may have been passed over by the owner */
     uint32_t count;
@@ -71,10 +72,12 @@ typedef struct keeps_world {
     bool is_damaging; /* segments lose bits that were committed */
     bool is_damaged;
     bool is_slow;    /* the disk is behind for a while, again and again; there is a bystander */
+    bool is_busy;    /* all keeps are there, and more members come, say anything that is sound, and die */
     bool is_hostile; /* members send any bytes as well, and nothing but soundness is judged */
     starved starved;
     uint64_t failing;  /* the allocation that fails, counted from the beginning; 0: now and then one of a step */
     uint32_t kinds;    /* that may be made, by bits */
+    FILE *history;     /* borrowed: where what happens is told, a line each (keeps_tell); NULL: nowhere */
     faulty_disk *disk; /* the log's */
     tm_log *log;       /* owned, as what follows */
     tm_table *table;
@@ -107,7 +110,7 @@ typedef struct keeps_world {
 #define KEEPS_ALL_KINDS ((1U << KEEPS_KINDS) - 1)
 
 /* A world with a new disk; `w` is zeroed but for who chooses, what is starved, `is_hostile`, `is_damaging`,
- * `is_slow` and `kinds`. */
+ * `is_slow`, `is_busy`, `history` and `kinds`. */
 void keeps_begin(keeps_world *w, uint64_t seed);
 /* Let one thing happen, and check. */
 void keeps_step(keeps_world *w);
@@ -115,6 +118,10 @@ void keeps_step(keeps_world *w);
  */
 void keeps_settle(keeps_world *w);
 void keeps_end(keeps_world *w);
+/* Tell the history what happens now, by the clock of the switch; tests/native/keeps_history.py reads it. */
+__attribute__((format(printf, 2, 3))) void keeps_tell(const keeps_world *w, const char *format, ...);
+/* A number below `bound`. */
+uint32_t keeps_choose(keeps_world *w, uint32_t bound);
 /* Is something left to choose by? */
 bool keeps_goes_on(const keeps_world *w);
 

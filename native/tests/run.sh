@@ -11,13 +11,13 @@ build=build
 [ "$sanitize" != thread ] || sanitize="thread -Wno-tsan" # fences are there for the kernel's side, which it does not see
 mkdir -p "$build"
 cc=${CC:-$(command -v clang || echo gcc)}
-flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=$sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_LOG_TESTED"
+flags="-std=c11 -g -O1 -Wall -Wextra -Werror -fsanitize=$sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -DTM_TESTED"
 sources=$(cd .. && find * -name '*.c' ! -path 'tests/*' ! -name _tm.c | sort)
 newest_header=$(find .. -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
 [ $# -gt 0 ] || set -- $(ls test_*.c | sed 's/\.c$//') $(ls seeds)
 
 objects=""
-for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_lives.c tests/keeps_judge.c; do
+for source in $sources tests/support.c tests/fuzz_world.c tests/frames.c tests/net_graph.c tests/net_world.c tests/faulty_disk.c tests/log_model.c tests/keeps_world.c tests/keeps_disk.c tests/keeps_lives.c tests/keeps_judge.c; do
     object=$build/$(echo "${source%.c}" | tr / .).o # base/memory.c: base.memory.o, as two rooms may have files of one name
     objects="$objects $object"
     # Rebuild after any change of a header: they are few and the compiler is quick.

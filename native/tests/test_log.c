@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tested.h"
 #include "faulty_disk.h"
 #include "log/crc.h"
-#include "log/tested.h"
 #include "log_model.h"
 
 #define SEGMENT_BYTES 16384U

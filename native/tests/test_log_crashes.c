@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/tested.h"
 #include "faulty_disk.h"
-#include "log/tested.h"
 #include "log_model.h"
 
 #define SEGMENT_BYTES 16384U
@@ -307,12 +307,12 @@ static void run(uint64_t seed, uint64_t points, bool is_flipping) {
 }
 
 /* Does a process with the fault planted find something wrong? */
-static bool finds(tm_log_fault fault, uint64_t seed) {
+static bool finds(tm_fault fault, uint64_t seed) {
     pid_t child = fork();
     CHECK(child >= 0, "no process");
     if (child == 0) {
         CHECK(freopen("/dev/null", "w", stderr) != NULL, "no place for what sanitizers say");
-        tm_log_broken = fault;
+        tm_broken = fault;
         run(seed, FAULT_POINTS, true);
         _exit(0);
     }
@@ -325,17 +325,17 @@ int main(int count, char **arguments) {
     uint64_t points = count > 1 ? strtoull(arguments[1], NULL, 10) : QUICK_POINTS;
     uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     if (count > 3) {
-        tm_log_broken = (tm_log_fault)atoi(arguments[3]);
+        tm_broken = (tm_fault)atoi(arguments[3]);
     }
     run(seed, points, true);
     printf("seed %lu: %lu crash points, %lu flips\n", (unsigned long)seed, (unsigned long)w.points,
            (unsigned long)w.flips);
-    for (int fault = 1; fault < TM_BREAK_END && count == 1; fault++) {
+    for (int fault = 1; fault < TM_BREAKS_OF_LOG && count == 1; fault++) {
         bool is_found = false;
         for (uint64_t each = 1; each <= FAULT_SEEDS && !is_found; each++) {
             printf("planted fault %d, seed %lu: ", fault, (unsigned long)each);
             fflush(stdout); /* before a process is made that has a copy of it */
-            is_found = finds((tm_log_fault)fault, each);
+            is_found = finds((tm_fault)fault, each);
             printf("%s\n", is_found ? "found" : "not found");
         }
         CHECK(is_found, "planted fault %d is not found", fault);

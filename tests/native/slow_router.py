@@ -79,7 +79,7 @@ class Publisher:
 class Reader:
     """A client that reads everything: as a subscriber, or attached to a keep, of which it acknowledges nothing."""
 
-    def __init__(self, router: SlowRouter, number: int, keep: int = 0) -> None:
+    def __init__(self, router: SlowRouter, number: int, keep: int, *, credit: int, after: int, latest: bool) -> None:
         opened = router.switch.open()
         assert opened is not None
         self.router, self.connection = router, opened
@@ -91,7 +91,7 @@ class Reader:
         router.switch.admit(opened, Admission(number, 1 << 24, 1 << 24, 1_000, 1 << 20, 1_000, version=2))
         self._reader.authenticated()
         if keep:
-            assert router.keeps.attach(keep, opened, 1, 1 << 20)
+            assert router.keeps.attach(keep, opened, 1, credit, after=after, latest=latest)
         else:
             all_of_it = Subscribe(1, (SubscriptionItem(1, (encode_filter(EVERYTHING),)),), False, Reach.HOME, False)
             subscriber = router.switch.subscriber_of(opened)
@@ -108,9 +108,9 @@ class Reader:
             elif isinstance(body, Lost):
                 self.lost[LossReason(body.reason)] = body.messages
 
-    def acknowledge(self) -> None:
+    def acknowledge(self, verdict: AckVerdict = AckVerdict.DONE) -> None:
         """... all that it got."""
-        ack = Ack(AckOf.DELIVER, 0, ranges_of(self.positions[self._acknowledged :]), (), AckVerdict.DONE, 1)
+        ack = Ack(AckOf.DELIVER, 0, ranges_of(self.positions[self._acknowledged :]), (), verdict, 1)
         self._acknowledged = len(self.positions)
         self.router.look(self.router.switch.feed(self.connection, encode(ack)))
 
@@ -150,8 +150,10 @@ class SlowRouter:
         self.publishers.append(made)
         return made
 
-    def reader(self, number: int, keep: int = 0) -> Reader:
-        made = Reader(self, number, keep)
+    def reader(
+        self, number: int, keep: int = 0, *, credit: int = 1 << 20, after: int = 0, latest: bool = False
+    ) -> Reader:
+        made = Reader(self, number, keep, credit=credit, after=after, latest=latest)
         self.readers.append(made)
         self.turn()
         return made

@@ -16,7 +16,8 @@ COMPILER = shutil.which("clang") or shutil.which("gcc")
 """As run.sh chooses it."""
 
 
-def _has_sanitizers(folder: Path, names: str = "address,undefined") -> bool:
+def has_sanitizers(folder: Path, names: str = "address,undefined") -> bool:
+    """Return whether a C compiler with these sanitizers is installed."""
     if COMPILER is None:
         return False
     source = folder / "empty.c"
@@ -25,7 +26,7 @@ def _has_sanitizers(folder: Path, names: str = "address,undefined") -> bool:
     return subprocess.run(built, capture_output=True, check=False).returncode == 0  # noqa: S603 - fixed arguments
 
 
-def _ran(*programs: str) -> str:
+def ran(*programs: str) -> str:
     """Return what `run.sh` prints. Two of its runs would build the same objects, so one waits for the other."""
     with (FOLDER / "run.sh").open() as script:
         fcntl.flock(script, fcntl.LOCK_EX)
@@ -37,16 +38,16 @@ def _ran(*programs: str) -> str:
 
 @pytest.mark.slow
 def test_a_network_of_switches_does_what_its_model_does(tmp_path: Path) -> None:
-    if not _has_sanitizers(tmp_path):
+    if not has_sanitizers(tmp_path):
         pytest.skip("a C compiler with its sanitizers is not installed")
-    assert "== test_net\n" in _ran("test_net")
+    assert "== test_net\n" in ran("test_net")
 
 
 @pytest.mark.slow
 def test_c_programs(tmp_path: Path) -> None:
-    if not _has_sanitizers(tmp_path):
+    if not has_sanitizers(tmp_path):
         pytest.skip("a C compiler with its sanitizers is not installed")
-    said = _ran()
+    said = ran()
     for program in FOLDER.glob("test_*.c"):
         assert f"== {program.stem}\n" in said
     for seed in FOLDER.glob("seeds/*/*"):
@@ -55,7 +56,7 @@ def test_c_programs(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_threads_of_the_log_race_nowhere(tmp_path: Path) -> None:
-    if not _has_sanitizers(tmp_path, "thread"):
+    if not has_sanitizers(tmp_path, "thread"):
         pytest.skip("a C compiler with its sanitizer of threads is not installed")
     command = [str(FOLDER / "run.sh"), "test_log", "test_keeps"]
     run = subprocess.run(  # noqa: S603 - no input

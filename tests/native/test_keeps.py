@@ -1,76 +1,138 @@
-"""Keeps in C through random histories: consumers that acknowledge late, never, twice or what another has; crashes that
-lose what was not on disk; clocks that jump. The judge is that of the keeps in Python."""
+"""What a keep in C does, step by step."""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from tamis.native.keeps import SwitchKeeps
-from tamis.protocol.wire.attributes import encode_attributes
-from tamis.protocol.wire.deliver_view import DeliverView
-from tests.native.keeps_world import NativeWorld
-from tests.router.keeps.oracle import Wrong
-from tests.router.keeps.walks import step, walk
+from tamis.client.terms import keep_of
+from tamis.native.log import DEAD_LETTER
+from tamis.protocol.wire.client_bodies import AckVerdict
+from tamis.protocol.wire.codes import LossReason
+from tamis.protocol.wire.keep_bodies import KeepTerms
+from tests.native.slow_router import Reader, SlowRouter
+
+KEEP, DEAD = 1, 2
+ALL = keep_of("all", "true").terms
+LETTER = struct.Struct("<40xII")
+"""Of its record: how often it was given out, and how long the reason is that follows."""
+NOTHING = keep_of("nothing", "none = 1").terms
 
 
-def walked(folder: Path, seeds: range) -> None:
-    for seed in seeds:
-        (folder / str(seed)).mkdir()
-        world = NativeWorld(folder / str(seed))
-        walk(world, seed)
-        world.close()
+@pytest.fixture(name="made")
+def _made(tmp_path: Path) -> Iterator[Callable[[dict[int, KeepTerms]], SlowRouter]]:
+    routers: list[SlowRouter] = []
+
+    def make(keeps: dict[int, KeepTerms]) -> SlowRouter:
+        routers.append(SlowRouter(tmp_path / "log", keeps=keeps))
+        return routers[-1]
+
+    yield make
+    for each in routers:
+        each.close()
 
 
-def test_random_walks_break_no_rule(tmp_path: Path) -> None:
-    walked(tmp_path, range(8))
+def counters(reader: Reader) -> list[int]:
+    """Return what it got since it was asked last."""
+    got = [message.counter for message in reader.got]
+    reader.got.clear()
+    return got
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seeds", [range(8, 30), *(range(first, first + 100) for first in (400, 500, 600))], ids=str)
-def test_many_random_walks_break_no_rule(tmp_path: Path, seeds: range) -> None:
-    walked(tmp_path, seeds)
+def after(router: SlowRouter, ms: int) -> None:
+    router.switch.advance(ms)
+    router.turn()
 
 
-def test_the_newest_of_a_value_is_the_last_that_the_log_has_of_it(tmp_path: Path) -> None:
-    found = 0
-    for seed in range(4):
-        (tmp_path / str(seed)).mkdir()
-        world, chance = NativeWorld(tmp_path / str(seed)), Random(seed)
-        world.keep("latest")
-        for _ in range(150):
-            step(world, chance)
-            world.commit(50)
-            if world.is_kept("latest"):
-                found += newest_is_right(world)
-        world.settle()
-        world.close()
-    assert found > 100
+def test_the_member_with_the_most_free_credit_gets_the_next_message(made) -> None:
+    router = made({KEEP: ALL})
+    publisher, one, two = router.publisher(1), router.reader(7, KEEP, credit=2), router.reader(8, KEEP, credit=5)
+    for counter in (1, 2, 3):
+        publisher.publish()
+        router.commit()
+        assert (counters(one), counters(two)) == ([], [counter])
+    for _ in range(5):
+        publisher.publish()
+        router.commit()
+    assert len(counters(one)) == len(counters(two)) == 2
+    assert router.keeps.figures(KEEP).delivered == 7
 
 
-def newest_is_right(world: NativeWorld) -> bool:
-    """Ask for each value, and for one that nobody publishes; return whether one was there."""
-    number = world.kept["latest"][0]
-    last: dict[object, int] = {}
-    for record in world.log.read(number):
-        attributes = DeliverView(record.body).attributes
-        last[attributes["v"]] = record.n
-    for value in (0, 1, 2, "0", 0.5):
-        assert world.keeps.newest(number, encode_attributes({"v": value})) == last.get(value)
-    assert world.keeps.newest(number, encode_attributes({"kind": "a"})) is None
-    assert world.keeps.newest(number, b"\xc1") is None
-    assert world.keeps.newest(2**31 - 1, encode_attributes({"v": 0})) is None
-    return bool(last)
+def test_a_message_comes_again_after_each_pause_and_dies_with_reason_and_count(made) -> None:
+    terms = replace(ALL, ack_wait_ms=10_000, backoff_ms=(1_000, 50_000), deliveries_max=3)
+    router = made({KEEP: terms, DEAD: NOTHING})
+    router.keeps.dead_letter(KEEP, DEAD)
+    reader = router.reader(7, KEEP)
+    router.publisher(1).publish()
+    router.commit()
+    came = [counters(reader)]
+    for ms in (10_000, 900, 100, 10_000, 49_000, 1_000, 10_000):
+        after(router, ms)
+        came.append(counters(reader))
+    assert came == [[1], [], [], [1], [], [], [1], []]
+    router.commit()
+    [letter] = [record for record in router.log.read(DEAD) if record.kind == DEAD_LETTER]
+    deliveries, size = LETTER.unpack_from(letter.body)
+    assert (deliveries, letter.body[LETTER.size :][:size]) == (3, b"given out as often as it may be")
+    assert counters(router.reader(8, DEAD)) == [1]
 
 
-def test_a_message_is_lost_once(tmp_path: Path) -> None:
-    walked(tmp_path, range(303, 304))
+def test_without_a_dead_letter_place_a_rejected_message_is_a_loss_that_is_told(made) -> None:
+    router = made({KEEP: ALL})
+    reader = router.reader(7, KEEP)
+    router.publisher(1).publish()
+    router.commit()
+    reader.acknowledge(AckVerdict.REJECT)
+    assert reader.lost == {}, "it is not on disk"
+    router.commit()
+    assert reader.lost == {LossReason.UNDELIVERABLE: 1}
+    router.restart()
+    assert router.reader(8, KEEP).lost == {LossReason.UNDELIVERABLE: 1}
 
 
-def test_a_start_that_does_not_fill_keeps_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = SwitchKeeps.open
-    monkeypatch.setattr(SwitchKeeps, "open", lambda self, number, terms, **_: real(self, number, terms))
-    with pytest.raises((Wrong, AssertionError, KeyError)):
-        walked(tmp_path, range(20))
+def test_what_is_past_the_bounds_is_told_and_the_newest_stay(made) -> None:
+    router = made({KEEP: replace(ALL, count=2)})
+    publisher = router.publisher(1)
+    for _ in range(4):
+        publisher.publish()
+    router.commit()
+    reader = router.reader(7, KEEP)
+    assert (counters(reader), reader.lost) == ([3, 4], {LossReason.LOG_FULL: 2})
+
+
+def test_the_last_value_is_replayed_to_who_asks(made) -> None:
+    router = made({KEEP: replace(ALL, latest_by="kind")})
+    publisher, first = router.publisher(1), router.reader(7, KEEP)
+    for kind in ("a", "b", "a"):
+        publisher.publish(kind)
+        router.commit()
+        first.acknowledge()
+        router.commit()
+    assert counters(router.reader(8, KEEP, latest=True)) == [2, 3]
+    assert counters(router.reader(9, KEEP)) == []
+
+
+def test_a_position_that_an_application_stored_passes_over_what_was_before(made) -> None:
+    router = made({KEEP: ALL})
+    publisher, first = router.publisher(1), router.reader(7, KEEP)
+    for _ in range(3):
+        publisher.publish()
+    router.commit()
+    router.switch.end(first.connection, now=True)
+    router.turn()
+    assert counters(router.reader(8, KEEP, after=first.positions[1])) == [3]
+
+
+def test_who_leaves_gives_back_at_once_and_no_message_dies_of_it(made) -> None:
+    router = made({KEEP: replace(ALL, deliveries_max=1)})
+    router.publisher(1).publish()
+    router.commit()
+    first = router.reader(7, KEEP)
+    assert counters(first) == [1]
+    assert router.keeps.detach(first.connection, 1)
+    second = router.reader(8, KEEP)
+    assert (counters(second), second.lost) == ([1], {})

@@ -5,6 +5,8 @@
  */
 #include "durable/members/frames.h"
 
+#include "base/tested.h"
+#include "durable/keep/attempts.h"
 #include "durable/keep/done.h"
 #include "durable/keep/table.h"
 #include "durable/members/give.h"
@@ -20,9 +22,9 @@
 
 static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
     tm_tries *tries = &sw->keeps->tries;
-    if (tries->rows[id].state == TRY_OUT) {
+    if (tries->rows[id].state == TRY_OUT && !TM_BREAKS(EXTEND_NOT)) {
         tm_heap_take(tries, &tries->due, id);
-        tm_heap_put(tries, &tries->due, id, sw->now_ms + keep->terms->ack_wait_ms);
+        tm_heap_put(tries, &tries->due, id, keep_now_ms(sw) + keep->terms->ack_wait_ms);
     }
 }
 
@@ -59,12 +61,14 @@ static void judge(tm_switch *sw, uint32_t slot, uint32_t at, const tm_said_ack *
 static void judge_range(tm_switch *sw, uint32_t member, uint64_t first, uint64_t last, const tm_said_ack *said) {
     uint32_t slot = keep_member(sw, member)->keep;
     const tm_index *index = &keep_at(sw, slot)->index;
-    for (uint32_t at = tm_index_from(index, first); at < index->fresh && index->rows[at].n <= last; at++) {
+    bool is_any = TM_BREAKS(ACK_UNGIVEN) && said->verdict == VERDICT_DONE;
+    for (uint32_t at = tm_index_from(index, first);
+         at < (is_any ? index->end : index->fresh) && index->rows[at].n <= last; at++) {
         const tm_kept *row = &index->rows[at];
         bool is_its_own = row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
-                          sw->keeps->tries.rows[row->tried].holder == member &&
+                          (sw->keeps->tries.rows[row->tried].holder == member || TM_BREAKS(ACK_OF_OTHERS)) &&
                           !sw->keeps->tries.rows[row->tried].is_dying;
-        if (is_its_own) {
+        if (is_its_own || (is_any && row->state == KEPT_OPEN)) {
             judge(sw, slot, at, said);
         }
     }

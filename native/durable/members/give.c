@@ -8,6 +8,7 @@
  */
 #include "durable/members/give.h"
 
+#include "base/tested.h"
 #include "durable/keep/attempts.h"
 #include "durable/keep/bodies.h"
 #include "durable/keep/bounds.h"
@@ -37,7 +38,8 @@ static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
 static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     const tm_index *index = &keep_at(sw, slot)->index;
     uint64_t key = tm_index_keys(index, row)->order_key;
-    for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && at < index->fresh; at++) {
+    for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && !TM_BREAKS(LEAVE_BEHIND) && at < index->fresh;
+         at++) {
         const tm_kept *behind = &index->rows[at];
         if (tm_index_keys(index, behind)->order_key == key && behind->tried != KEPT_NO_TRY &&
             behind->state == KEPT_OPEN && keep_try(sw, behind->tried)->state == TRY_OUT) {
@@ -79,7 +81,7 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
     keep->out--;
     keep->paused++;
     uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->failures);
-    tm_heap_put(&sw->keeps->tries, due, row->tried, sw->now_ms + wait_ms);
+    tm_heap_put(&sw->keeps->tries, due, row->tried, keep_now_ms(sw) + wait_ms);
 }
 
 /* ---- members ---- */
@@ -115,7 +117,7 @@ static uint32_t best_member(tm_switch *sw, const tm_keep *keep, uint32_t size) {
 /* What DELIVERIES says of a row, but for the times. */
 static uint8_t bits_of(const tm_switch *sw, const tm_kept *row) {
     bool is_past = row->state == KEPT_PAST;
-    bool maybe = !is_past && (row->maybe_duplicate || row->n <= sw->keeps->recovered_to);
+    bool maybe = !is_past && !TM_BREAKS(MARK_NOTHING) && (row->maybe_duplicate || row->n <= sw->keeps->recovered_to);
     return (uint8_t)((is_past ? WIRE_REPLAYED : 0) | (maybe ? WIRE_MAYBE_DUPLICATE : 0) |
                      (row->is_letter ? WIRE_DEAD_LETTER : 0));
 }
@@ -212,11 +214,12 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
         return true;
     }
     tm_try *tried = keep_try(sw, row->tried);
-    if (found == BODY_MISSING || !send(sw, member, &body, row, tried->deliveries + 1)) {
+    if (found == BODY_MISSING || !send(sw, member, &body, row, TM_BREAKS(COUNT_ONE) ? 1 : tried->deliveries + 1)) {
         return false;
     }
     tm_heap_take(&sw->keeps->tries, &keep->ready, row->tried);
-    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, sw->now_ms + keep->terms->ack_wait_ms);
+    uint64_t until_ms = TM_BREAKS(TAKE_BACK_NEVER) ? UINT64_MAX : keep_now_ms(sw) + keep->terms->ack_wait_ms;
+    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, until_ms);
     tried->state = TRY_OUT;
     tried->deliveries++;
     keep_unhold(sw, row->tried);
@@ -224,6 +227,9 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     keep->out++;
     keep->account->delivered++;
     keep->account->redelivered += tried->deliveries > 1;
+    if (TM_BREAKS(GIVE_TO_SEVERAL) && keep->member_count > 1 && tried->deliveries == 1) {
+        keep_make_ready(sw, slot, row->tried);
+    }
     return true;
 }
 
@@ -231,7 +237,8 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
 static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
     uint32_t id = tm_heap_least(&keep->ready);
     if (id != TRY_NONE) {
-        return tm_index_find(&keep->index, keep_try(sw, id)->n);
+        bool stalls = TM_BREAKS(STALL_AT_BOUND) && keep->try_count >= keep->terms->unacked_max;
+        return stalls ? NULL : tm_index_find(&keep->index, keep_try(sw, id)->n);
     }
     tm_index *index = &keep->index;
     while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN &&
@@ -239,7 +246,7 @@ static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
         index->fresh++;
     }
     bool may = index->fresh < index->end && keep->try_count < keep->terms->unacked_max &&
-               index->rows[index->fresh].n <= sw->keeps->committed;
+               (index->rows[index->fresh].n <= sw->keeps->committed || TM_BREAKS(GIVE_EARLY));
     return may ? &index->rows[index->fresh] : NULL;
 }
 
@@ -277,7 +284,7 @@ static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row)
 /* Who may get a row of a value; `in_front`: another one of the value stands before it, which `lane` is about. */
 static uint32_t member_for(tm_switch *sw, const tm_keep *keep, const tm_kept *row, const tm_keep_lane *lane,
                            bool in_front) {
-    if (!in_front) {
+    if (!in_front || TM_BREAKS(FORGET_LANES)) {
         return best_member(sw, keep, row->size);
     }
     bool is_free =
@@ -292,7 +299,7 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
     uint32_t looked_at = 0;
     for (uint32_t at = keep->index.first; at < keep->index.end && looked_at < KEEP_ORDER_ROWS && given < KEEP_GIVEN_MAX;
          at++) {
-        tm_kept *row = &keep->index.rows[at];
+        tm_kept *row = &keep->index.rows[TM_BREAKS(NEWEST_FIRST) ? keep->index.end - 1 - (at - keep->index.first) : at];
         bool is_doubt = row->state == KEPT_DOUBT && row->n <= sw->keeps->committed;
         if (is_doubt && (best_member(sw, keep, 0) == MEMBER_NONE || !keep_tell_doubt(sw, slot, at))) {
             break; /* what is behind it comes after it */

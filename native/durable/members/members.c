@@ -7,6 +7,7 @@
 #include "durable/members/members.h"
 
 #include "base/grow.h"
+#include "base/tested.h"
 #include "durable/keep/attempts.h"
 #include "durable/keep/elsewhere.h"
 #include "durable/keep/record.h"
@@ -210,7 +211,8 @@ void keep_detach(tm_switch *sw, uint32_t id) {
 static uint32_t oldest_of(const tm_switch *sw, const tm_member *member) {
     uint32_t oldest = TRY_NONE;
     for (uint32_t id = member->tries; id != TRY_NONE; id = sw->keeps->tries.rows[id].next) {
-        oldest = sw->keeps->tries.rows[id].state == TRY_OUT ? id : oldest;
+        bool is_older = oldest == TRY_NONE || !TM_BREAKS(BLAME_NEWEST);
+        oldest = sw->keeps->tries.rows[id].state == TRY_OUT && is_older ? id : oldest;
     }
     return oldest;
 }
@@ -221,7 +223,7 @@ void keep_blame(tm_switch *sw, uint32_t connection) {
          at = keep_member(sw, at - 1)->next_of_connection) {
         uint32_t slot = keep_member(sw, at - 1)->keep;
         uint32_t oldest = oldest_of(sw, keep_member(sw, at - 1));
-        if (oldest != TRY_NONE) {
+        if (oldest != TRY_NONE && !TM_BREAKS(BLAME_NOBODY)) {
             tm_kept *row = tm_index_find(&keep_at(sw, slot)->index, sw->keeps->tries.rows[oldest].n);
             keep_fail(sw, slot, row, text, sizeof text - 1);
         }

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/tested.h"
 #include "durable/messages/losses.h"
 #include "durable/tables/incomplete.h"
 #include "switch/connections/connection.h"
@@ -23,7 +24,7 @@ static tm_message_name name_of(const uint8_t *frame) {
 }
 
 bool keep_is_incomplete(const tm_switch *sw, const tm_message *message) {
-    return keep_find_incomplete(sw, message) != NULL;
+    return keep_find_incomplete(sw, message) != NULL || TM_BREAKS(RETRY_IS_NEW);
 }
 
 const tm_incomplete *keep_find_incomplete(const tm_switch *sw, const tm_message *message) {
@@ -47,7 +48,8 @@ static void note(tm_switch *sw, const tm_message *message) {
     for (uint32_t i = 0; i < keeps->lack.stored; i++) {
         keeps->wanted[i] = keeps->rows[keeps->wanted_slots[i]]->number;
     }
-    keep_note_incomplete(sw, name_of(message->frame), keeps->wanted, keeps->lack.stored);
+    keep_note_incomplete(sw, name_of(message->frame), keeps->wanted,
+                         TM_BREAKS(FORGET_WHO_HAS) ? 0 : keeps->lack.stored);
 }
 
 /* ---- the message at hand ---- */
@@ -100,7 +102,7 @@ static refusal refusal_of(int result) {
 
 bool keep_refuse_lacking(tm_switch *sw, const tm_message *message) {
     const tm_keeps *keeps = sw->keeps;
-    if (keeps->lack.stored == keeps->wanted_count) {
+    if (keeps->lack.stored == keeps->wanted_count || TM_BREAKS(CONFIRM_LACKING)) {
         return false;
     }
     refusal why = refusal_of(keeps->lack.why);

@@ -4,6 +4,7 @@
  */
 #include "durable/messages/leave.h"
 
+#include "base/tested.h"
 #include "durable/keep/attempts.h"
 #include "durable/keep/done.h"
 #include "durable/keep/elsewhere.h"
@@ -90,7 +91,9 @@ void keep_leave(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how) {
         return;
     }
     keep_take_out(sw, slot, at, how, &first);
-    keep_note_done(sw, keep->number, first, n);
+    if (!TM_BREAKS(ACK_UNWRITTEN) || slot == KEEP_BOOK || how != LEFT_ACKED) {
+        keep_note_done(sw, keep->number, first, n);
+    }
     keep_make_due(sw, slot);
 }
 

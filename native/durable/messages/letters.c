@@ -6,6 +6,7 @@
 #include "durable/messages/letters.h"
 
 #include "base/grow.h"
+#include "base/tested.h"
 #include "durable/keep/append.h"
 #include "durable/keep/attempts.h"
 #include "durable/keep/bodies.h"
@@ -78,6 +79,7 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     if (keep_append(sw, &entry, &moved.n) != TM_OK) {
         return false;
     }
+    moved.n = TM_BREAKS(LETTER_STAYS) ? done.last : moved.n;
     moved.place = sw->keeps->last_place;
     keep_take_out(sw, slot, at, LEFT_DEAD, &done.first);
     keep_note_tally_due(sw, keep);
@@ -95,6 +97,9 @@ static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
     keep_flush_losses(sw, slot);
     if (keep->loss_count > 0) { /* a tally that is written behind a letter counts it */
         return false;
+    }
+    if (TM_BREAKS(LETTER_IS_DROPPED) && to != KEEP_NONE) {
+        return keep_lose(sw, slot, at, LEFT_DEAD);
     }
     tm_body body;
     tm_body_result found = to == KEEP_NONE ? BODY_MISSING : keep_body(sw, slot, row, &body);

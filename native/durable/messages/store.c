@@ -9,6 +9,7 @@
 #include "durable/messages/store.h"
 
 #include "base/grow.h"
+#include "base/tested.h"
 #include "durable/keep/append.h"
 #include "durable/keep/bounds.h"
 #include "durable/keep/record.h"
@@ -169,7 +170,7 @@ uint32_t keep_store(tm_switch *sw, const tm_message *message, size_t count) {
 
 void keep_confirm(tm_switch *sw, uint32_t connection, uint64_t counter, tm_stored stored) {
     tm_keeps *keeps = sw->keeps;
-    if (stored == STORED_NOT || keeps->last_n <= keeps->committed) {
+    if (stored == STORED_NOT || keeps->last_n <= keeps->committed || TM_BREAKS(ANSWER_EARLY)) {
         switch_confirm_run(sw, connection, counter, counter, stored);
         return;
     }

@@ -4,6 +4,7 @@
  * has them; what comes meanwhile is taken over last, before the keep gets its filters, so that nothing comes twice and
  * nothing stands in front of what is older. A call does a bounded piece.
  */
+#include "base/tested.h"
 #include "durable/keep/append.h"
 #include "durable/keep/bodies.h"
 #include "durable/keep/bounds.h"
@@ -35,8 +36,9 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     tm_body body;
     bool is_copy = record->flags & TM_LOG_COPIED;
     bool was_taken = !is_copy && record->n <= start->last; /* by tm_keep_join, which could not take all */
-    if (record->kind != TM_LOG_MESSAGE || was_taken || record->n <= start->after || record->t_us < start->since_us ||
-        !keep_frame_of(record, &body)) {
+    bool is_seed = TM_BREAKS(SEED_TWICE) && record->kind == TM_LOG_SEED;
+    if ((record->kind != TM_LOG_MESSAGE && !is_seed) || was_taken || record->n <= start->after ||
+        record->t_us < start->since_us || !keep_frame_of(record, &body)) {
         return TM_OK;
     }
     tm_kept_keys keys;
@@ -126,7 +128,7 @@ int tm_keep_join(tm_switch *sw, uint32_t number, tm_keep_start *start, tm_table 
     uint64_t place = start->place;
     const tm_log_record *record = tm_log_pending(sw->keeps->log, &place, &is_behind);
     while (result == TM_OK && record != NULL && record->n <= last_n) {
-        if (record->kind == TM_LOG_MESSAGE && tm_log_matches(wanted, record)) {
+        if (record->kind == TM_LOG_MESSAGE && (tm_log_matches(wanted, record) || TM_BREAKS(SEED_UNWANTED))) {
             result = take_over(sw, slot, start, record);
         }
         start->place = result == TM_OK ? place : start->place;

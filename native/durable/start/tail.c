@@ -6,6 +6,7 @@
  */
 #include "durable/start/tail.h"
 
+#include "base/tested.h"
 #include "durable/keep/bodies.h"
 #include "durable/messages/lack.h"
 #include "durable/tables/incomplete.h"
@@ -14,7 +15,7 @@
 
 #define KEEP_TAIL_RECORDS (UINT64_C(1) << 20)
 #define KEEP_TAIL_BYTES (UINT64_C(512) << 20)
-#ifdef TM_LOG_TESTED
+#ifdef TM_TESTED
 #define READ_BYTES (8U << 10) /* more than a record of a test has: it is read in pieces, and starts are quick */
 #else
 #define READ_BYTES (4U << 20) /* more than a record may have */
@@ -37,7 +38,7 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
 /* A message came to this router, from its publisher or by way of another router; without memory it is not known. */
 static void note(tm_switch *sw, const tm_log_record *record) {
     tm_body body;
-    if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body)) {
+    if (record->kind != TM_LOG_MESSAGE || !keep_frame_of(record, &body) || TM_BREAKS(RETRY_IS_NEW)) {
         return;
     }
     uint64_t origin = tm_load64(body.frame + WIRE_ORIGIN);

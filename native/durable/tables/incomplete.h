@@ -10,7 +10,7 @@
 
 #include "base/idset.h"
 
-#ifdef TM_LOG_TESTED
+#ifdef TM_TESTED
 #define INCOMPLETE_BYTES_MAX 2000U /* few, so that a test comes to the bound */
 #else
 #define INCOMPLETE_BYTES_MAX (4U << 20) /* 65,536 messages that no keep has */

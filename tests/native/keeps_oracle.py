@@ -3,14 +3,13 @@
 Law: it imports nothing of the project, and knows of a keep what its maker asked for and of a message what its publisher
 sent. Each rule raises Wrong with its name: D1 delivered or counted as lost; D2 once, unless it says so; D3 order of a
 publisher and of a value; D4 only what is wanted; D5 one member at a time; D6 losses counted right; D7 a position is one
-message for ever; D8 as many attempts with it fail as may, no more and no fewer; D10 what came is what left and what is
-open.
+message for ever; D8 as many attempts with it fail as may, no more and no fewer.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 MessageKey = tuple[int, int]
@@ -56,8 +55,14 @@ class Seen:
     order: dict[int, int] = field(default_factory=dict)
     """Position: of all that was given, which one it was last."""
     failures: Counter[int] = field(default_factory=Counter)
-    has_skipped: bool = False
-    """Was anything passed over? A crash may undo that, as it may what the terms let go."""
+    has_begun: bool = False
+    """With what was in the log, which has a record of each try; or in an earlier life, of which little is known."""
+    may_come_late: bool = False
+    """What was passed over, as a crash may undo that; what was copied in the log before the keep began with it."""
+
+    def is_dead(self, position: int) -> bool:
+        """Return whether as many attempts with it failed as may."""
+        return 0 < self.wanted.attempts <= self.failures[position]
 
 
 class Judge:
@@ -67,9 +72,9 @@ class Judge:
         self.keeps: dict[str, Seen] = {}
         self.sent: dict[MessageKey, dict[str, object]] = {}
         self.attempts: Counter[MessageKey] = Counter()
+        self.plain: set[MessageKey] = set()
         self.members: dict[int, str] = {}
         self.now_ms = 0
-        self.numbers: set[int] = set()
         self.position_is: dict[tuple[str, int, int], MessageKey] = {}
         self.makings: Counter[str] = Counter()
         self.could_die: defaultdict[str, dict[tuple[str, int, int], MessageKey]] = defaultdict(dict)
@@ -82,26 +87,31 @@ class Judge:
 
     # ---- what was asked ----
 
-    def keep_asked(self, name: str, wanted: Wanted) -> None:
+    def keep_asked(self, name: str, wanted: Wanted, waiting: Collection[MessageKey] = ()) -> None:
+        """`waiting`: what was sent before and may be taken in later, as its publisher waits for the disk."""
         if name not in self.keeps:
-            self.keeps[name] = Seen(wanted)
+            self.keeps[name] = Seen(wanted, offered={key for key in waiting if wanted.wants(self.sent[key])})
             self.makings[name] += 1
+
+    def began_with_the_log(self, name: str) -> None:
+        """It may have what was sent before it was asked for."""
+        seen = self.keeps[name]
+        seen.has_begun = seen.may_come_late = True
+        seen.offered |= {key for key, attributes in self.sent.items() if seen.wanted.wants(attributes)}
 
     def keep_confirmed(self, name: str) -> None:
         if name in self.keeps:
             self.keeps[name].is_owed = True
 
-    def cut(self, member: int, name_asked_to_go: str) -> None:
-        """A member's keep is forgotten; `name_asked_to_go`: the keep that somebody asks to be forgotten now, if any."""
-        if self.members.get(member) != name_asked_to_go:
-            raise Wrong(f"D1: {self.members.get(member)} is forgotten while {member} is attached")
-
     def keep_gone(self, name: str) -> None:
         """It was asked to be forgotten, or its lease was over: nothing is owed any more."""
         self.keeps.pop(name, None)
 
-    def published(self, key: MessageKey, attributes: dict[str, object]) -> None:
-        """A message that is sent again is no other: it is owed to those that it was owed to the first time."""
+    def published(self, key: MessageKey, attributes: dict[str, object], *, is_plain: bool) -> None:
+        """A message that is sent again is no other: it is owed to those that it was owed to the first time. `is_plain`:
+        it asks for no disk, so that a keep may lose it, and after a crash it is not known that it came."""
+        if is_plain:
+            self.plain.add(key)
         self.sent[key] = attributes
         kept_by = {(name, self.makings[name]) for name, seen in self.keeps.items() if seen.is_owed}
         self.kept_by.setdefault(key, kept_by)
@@ -111,7 +121,7 @@ class Judge:
                 seen.offered.add(key)
 
     def publish_confirmed(self, key: MessageKey) -> None:
-        for name, seen in self.keeps.items():
+        for name, seen in self.keeps.items() if key not in self.plain else ():
             if (name, self.makings[name]) in self.kept_by[key] and seen.wanted.wants(self.sent[key]):
                 seen.owed.add(key)
 
@@ -122,7 +132,7 @@ class Judge:
         self.members[member] = name
         seen = self.keeps.get(name)
         if seen is not None and after:
-            seen.has_skipped = True
+            seen.may_come_late = True
             seen.done |= {position for position in seen.given if position <= after and position not in seen.holders}
 
     def left(self, member: int, *, is_lost: bool = False) -> None:
@@ -154,7 +164,7 @@ class Judge:
         self._once(seen, position, key, deliveries, may_be_second=maybe or dead)
         self._one_at_a_time(seen, position, member)
         self._in_order(seen, position, key, member, maybe)
-        if 0 < seen.wanted.attempts <= seen.failures[position]:
+        if seen.is_dead(position):
             raise Wrong(f"D8: {key} is given to {member} after {seen.failures[position]} attempts that failed")
         seen.tries[position] += 1
         seen.order[position] = sum(seen.tries.values())
@@ -203,7 +213,7 @@ class Judge:
             is_back = other < position and other not in seen.done and other not in seen.holders
             if is_back and value is not None and self.sent[before].get(name) == value:
                 raise Wrong(f"D3: {key} goes before {before}, which came back")
-        if position in seen.given or (maybe and (seen.wanted.lets_go or seen.has_skipped)):
+        if position in seen.given or (maybe and (seen.wanted.lets_go or seen.may_come_late)):
             return
         later = [k for p, k in seen.given.items() if k[0] == key[0] and k[1] > key[1]]
         if name:
@@ -219,8 +229,8 @@ class Judge:
         for position in sorted(positions) if seen else []:
             if seen.last_holder.get(position) != member:
                 continue
-            holder, until = seen.holders.get(position, (member, 0))
-            if verdict == "extend" and until > self.now_ms and holder == member:
+            holder, _ = seen.holders.get(position, (member, 0))
+            if verdict == "extend" and position in seen.holders and holder == member:
                 seen.holders[position] = (member, self.now_ms + seen.wanted.ack_wait_ms)
             elif verdict == "done":
                 seen.done.add(position)
@@ -247,7 +257,7 @@ class Judge:
 
     def _failed(self, seen: Seen, position: int) -> None:
         seen.failures[position] += 1
-        if 0 < seen.wanted.attempts <= seen.failures[position]:
+        if seen.is_dead(position):
             self.may_die[seen.wanted.dead_letter].add(seen.given[position])
 
     def _take_along(self, seen: Seen, position: int) -> None:
@@ -276,11 +286,6 @@ class Judge:
                 raise Wrong(f"D6: {how} in all were {seen.lost[how]} and are {in_all}")
             seen.lost[how] = in_all
 
-    def appended(self, n: int) -> None:
-        if n in self.numbers or n <= max(self.numbers, default=0):
-            raise Wrong(f"D7: number {n} is given again")
-        self.numbers.add(n)
-
     def crashed(self) -> None:
         self.members.clear()
         for seen in self.keeps.values():
@@ -290,21 +295,21 @@ class Judge:
             seen.order.clear()
             seen.failures.clear()
 
-    def figures(self, name: str, appended: int, left: dict[str, int], open_: int) -> None:
-        if appended != sum(left.values()) + open_:
-            raise Wrong(f"D10: {name} got {appended}, has {open_}, and let go {left}")
-
-    def at_rest(self, name: str, open_: int, recorded: int) -> None:
-        """All that could be delivered was, and was acknowledged. `recorded`: losses by the records on disk."""
+    def at_rest(self, name: str, came: int, open_: int, recorded: int) -> None:
+        """All that could be delivered was, and was acknowledged. `came`: what the keep got in all; `recorded`: losses
+        by the records on disk."""
         seen = self.keeps[name]
+        sent = sum(self.attempts[key] if key in self.plain else 1 for key in seen.offered) + len(self.could_die[name])
+        if came > sent and not seen.has_begun:
+            raise Wrong(f"D2: {came} came to {name}, and {sent} were sent")
         if open_:
             raise Wrong(f"D1: {open_} messages of {name} are stuck")
         lost = sum(seen.lost.values())
         missing = {key for key in seen.owed - seen.given_ids if not self._was_replaced(seen, key)}
         if len(missing) > lost:
             raise Wrong(f"D1: {name} misses {sorted(missing)}, and told of {lost} lost")
-        if lost > len(seen.offered) + len(self.could_die[name]):
-            raise Wrong(f"D6: {name} told of {lost} lost, and {len(seen.offered)} were sent")
+        if lost > sent:
+            raise Wrong(f"D6: {name} told of {lost} lost, and {sent} were sent")
         if lost != recorded:
             raise Wrong(f"D6: {name} told of {lost} lost, and its records of {recorded}")
 
@@ -313,34 +318,3 @@ class Judge:
         value = self.sent[key].get(name) if name else None
         newer = [k for k, attributes in self.sent.items() if k != key and attributes.get(name) == value]
         return value is not None and any(k in seen.offered for k in newer)
-
-
-def recount(disk: list[tuple[object, ...]]) -> dict[int, tuple[int, int, int]]:
-    """Return by keep how many messages came, are open and were lost, of records as plain tuples: ("made", n, taken),
-    ("kept", n, keeps), ("left", keep, positions, whether lost), ("unstored", keep), ("moved", n, keep, position, to),
-    ("forgotten", keep)."""
-    came: defaultdict[int, int] = defaultdict(int)
-    lost: Counter[int] = Counter()
-    has: dict[int, set[int]] = {}
-    for record in disk:
-        match record:
-            case ("made", n, taken):
-                has[n], came[n] = set(taken), len(taken)
-            case ("kept", n, keeps):
-                for keep in keeps:
-                    if keep in has:
-                        has[keep].add(n)
-                        came[keep] += 1
-            case ("left", keep, positions, is_loss):
-                lost[keep] += is_loss * len(has[keep] & set(positions))
-                has[keep] -= set(positions)
-            case ("unstored", keep):
-                came[keep] += 1
-                lost[keep] += 1
-            case ("moved", n, keep, position, to):
-                has[keep].discard(position)
-                has[to].add(n)
-                came[to] += 1
-            case ("forgotten", keep):
-                del has[keep]
-    return {keep: (came[keep], len(held), lost[keep]) for keep, held in has.items()}

@@ -1,0 +1,64 @@
+/* test_keeps_history.c - tells the history of keeps, a line for each thing that happens, for a judge of another make.
+ *
+ *     run_test_keeps_history                    the names of the faults that can be planted
+ *     run_test_keeps_history SEED [FAULT]       a life; that of an odd seed has a disk that is behind
+ *     run_test_keeps_history FILE [FAULT]       the same, which the bytes of a file choose
+ *
+ * Law: tests/native/keeps_history.py reads it. Time is the test's own, so that a seed, or a file, is one history.
+ */
+#include "keeps_world.h"
+
+#include <string.h>
+
+#include "base/tested.h"
+
+#define STEPS 400
+#define START_NS UINT64_C(1700000000000000000)
+#define BYTES_MAX 8192
+
+#define NAME(name) #name,
+static const char *const FAULTS[] = {TM_FAULTS_OF_KEEPS(NAME)};
+#define FAULT_COUNT (sizeof FAULTS / sizeof *FAULTS)
+
+static tm_fault fault_of(const char *name) {
+    size_t i = 0;
+    while (i < FAULT_COUNT && strcmp(name, FAULTS[i]) != 0) {
+        i++;
+    }
+    CHECK(i < FAULT_COUNT, "no fault of keeps is %s", name);
+    return (tm_fault)(TM_BREAKS_OF_LOG + 1 + i);
+}
+
+static void live(uint64_t seed, const uint8_t *bytes, size_t size) {
+    static keeps_world w;
+    w.kinds = KEEPS_ALL_KINDS;
+    w.history = stdout;
+    w.is_busy = true;
+    w.is_slow = seed % 2 == 1;
+    w.choices = bytes;
+    w.choices_end = bytes + size;
+    keeps_begin(&w, seed);
+    for (int i = 0; i < STEPS && keeps_goes_on(&w); i++) {
+        keeps_step(&w);
+    }
+    keeps_settle(&w);
+    keeps_end(&w);
+}
+
+int main(int count, char **values) {
+    static uint8_t bytes[BYTES_MAX];
+    for (size_t i = 0; i < FAULT_COUNT && count < 2; i++) {
+        puts(FAULTS[i]);
+    }
+    tm_broken = count > 2 ? fault_of(values[2]) : TM_BREAK_NOTHING;
+    tm_tested_ns = START_NS;
+    FILE *file = count > 1 ? fopen(values[1], "rb") : NULL;
+    if (file != NULL) {
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        live(1, bytes, size);
+    } else if (count > 1) {
+        live(strtoull(values[1], NULL, 10), NULL, 0);
+    }
+    return 0;
+}
