@@ -59,13 +59,12 @@ ROOMS = {
     "core/statements": {"core", "core/ways"},
     "core/core": {"core", "core/statements", "core/ways"},
     "core/strategies": CORE,
-    "keeps": set(),
     "daemon": {"core", "core/ways"},
     "connections": {"daemon"},
     "clients": {"daemon", "connections"},
     "links": {"daemon", "connections", *CORE},
     "records": {"daemon", "connections", "clients", "core", "core/ways"},
-    "kept": {"daemon", "connections", "clients", "keeps"},
+    "kept": {"daemon", "connections", "clients"},
     "admin": {"daemon", "connections", "clients", "links", "kept", *CORE},
     "supervisor": {"daemon"},
     "daemon/start": {"daemon", "connections", "clients", "links", "admin"},
@@ -179,12 +178,11 @@ def test_protocol_is_pure() -> None:
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("room", ["core", "keeps"])
-def test_what_decides_is_pure(room: str) -> None:
-    for path in _sources(f"router/{room}"):
+def test_what_decides_is_pure() -> None:
+    for path in _sources("router/core"):
         for name in _imported(path):
             assert name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
-            assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", f"tamis.router.{room}")), (
+            assert not name.startswith("tamis.") or name.startswith(("tamis.protocol", "tamis.router.core")), (
                 f"{path} imports {name}"
             )
 

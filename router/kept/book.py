@@ -19,9 +19,8 @@ from typing import Final
 from tamis.native.keeps import KIND_MIN
 from tamis.native.log import LogRecord
 from tamis.protocol.wire.body_frames import decode_body, encode_body
-from tamis.protocol.wire.keep_bodies import Keep
+from tamis.protocol.wire.keep_bodies import Keep, KeepTerms
 from tamis.protocol.wire.kinds import FrameKind
-from tamis.router.keeps.records import KeepMade
 
 KEEP_MADE: Final = KIND_MIN
 NUMBERS_TAKEN: Final = KIND_MIN + 1
@@ -33,6 +32,15 @@ NUMBERS_A_BLOCK: Final = 1_024
 _MADE: Final = struct.Struct("<QIH")
 _TAKEN: Final = struct.Struct("<I")
 _MISSED: Final = struct.Struct("<Q")
+
+
+@dataclass(frozen=True, slots=True)
+class KeepMade:
+    """What the record of a keep says of it."""
+
+    name: str
+    owner: str
+    terms: KeepTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +124,4 @@ def _read_keep(record: LogRecord) -> WrittenKeep:
     since, number, size = _MADE.unpack_from(record.body)
     owner = record.body[_MADE.size : _MADE.size + size].decode()
     asked = decode_body(FrameKind.KEEP, Keep, record.body[_MADE.size + size :])
-    return WrittenKeep(record.n, since or record.n, number, KeepMade(asked.name, owner, asked.terms, ()))
+    return WrittenKeep(record.n, since or record.n, number, KeepMade(asked.name, owner, asked.terms))

@@ -14,8 +14,8 @@ from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import LogBusy, LogFailed, LogFull
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.codes import RefusalCode
-from tamis.router.keeps.commits import NOBODY, Commits
 from tamis.router.kept.book import NUMBERS_A_BLOCK, NUMBERS_TAKEN, written_numbers
+from tamis.router.kept.commits import NOBODY, Commits
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 
 TOO_LONG: Final = (

@@ -11,9 +11,8 @@ from collections import Counter
 from dataclasses import replace
 
 from tamis.protocol.wire.keep_bodies import KeepTerms
-from tamis.router.keeps.life import KeepState
-from tamis.router.keeps.living import KeepLife
-from tamis.router.keeps.records import KeepMade
+from tamis.router.kept.book import KeepMade
+from tamis.router.kept.life import KeepLife, KeepState
 
 
 class HeldKeep(KeepLife):
@@ -37,7 +36,7 @@ class HeldKeep(KeepLife):
     @property
     def made(self) -> KeepMade:
         """What its record says, made when it is asked for."""
-        return KeepMade(self.name, self.owner, self.terms, ())
+        return KeepMade(self.name, self.owner, self.terms)
 
 
 class SharedTerms:

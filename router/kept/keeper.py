@@ -30,16 +30,15 @@ from tamis.router.connections.work import SlicedWork
 from tamis.router.daemon.happenings import Happenings
 from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged
 from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
-from tamis.router.keeps.life import KeepChange, KeepState
-from tamis.router.keeps.living import KeepQuotas
-from tamis.router.keeps.records import KeepMade
-from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, read_book, written_keep
+from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, KeepMade, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
 from tamis.router.kept.dead_letters import DeadLetters
 from tamis.router.kept.held import HeldKeep, SharedTerms
+from tamis.router.kept.life import KeepChange, KeepState
 from tamis.router.kept.log_bounds import ring_bytes
 from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.owners import OwnedKeeps, Owners, filter_bytes
+from tamis.router.kept.quotas import KeepQuotas
 from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
 from tamis.router.kept.rights import Rights, check_names
 
@@ -182,7 +181,7 @@ class KeepHost:
         except NotDone:
             self.connections.work.add(self._let_go(number))
             raise
-        made = KeepMade(keep.name, owner, keep.terms, ())
+        made = KeepMade(keep.name, owner, keep.terms)
         rest = self._terms.share(keep.terms)
         held = HeldKeep(number, n, made, rest, KeepState.MAKING, _steady_ms())
         self._hold(held, keep.terms)

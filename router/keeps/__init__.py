@@ -1,1 +1,0 @@
-"""Kept subscriptions of one router: what becomes of a message that a keep wants, until a consumer acknowledges it."""
