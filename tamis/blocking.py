@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tamis.client.blocking import Client, connect
-from tamis.client.blocking_attachment import Attachment, KeptMessage
-from tamis.client.blocking_responder import Question, Responder
-from tamis.client.blocking_subscription import Subscription
+from tamis.client.blocking.attachment import Attachment, KeptMessage
+from tamis.client.blocking.client import Client, connect
+from tamis.client.blocking.responder import Question, Responder
+from tamis.client.blocking.subscription import Subscription
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
 from tamis.client.trail import Trail

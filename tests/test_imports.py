@@ -42,7 +42,18 @@ ARROWS = {
     "simulate": {"simulate", "router", "protocol", "configs"},
     "analysis": {"analysis", "protocol", "configs", "native"},
     "testing": {"testing", "protocol", "router"},
-    "bench": {"bench", "testing", "analysis", "client", "native", "protocol", "configs", "router", "simulate"},
+    "bench": {
+        "bench",
+        "testing",
+        "analysis",
+        "blocking",
+        "client",
+        "native",
+        "protocol",
+        "configs",
+        "router",
+        "simulate",
+    },
     "tamis": {"blocking", "cli", "client", "protocol", "native", "configs", "router", "simulate", "analysis", "bench"},
 }
 ARROWS["papers"] = {*ARROWS["bench"], "papers"}
@@ -201,30 +212,40 @@ def test_files_of_records_are_written_without_a_router() -> None:
             )
 
 
-# The shells of the client: all that may know of sockets, clocks and loops. Settings hold a TLS context, and use none.
-CLIENT_SHELLS = {
-    *("attachment", "blocking", "blocking_attachment", "blocking_keeping", "blocking_pump", "blocking_responder"),
-    *(
-        "blocking_subscription",
-        "client",
-        "clock",
-        "keeping",
-        "dialling",
-        "pump",
-        "responder",
-        "settings",
-        "subscription",
-    ),
-}
+# room of tamis/client/ -> the rooms below it. On top stands what a program reads: the faces, which may import all, and
+# values, which every room may import and which know each other alone.
+CLIENT_ROOMS = {"messages": set(), "durable": {"messages"}, "connection": {"messages", "durable"}}
+CLIENT_ROOMS["shells"] = {*CLIENT_ROOMS}
+CLIENT_VALUES = {"confirming", "errors", "gap", "keep_info", "message", "receipt", "trail"}
+CLIENT_FACES = {"about", "attachment", "client", "keeping", "responder", "subscription"}
+CLIENT_ROOMS["blocking"] = {*CLIENT_ROOMS, *CLIENT_FACES}
 
 
 def test_the_client_needs_no_router_and_its_core_is_pure() -> None:
+    """Only faces and shells may know sockets, clocks and loops. Settings hold a TLS context, and use none."""
+    impure = {*CLIENT_FACES, "shells", "blocking"}
     for path in _sources("tamis/client"):
         for name in _imported(path):
             assert not name.startswith("tamis.") or name.split(".")[1] in ("client", "native", "protocol"), (
                 f"{path}: {name}"
             )
-            assert path.stem in CLIENT_SHELLS or name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+            may_touch = path.stem == "settings" or _client_part(_name(path)) in impure
+            assert may_touch or name.partition(".")[0] not in IMPURE, f"{path} imports {name}"
+
+
+def test_rooms_of_the_client_know_only_those_below_them() -> None:
+    for path in _sources("tamis/client"):
+        part = _client_part(_name(path))
+        assert not part or part in {*CLIENT_ROOMS, *CLIENT_VALUES, *CLIENT_FACES}, f"{path} stands in no room"
+        for name in _imported(path):
+            if name.startswith("tamis.client.") and part not in CLIENT_FACES:
+                known = {part, *CLIENT_ROOMS.get(part, ()), *CLIENT_VALUES}
+                assert _client_part(name) in known, f"{path} imports {name}"
+
+
+def _client_part(module: str) -> str:
+    """The room of a module of the client, or its file on top; empty for the package itself."""
+    return module.removeprefix("tamis.client").strip(".").partition(".")[0]
 
 
 def test_the_stranger_and_the_attacks_know_only_the_pages() -> None:

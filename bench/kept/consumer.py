@@ -22,8 +22,8 @@ from typing import Final
 import tamis
 from tamis.bench.scratch import scratch_folder
 from tamis.bench.tables import markdown, short
-from tamis.client.blocking import connect
-from tamis.client.blocking_attachment import KeptMessage as BlockingKeptMessage
+from tamis.blocking import KeptMessage as BlockingKeptMessage
+from tamis.blocking import connect
 from tamis.testing import free_port, started
 
 MESSAGES: Final = 200_000

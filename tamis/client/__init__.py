@@ -1,18 +1,14 @@
-"""The thin client. Pure: bytes and commands in, bytes out; around it two shells with the same names.
+"""The thin client: what a program holds and reads. `tamis` and `tamis.blocking` give the names; none is imported from
+here.
 
-core        a client without its sockets               client, subscription   what asyncio applications hold
-outbox      what goes out: credit, confirmations       pump                   the asyncio shell of the core
-registry    subscriptions, and what was answered       blocking               the same for programs without asyncio
-wanted      one subscription, as it travels            dialling, clock        what both shells share
-inbox       what was received and not yet taken        settings, address      what `connect` is told
-line        one connection of the core                 overlap               each message once, by two routers
-handover    how a client goes to another router
-redial      which address next, and when               message, gap           what iterators yield
-liveness    signs of life                              waiter, errors         how a call ends
-trails      messages whose way is followed             trail                  what became of one
-questions   questions that wait for an answer          responder             what yields questions
-published   what an application publishes              callbacks              what it is told as it happens
+client, subscription, attachment, responder, keeping    the faces, for asyncio
+blocking/      the same faces without asyncio, made from those by `tests/docs/blocking.py`
+message, gap, receipt, trail, keep_info, errors         what calls return, iterators yield, and calls raise
+shells/        what moves the bytes, by an event loop or by a thread
+connection/    the client without its sockets: bytes and commands in, bytes out
+durable/       kept subscriptions: attachments, acknowledgements, terms
+messages/      what goes out and what comes in: outbox, inbox, registry, questions, trails
 
-Law: this package imports `protocol` and nothing else of Tamis; the left column imports no socket, no clock and no event
-loop.
+Law: this package imports `protocol` and `native` and nothing else of Tamis; only faces and shells know sockets, clocks
+and event loops. The rooms stand in the order of the list, and import from those below them.
 """

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tamis.client.core import ClientCore
-from tamis.client.settings import Settings, described
+from tamis.client.connection.core import ClientCore
+from tamis.client.connection.settings import Settings, described
 
 
 class RunningClient(Protocol):

@@ -13,16 +13,16 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from tamis.client.attached import Attached, AttachOptions
+from tamis.client.durable.attached import Attached, AttachOptions
+from tamis.client.durable.kept_message import Handed
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.kept_message import Handed
-from tamis.client.waiter import fresh
+from tamis.client.messages.waiter import fresh
 from tamis.protocol.amounts import Duration, count_of, short_milliseconds_of
 from tamis.protocol.wire.client_bodies import AckVerdict
 
 if TYPE_CHECKING:
-    from tamis.client.pump import Pump
+    from tamis.client.shells.pump import Pump
 
 BURST: Final = 256
 

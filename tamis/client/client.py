@@ -21,26 +21,26 @@ from types import TracebackType
 from typing import Final, Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
-from tamis.client.callbacks import Callbacks
 from tamis.client.confirming import Confirm, level_of
-from tamis.client.dialling import CLOSE_S, FLUSH_BYTES
+from tamis.client.connection.callbacks import Callbacks
+from tamis.client.connection.redial import REDIAL_S
+from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
-from tamis.client.in_space import message_of
 from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
-from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
-from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
-from tamis.client.pump import Pump
-from tamis.client.questions import REQUEST_S, Questions, questions_in
+from tamis.client.messages.in_space import message_of
+from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
+from tamis.client.messages.questions import REQUEST_S, Questions, questions_in
+from tamis.client.messages.trails import TRAIL_S
+from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
-from tamis.client.redial import REDIAL_S
 from tamis.client.responder import Responder
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.shells.dialling import CLOSE_S, FLUSH_BYTES
+from tamis.client.shells.other_names import all_name_others, names_of_others, names_others, without_attributes
+from tamis.client.shells.pump import Pump
 from tamis.client.subscription import Subscription
 from tamis.client.trail import AnyReport, Trail
-from tamis.client.trails import TRAIL_S
-from tamis.client.wanted import options_of
 from tamis.protocol.amounts import Duration, patience_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.spaces import SpaceSet

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from tamis.client.message import Message
-from tamis.client.published import ABSENT, payload_of
-from tamis.client.questions import answer_to, is_question
+from tamis.client.messages.published import ABSENT, payload_of
+from tamis.client.messages.questions import answer_to, is_question
 from tamis.client.subscription import Subscription
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value

@@ -14,9 +14,8 @@ from typing import Final, Self
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
-from tamis.client.pump import Pump
-from tamis.client.waiter import fresh
-from tamis.client.wanted import (
+from tamis.client.messages.waiter import fresh
+from tamis.client.messages.wanted import (
     PREDICATES_A_TURN,
     PackedPredicate,
     SubscribeOptions,
@@ -25,6 +24,7 @@ from tamis.client.wanted import (
     described,
     packing,
 )
+from tamis.client.shells.pump import Pump
 from tamis.protocol.filters import Predicate
 
 BURST: Final = 256

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from tamis.client.core import ClientCore
-from tamis.client.settings import settings_of
-from tamis.client.walker import NoWalker, Walker
-from tamis.client.wanted import Wishes, options_of, packing
+from tamis.client.connection.core import ClientCore
+from tamis.client.connection.settings import settings_of
+from tamis.client.connection.walker import NoWalker, Walker
+from tamis.client.messages.wanted import Wishes, options_of, packing
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of

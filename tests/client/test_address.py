@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.client.address import parse_address, parse_addresses
+from tamis.client.connection.address import parse_address, parse_addresses
 from tamis.protocol.errors import Refused
 
 GOOD = ["tamis://127.0.0.1:7400", "tamis+tls://rome.example:7400", "tamis://[::1]:1", "tamis+unix:/run/tamis/clients"]

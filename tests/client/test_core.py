@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.client.core import ClientCore
+from tamis.client.connection.core import ClientCore
+from tamis.client.connection.walker import NoWalker, Walker, new_walker
 from tamis.client.errors import ClientClosed, NotAdmitted, PublishUnknown
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
-from tamis.client.walker import NoWalker, Walker, new_walker
-from tamis.client.wanted import Wishes
+from tamis.client.messages.wanted import Wishes
 from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.client.address import Endpoint, parse_address
-from tamis.client.handover import BEFORE, CATCH_UP_S, PAUSE_S, Step
-from tamis.client.overlap import OVERLAP_MESSAGES_MAX
-from tamis.client.redial import Redial
-from tamis.client.wanted import ON_ITS_WAY_S, Wishes, options_of, packing
+from tamis.client.connection.address import Endpoint, parse_address
+from tamis.client.connection.handover import BEFORE, CATCH_UP_S, PAUSE_S, Step
+from tamis.client.connection.redial import Redial
+from tamis.client.messages.overlap import OVERLAP_MESSAGES_MAX
+from tamis.client.messages.wanted import ON_ITS_WAY_S, Wishes, options_of, packing
 from tamis.protocol.messages import Message as Published
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Unsubscribe, ranges_of

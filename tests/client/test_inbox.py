@@ -3,8 +3,8 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from tamis.client.gap import Gap, GapReason
-from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.message import Message
+from tamis.client.messages.inbox import Inbox, InboxBounds
 from tamis.protocol.wire.data_frames import encode_data
 from tests.client.by_hand import delivery
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tamis.client.attach_options import attach_options, replay_options
-from tamis.client.attached import Attached
+from tamis.client.connection.walker import NoWalker, new_walker
+from tamis.client.durable.attach_options import attach_options, replay_options
+from tamis.client.durable.attached import Attached
+from tamis.client.durable.kept_message import Handed, kept_head
+from tamis.client.durable.terms import keep_of
 from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused, PublishRefused
 from tamis.client.gap import Gap, GapReason
-from tamis.client.kept_message import Handed, kept_head
-from tamis.client.terms import keep_of
-from tamis.client.walker import NoWalker, new_walker
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import ACK_ANSWERS_MAX
 from tamis.protocol.spaces import NO_SPACES

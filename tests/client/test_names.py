@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.client.walker import NoWalker, new_walker
+from tamis.client.connection.walker import NoWalker, new_walker
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "client.md").read_text()
 

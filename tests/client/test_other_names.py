@@ -12,7 +12,7 @@ import pytest
 
 import tamis
 import tamis.blocking
-from tamis.client.other_names import OTHERS
+from tamis.client.shells.other_names import OTHERS
 
 COLOURS = (tamis, tamis.blocking)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.client.errors import PublishRefused, PublishUnknown
-from tamis.client.outbox import OUTPUT_BYTES_MAX
+from tamis.client.messages.outbox import OUTPUT_BYTES_MAX
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX
 from tamis.protocol.wire import header

@@ -10,7 +10,7 @@ import pytest
 
 import tamis
 from tamis import MessageId, NotStored, Receipt, Receipts, Refused
-from tamis.client.outbox import Unconfirmed
+from tamis.client.messages.outbox import Unconfirmed
 from tamis.client.receipt import receipt_of
 from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Range
 from tamis.protocol.wire.data_frames import DataFrame

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tamis.client.address import parse_address
-from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, STEADY_S, Redial
+from tamis.client.connection.address import parse_address
+from tamis.client.connection.redial import PAUSE_S_MIN, REDIAL_S, STEADY_S, Redial
 
 A, B = (parse_address(f"tamis+unix:/{name}") for name in "ab")
 

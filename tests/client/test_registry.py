@@ -7,10 +7,10 @@ from concurrent.futures import Future
 
 import pytest
 
+from tamis.client.connection.walker import NoWalker, Walker, new_walker
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason
-from tamis.client.walker import NoWalker, Walker, new_walker
-from tamis.client.wanted import ON_ITS_WAY_S, SubscriptionState, batches, options_of
+from tamis.client.messages.wanted import ON_ITS_WAY_S, SubscriptionState, batches, options_of
 from tamis.protocol.errors import PredicateError, Refused
 from tamis.protocol.filters import Filter, Predicate
 from tamis.protocol.language import parse

@@ -12,7 +12,7 @@ import pytest
 
 import tamis
 from tamis.blocking import Client as BlockingClient
-from tamis.client.questions import questions_in
+from tamis.client.messages.questions import questions_in
 from tamis.protocol.language import format_predicate
 from tamis.protocol.wire.client_bodies import Credit, Refusal, Subscribe
 from tamis.protocol.wire.codes import RefusalCode

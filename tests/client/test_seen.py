@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.client.attach_options import attach_options
-from tamis.client.attached import Attached
-from tamis.client.kept_message import Handed
-from tamis.client.seen import COPIES_MAX, SeenIds
-from tamis.client.walker import NoWalker, Walker, new_walker
+from tamis.client.connection.walker import NoWalker, Walker, new_walker
+from tamis.client.durable.attach_options import attach_options
+from tamis.client.durable.attached import Attached
+from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.seen import COPIES_MAX, SeenIds
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range
 from tamis.protocol.wire.keep_bodies import Attach
 from tests.client.by_hand import Hand, handed
@@ -34,7 +34,7 @@ class Known:
 
 @dataclass
 class Twin:
-    """The laws of `tamis.client.seen` and `tamis.client.attached`, one after the other."""
+    """The laws of `tamis.client.durable.seen` and `tamis.client.durable.attached`, one after the other."""
 
     known: dict[Key, Known] = field(default_factory=dict)
     waiting: list[tuple[int, Key]] = field(default_factory=list)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.client.in_space import message_of, spaces_of
+from tamis.client.messages.in_space import message_of, spaces_of
 from tamis.protocol.spaces import SpaceSet, space_from
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.testing import blocking

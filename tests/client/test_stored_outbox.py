@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import pytest
 
 import tamis
-from tamis.client import outbox_file
-from tamis.client.outbox_file import OutboxFile
-from tamis.client.settings import settings_of
-from tamis.client.stored_outbox import StoredOutbox
+from tamis.client.connection.settings import settings_of
+from tamis.client.messages import outbox_file
+from tamis.client.messages.outbox_file import OutboxFile
+from tamis.client.messages.stored_outbox import StoredOutbox
 from tamis.protocol.errors import Refused
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Range, Refusal
 from tamis.protocol.wire.codes import RefusalCode
@@ -170,7 +170,11 @@ def test_a_second_process_and_another_publisher_are_refused_in_a_sentence(tmp_pa
     held = OutboxFile(path, "press", 1)
     with pytest.raises(Refused, match="one publisher at a time"):
         OutboxFile(path, "press", 1)
-    command = [sys.executable, "-c", "import sys, tamis.client.outbox_file as o, pathlib; o.OutboxFile(pathlib.Path("]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys, tamis.client.messages.outbox_file as o, pathlib; o.OutboxFile(pathlib.Path(",
+    ]
     command[-1] += "sys.argv[1]), 'press', 1)"
     found = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)  # noqa: S603
     assert found.returncode

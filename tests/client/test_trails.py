@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tamis.client.errors import ClientClosed, PublishRefused
-from tamis.client.inbox import Inbox
+from tamis.client.messages.inbox import Inbox
 from tamis.client.trail import AnyReport, Trail
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Range, Refusal
 from tamis.protocol.wire.codes import RefusalCode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tamis.client.handover import Step
-from tamis.client.line import Line
-from tamis.client.wanted import ON_ITS_WAY_S
+from tamis.client.connection.handover import Step
+from tamis.client.connection.line import Line
+from tamis.client.messages.wanted import ON_ITS_WAY_S
 from tamis.protocol.wire.client_bodies import GROUPS, KEPT, Ack, AckOf, Refusal, Subscribe, Unsubscribe, ranges_of
 from tamis.protocol.wire.frames import Frame, decode, encode
 from tamis.protocol.wire.numbers import stable_number

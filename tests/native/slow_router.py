@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native import Admission, EventType, SubscribeFrame, Switch, SwitchOptions, Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log

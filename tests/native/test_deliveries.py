@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.client.kept_message import kept_head
+from tamis.client.durable.kept_message import kept_head
 from tamis.native.deliveries import ROWS_MAX, DeliveryWalker
 from tamis.protocol.limits import FRAME_BYTES_MAX
 from tamis.protocol.wire.deliver_view import KEPT_BITS_OFFSET, DeliverView

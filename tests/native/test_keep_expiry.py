@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.codes import LossReason, RefusalCode
 from tamis.protocol.wire.header import Flags

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native import Admission, EventType, Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.protocol.messages import Message, MessageId

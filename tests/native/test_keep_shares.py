@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native import Admission, EventType, Switch, SwitchOptions, Table
 from tamis.native._tm import ffi, lib
 from tamis.native.keeps import SwitchKeeps

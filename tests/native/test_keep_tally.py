@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native import Switch, SwitchOptions, Table
 from tamis.native.keeps import BOOK, SwitchKeeps
 from tamis.native.log import DEAD_LETTER, Log

@@ -15,8 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tamis.client.blocking import Client, connect
-from tamis.client.blocking_attachment import KeptMessage
+from tamis.blocking import Client, KeptMessage, connect
 from tamis.papers.reproduce.figure import Disagreement, ResultRow
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter

@@ -18,7 +18,7 @@ from tamis.cli.reach.connecting import access, access_options, refusals, split_a
 from tamis.cli.reach.spaces_at import names_space, spaces_option, told_spaces
 from tamis.cli.since import since_us
 from tamis.cli.tables import so_many
-from tamis.client.terms import (
+from tamis.client.durable.terms import (
     ACK_WAIT_S,
     BACKOFF_S,
     DELIVERIES,

@@ -44,7 +44,7 @@ def replay(
     then is not. Nothing is taken from any keep. An ADDRESS is as for `tamis pub`.
     """
     from tamis.cli.messages.received import for_a_terminal, writer
-    from tamis.client.attached import CREDIT
+    from tamis.client.durable.attached import CREDIT
     from tamis.client.gap import Gap
     from tamis.protocol.language import parse
 

@@ -15,7 +15,7 @@ from tamis.cli.messages.pace import Pace
 from tamis.cli.messages.pub_tally import Tally
 from tamis.cli.reach.connecting import access, access_options, refusals, split_addresses
 from tamis.cli.reach.spaces_at import spaces_option, told_spaces
-from tamis.client.published import TTL_MS_MAX
+from tamis.client.messages.published import TTL_MS_MAX
 from tamis.protocol.amounts import milliseconds_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _source(
 
 def _fit(space: str, known: SpaceSet) -> Fit:
     """Return what gives a message the name of its space; Refused where it does not fit."""
-    from tamis.client.in_space import message_of
+    from tamis.client.messages.in_space import message_of
 
     return lambda attributes: message_of(attributes, space, known)
 

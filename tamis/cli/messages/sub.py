@@ -154,7 +154,7 @@ async def _until(receiving: Coroutine[None, None, None], timeout_s: float | None
 
 
 async def _print_kept(told: Access, keep: str, acks: bool, printer: _Printer) -> None:
-    from tamis.client.attached import CREDIT
+    from tamis.client.durable.attached import CREDIT
     from tamis.client.gap import Gap
 
     credit = CREDIT if printer.count is None else min(CREDIT, printer.count)  # what is sent in vain counts as given out

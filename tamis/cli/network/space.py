@@ -13,7 +13,7 @@ from tamis.cli.reach.admin import NoAnswer, admin_token_option, routers
 from tamis.cli.reach.connecting import refusals
 from tamis.cli.reach.spaces_at import of_file, pages_of, spaces_at, spaces_to_put
 from tamis.cli.tables import columns
-from tamis.client.in_space import message_of
+from tamis.client.messages.in_space import message_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.message_text import parse_message
 from tamis.protocol.shown import shown

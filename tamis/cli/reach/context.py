@@ -123,7 +123,7 @@ def rm(context: str) -> int:
 
 
 def _check(addresses: tuple[str, ...], is_told: bool, name: str | None) -> None:
-    from tamis.client.address import parse_addresses
+    from tamis.client.connection.address import parse_addresses
     from tamis.protocol.peer_names import check_peer_name
 
     with refusals():

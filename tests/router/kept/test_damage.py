@@ -12,7 +12,7 @@ import msgpack
 import pytest
 
 from tamis import Gap, GapReason
-from tamis.client.blocking_attachment import Attachment
+from tamis.blocking import Attachment
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter
 from tests.router.kept.test_kill import KEPT, PATIENCE_S, client, publish, received

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from tamis import Gap, KeepRefused
-from tamis.blocking import connect
-from tamis.client.blocking import Client
-from tamis.client.blocking_attachment import Attachment, KeptMessage
+from tamis.blocking import Attachment, Client, KeptMessage, connect
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.testing import blocking, free_port
 from tamis.testing.blocking import BlockingRouter

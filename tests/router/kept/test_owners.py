@@ -7,7 +7,7 @@ import dataclasses
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.router.kept.owners import Owners
 
 TERMS = keep_of("name", "n > 0").terms

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tamis import Gap, KeepRefused
-from tamis.client.blocking import Client
-from tamis.client.blocking_attachment import Attachment
+from tamis.blocking import Attachment, Client
 from tests.router.kept.test_kill import PATIENCE_S, client, restarted, router
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tamis import KeepRefused
-from tamis.blocking import connect
-from tamis.client.blocking import Client
-from tamis.client.terms import keep_of
+from tamis.blocking import Client, connect
+from tamis.client.durable.terms import keep_of
 from tamis.native import Switch, SwitchOptions, Table
 from tamis.native.keeps import SwitchKeeps
 from tamis.native.log import Log
@@ -143,7 +142,7 @@ def test_a_name_that_looks_like_another_is_refused_by_the_router(
     tmp_path: Path, name: str, dead_letter: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever client asks: this one does not check names."""
-    for place in ("tamis.client.terms.check_peer_name", "tamis.client.settings.check_peer_name"):
+    for place in ("tamis.client.durable.terms.check_peer_name", "tamis.client.connection.settings.check_peer_name"):
         monkeypatch.setattr(place, lambda name, _what="": name)
     with router(tmp_path, has_tokens=False) as one, client(one, "owner") as owner:
         assert what in refused(owner.keep, name, "n >= 0", dead_letter=dead_letter or None)

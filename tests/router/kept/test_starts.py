@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tamis import Gap, KeepRefused, MessageId, PublishRefused
-from tamis.client.terms import Start
+from tamis.client.durable.terms import Start
 from tamis.testing.blocking import BlockingRouter
 from tests.router.kept.test_kill import PATIENCE_S, client, publish, received, router
 

@@ -10,7 +10,7 @@ import pytest
 
 import tamis
 from tamis import Gap, GapReason, Refused
-from tamis.client.blocking_attachment import Attachment
+from tamis.blocking import Attachment
 from tests.router.kept.test_kill import PATIENCE_S, client, restarted, router
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 import tamis
 from tamis import KeepRefused
-from tamis.client.kept_view import NOT_SHOWN
+from tamis.client.durable.kept_view import NOT_SHOWN
 from tamis.protocol.limits import KEEPS_PER_FRAME_MAX
 from tamis.protocol.wire.client_bodies import KEPT
 from tests.client.by_hand import Hand

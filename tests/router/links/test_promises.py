@@ -12,7 +12,7 @@ import pytest
 
 import tamis
 from tamis import Client, Gap, PublishRefused
-from tamis.client import clock
+from tamis.client.shells import clock
 from tamis.testing import NetworkPlan, RouterNetwork, running
 
 HOUR_NS = 3_600 * 10**9

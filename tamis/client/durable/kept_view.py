@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
+from tamis.client.durable.terms import keep_name
 from tamis.client.errors import ClientClosed, KeepRefused
-from tamis.client.inbox import PassingBox
 from tamis.client.message import Message
-from tamis.client.registry import Registry
-from tamis.client.terms import keep_name
-from tamis.client.waiter import Waiter, settle
+from tamis.client.messages.inbox import PassingBox
+from tamis.client.messages.registry import Registry
+from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.values import Value
 from tamis.protocol.wire.attributes import encode_attributes
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Refusal

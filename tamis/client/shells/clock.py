@@ -11,10 +11,10 @@ import os
 import random
 import time
 
-from tamis.client.core import ClientCore, NewOutbox
-from tamis.client.settings import Settings
-from tamis.client.waiter import Waiter
-from tamis.client.walker import new_walker
+from tamis.client.connection.core import ClientCore, NewOutbox
+from tamis.client.connection.settings import Settings
+from tamis.client.connection.walker import new_walker
+from tamis.client.messages.waiter import Waiter
 
 
 def new_core(settings: Settings, opened: Waiter) -> ClientCore:
@@ -31,8 +31,8 @@ def _unix_us() -> int:
 def _stored(settings: Settings, first_counter: int) -> NewOutbox | None:
     if settings.outbox is None:
         return None
-    from tamis.client.outbox_file import OutboxFile
-    from tamis.client.stored_outbox import StoredOutbox
+    from tamis.client.messages.outbox_file import OutboxFile
+    from tamis.client.messages.stored_outbox import StoredOutbox
 
     file = OutboxFile(settings.outbox, settings.name, first_counter)
     return lambda number, tell: StoredOutbox(number, file, tell)

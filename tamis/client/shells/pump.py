@@ -14,11 +14,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from tamis.client.address import Endpoint
-from tamis.client.clock import new_core
-from tamis.client.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
-from tamis.client.line import Line
-from tamis.client.settings import Settings
+from tamis.client.connection.address import Endpoint
+from tamis.client.connection.line import Line
+from tamis.client.connection.settings import Settings
+from tamis.client.shells.clock import new_core
+from tamis.client.shells.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
 
 _log = logging.getLogger("tamis.client")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from tamis.client.connection.liveness import Liveness
+from tamis.client.connection.settings import Settings
 from tamis.client.errors import NotAdmitted
-from tamis.client.liveness import Liveness
 from tamis.client.message import Message
-from tamis.client.outbox import Outbox
-from tamis.client.settings import Settings
+from tamis.client.messages.outbox import Outbox
 from tamis.protocol.errors import FrameError
 from tamis.protocol.limits import FRAME_BYTES_MAX, NONCE_BYTES, TEXT_BYTES_MAX
 from tamis.protocol.shown import shown

@@ -21,27 +21,27 @@ from types import TracebackType
 from typing import Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
-from tamis.client.blocking_keeping import KeepingClient
-from tamis.client.blocking_pump import BlockingPump
-from tamis.client.blocking_responder import Responder
-from tamis.client.blocking_subscription import Subscription
-from tamis.client.callbacks import Callbacks
+from tamis.client.blocking.keeping import KeepingClient
+from tamis.client.blocking.responder import Responder
+from tamis.client.blocking.subscription import Subscription
 from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.confirming import Confirm, level_of
+from tamis.client.connection.callbacks import Callbacks
+from tamis.client.connection.redial import REDIAL_S
+from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
-from tamis.client.in_space import message_of
 from tamis.client.message import Message
-from tamis.client.other_names import all_name_others, names_of_others, names_others, without_attributes
-from tamis.client.outbox import Unconfirmed
-from tamis.client.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
-from tamis.client.questions import REQUEST_S, OpenQuestion, questions_in
+from tamis.client.messages.in_space import message_of
+from tamis.client.messages.outbox import Unconfirmed
+from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
+from tamis.client.messages.questions import REQUEST_S, OpenQuestion, questions_in
+from tamis.client.messages.trails import TRAIL_S
+from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
-from tamis.client.redial import REDIAL_S
-from tamis.client.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.shells.blocking_pump import BlockingPump
+from tamis.client.shells.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.trail import AnyReport, Trail
-from tamis.client.trails import TRAIL_S
-from tamis.client.wanted import options_of
 from tamis.protocol.amounts import Duration, patience_of
 from tamis.protocol.filters import Predicate
 from tamis.protocol.spaces import SpaceSet

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tamis.client.errors import PublishRefused, PublishUnknown, explain_refusal
-from tamis.client.published import NEVER
+from tamis.client.messages.published import NEVER
+from tamis.client.messages.waiter import Waiter, fresh, settle
 from tamis.client.receipt import Receipt
-from tamis.client.waiter import Waiter, fresh, settle
 from tamis.protocol.errors import Refused
 from tamis.protocol.limits import DELIVERABLE_BYTES_MAX, FRAME_BYTES_MAX
 from tamis.protocol.messages import MessageId

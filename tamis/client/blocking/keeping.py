@@ -12,14 +12,12 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from tamis.client.attach_options import attach_options, replay_options
-from tamis.client.attached import CREDIT
-from tamis.client.blocking_attachment import Attachment
-from tamis.client.keep_info import KeepInfo, info_of
-from tamis.client.kept_view import KeptView, Look
-from tamis.client.message import Message
-from tamis.client.seen import IDS_MAX
-from tamis.client.terms import (
+from tamis.client.blocking.attachment import Attachment
+from tamis.client.durable.attach_options import attach_options, replay_options
+from tamis.client.durable.attached import CREDIT
+from tamis.client.durable.kept_view import KeptView, Look
+from tamis.client.durable.seen import IDS_MAX
+from tamis.client.durable.terms import (
     ACK_WAIT_S,
     BACKOFF_S,
     DELIVERIES,
@@ -31,13 +29,15 @@ from tamis.client.terms import (
     keep_name,
     keep_of,
 )
+from tamis.client.keep_info import KeepInfo, info_of
+from tamis.client.message import Message
 from tamis.protocol.amounts import Duration, Size
 from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
 
 if TYPE_CHECKING:
-    from tamis.client.blocking_pump import BlockingPump
-    from tamis.client.settings import Settings
+    from tamis.client.connection.settings import Settings
+    from tamis.client.shells.blocking_pump import BlockingPump
 
 
 class KeepingClient(ABC):

@@ -12,16 +12,16 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from tamis.client.attached import Attached, AttachOptions
+from tamis.client.durable.attached import Attached, AttachOptions
+from tamis.client.durable.kept_message import Handed
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.kept_message import Handed
-from tamis.client.waiter import fresh
+from tamis.client.messages.waiter import fresh
 from tamis.protocol.amounts import Duration, count_of, short_milliseconds_of
 from tamis.protocol.wire.client_bodies import AckVerdict
 
 if TYPE_CHECKING:
-    from tamis.client.blocking_pump import BlockingPump
+    from tamis.client.shells.blocking_pump import BlockingPump
 
 
 class KeptMessage(Handed):

@@ -17,12 +17,12 @@ from typing import Final
 
 from tamis.client.errors import ClientClosed, Unanswered
 from tamis.client.gap import Gap
-from tamis.client.inbox import PassingBox
 from tamis.client.message import Message
-from tamis.client.outbox import Outbox, Unconfirmed
-from tamis.client.registry import Registry
-from tamis.client.waiter import Waiter, Waiters, settle
-from tamis.client.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
+from tamis.client.messages.inbox import PassingBox
+from tamis.client.messages.outbox import Outbox, Unconfirmed
+from tamis.client.messages.registry import Registry
+from tamis.client.messages.waiter import Waiter, Waiters, settle
+from tamis.client.messages.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from tamis.client.inbox import Inbox
-from tamis.client.waiter import Waiter
+from tamis.client.messages.inbox import Inbox
+from tamis.client.messages.waiter import Waiter
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.language import format_predicate, parse

@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tamis.client.durable.kept_message import Handed, kept_head
+from tamis.client.durable.seen import SETTLED, SeenIds
 from tamis.client.gap import Gap, GapReason
-from tamis.client.inbox import Inbox, InboxBounds
-from tamis.client.kept_message import Handed, kept_head
 from tamis.client.message import Message
-from tamis.client.seen import SETTLED, SeenIds
-from tamis.client.waiter import Waiter, Waiters
+from tamis.client.messages.inbox import Inbox, InboxBounds
+from tamis.client.messages.waiter import Waiter, Waiters
 from tamis.protocol.wire.client_bodies import Credit
 from tamis.protocol.wire.deliver_view import DEAD_LETTER_BIT, KEPT_BITS_OFFSET, REPLAYED_BIT, KeptArea
 from tamis.protocol.wire.header import ID_OFFSET, TIME_OFFSET

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from typing import Final, Protocol
 
-from tamis.client.address import Endpoint
+from tamis.client.connection.address import Endpoint
+from tamis.client.connection.line import Line
 from tamis.client.gap import gap_of
-from tamis.client.line import Line
 from tamis.client.message import Message
-from tamis.client.outbox import Outbox
-from tamis.client.overlap import Overlap
-from tamis.client.registry import AskedElsewhere, Registry
-from tamis.client.wanted import ON_ITS_WAY_S, Wishes, id_batches
+from tamis.client.messages.outbox import Outbox
+from tamis.client.messages.overlap import Overlap
+from tamis.client.messages.registry import AskedElsewhere, Registry
+from tamis.client.messages.wanted import ON_ITS_WAY_S, Wishes, id_batches
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.numbers import stable_number

@@ -17,11 +17,11 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-from tamis.client.address import Endpoint
-from tamis.client.clock import new_core
-from tamis.client.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
-from tamis.client.line import Line
-from tamis.client.settings import Settings
+from tamis.client.connection.address import Endpoint
+from tamis.client.connection.line import Line
+from tamis.client.connection.settings import Settings
+from tamis.client.shells.clock import new_core
+from tamis.client.shells.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
 from tamis.protocol.errors import Refused
 
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Self, cast
 
-from tamis.client.blocking_subscription import Subscription
+from tamis.client.blocking.subscription import Subscription
 from tamis.client.errors import ClientClosed
 from tamis.client.message import Message
-from tamis.client.published import ABSENT, payload_of
-from tamis.client.questions import answer_to, is_question
+from tamis.client.messages.published import ABSENT, payload_of
+from tamis.client.messages.questions import answer_to, is_question
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 

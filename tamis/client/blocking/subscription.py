@@ -11,13 +11,13 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Self
 
-from tamis.client.blocking_pump import BlockingPump
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.inbox import Inbox
 from tamis.client.message import Message
-from tamis.client.waiter import fresh
-from tamis.client.wanted import SubscribeOptions, Wishes, check_kind, described, packing
+from tamis.client.messages.inbox import Inbox
+from tamis.client.messages.waiter import fresh
+from tamis.client.messages.wanted import SubscribeOptions, Wishes, check_kind, described, packing
+from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.filters import Predicate
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tamis.client.errors import OutboxFailed
-from tamis.client.outbox import Outbox, Unconfirmed
-from tamis.client.outbox_file import OutboxFile
+from tamis.client.messages.outbox import Outbox, Unconfirmed
+from tamis.client.messages.outbox_file import OutboxFile
+from tamis.client.messages.waiter import OwnWaiter, Waiter, settle
 from tamis.client.receipt import Receipt
-from tamis.client.waiter import OwnWaiter, Waiter, settle
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.header import FLAGS_OFFSET, RETRY

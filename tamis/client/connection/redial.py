@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tamis.client.address import Endpoint, parse_address
+from tamis.client.connection.address import Endpoint, parse_address
 from tamis.protocol.errors import Refused
 
 PAUSE_S_MIN: Final = 0.05

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Final
 
-from tamis.client.address import Endpoint, parse_addresses
-from tamis.client.callbacks import NO_CALLBACKS, Callbacks
-from tamis.client.in_space import spaces_of
-from tamis.client.inbox import InboxBounds
-from tamis.client.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
+from tamis.client.connection.address import Endpoint, parse_addresses
+from tamis.client.connection.callbacks import NO_CALLBACKS, Callbacks
+from tamis.client.connection.redial import PAUSE_S_MIN, REDIAL_S, REDIAL_S_MAX
+from tamis.client.messages.in_space import spaces_of
+from tamis.client.messages.inbox import InboxBounds
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
 from tamis.protocol.peer_names import check_peer_name, generated_name

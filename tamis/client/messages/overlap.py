@@ -18,8 +18,8 @@ from typing import Final
 
 from tamis.client.gap import Gap
 from tamis.client.message import Message
-from tamis.client.registry import Registry
-from tamis.client.wanted import Wishes
+from tamis.client.messages.registry import Registry
+from tamis.client.messages.wanted import Wishes
 from tamis.protocol.messages import MessageId
 
 OVERLAP_MESSAGES_MAX: Final = 65_536

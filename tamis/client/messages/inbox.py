@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
-from tamis.client.waiter import Waiter, settle
+from tamis.client.messages.waiter import Waiter, settle
 
 
 @dataclass(frozen=True, slots=True)

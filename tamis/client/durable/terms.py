@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from tamis.client.wanted import packed_filters
+from tamis.client.messages.wanted import packed_filters
 from tamis.protocol.amounts import Duration, Size, count_of, milliseconds_of, octets_of, short_milliseconds_of
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from tamis.client.errors import PublishRefused
-from tamis.client.outbox import Outbox
+from tamis.client.messages.outbox import Outbox
+from tamis.client.messages.waiter import Waiter, settle
 from tamis.client.trail import AnyReport, Trail
-from tamis.client.waiter import Waiter, settle
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import Refusal
 from tamis.protocol.wire.report_bodies import DryRunReport, Report

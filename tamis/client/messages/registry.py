@@ -19,10 +19,10 @@ from typing import Final, Protocol
 
 from tamis.client.errors import SubscriptionRefused
 from tamis.client.gap import Gap, GapReason, gap_of
-from tamis.client.inbox import Inbox, InboxBounds
 from tamis.client.message import Message
-from tamis.client.waiter import Waiter, settle
-from tamis.client.wanted import (
+from tamis.client.messages.inbox import Inbox, InboxBounds
+from tamis.client.messages.waiter import Waiter, settle
+from tamis.client.messages.wanted import (
     ON_ITS_WAY_S,
     PackedPredicate,
     SubscribeOptions,

@@ -19,23 +19,23 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from tamis.client.address import Endpoint
-from tamis.client.callbacks import Calls
+from tamis.client.connection.address import Endpoint
+from tamis.client.connection.callbacks import Calls
+from tamis.client.connection.handover import Handover, Step
+from tamis.client.connection.line import Line
+from tamis.client.connection.redial import Redial
+from tamis.client.connection.settings import Settings
+from tamis.client.connection.walker import Walker
+from tamis.client.durable.kept import KeptCore
+from tamis.client.durable.kept_view import KeptView
 from tamis.client.errors import ClientClosed
-from tamis.client.handover import Handover, Step
-from tamis.client.kept import KeptCore
-from tamis.client.kept_view import KeptView
-from tamis.client.line import Line
 from tamis.client.message import Message
-from tamis.client.outbox import Outbox
-from tamis.client.questions import Questions
-from tamis.client.redial import Redial
-from tamis.client.registry import Registry
-from tamis.client.settings import Settings
-from tamis.client.trails import Trails
-from tamis.client.waiter import Waiter, settle
-from tamis.client.walker import Walker
-from tamis.client.wanted import PackedPredicate, SubscribeOptions, Wishes
+from tamis.client.messages.outbox import Outbox
+from tamis.client.messages.questions import Questions
+from tamis.client.messages.registry import Registry
+from tamis.client.messages.trails import Trails
+from tamis.client.messages.waiter import Waiter, settle
+from tamis.client.messages.wanted import PackedPredicate, SubscribeOptions, Wishes
 from tamis.protocol.shown import shown
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.frames import Body, Frame

@@ -11,10 +11,10 @@ import socket
 import ssl
 from typing import Final
 
-from tamis.client.address import Endpoint
-from tamis.client.core import ClientCore
+from tamis.client.connection.address import Endpoint
+from tamis.client.connection.core import ClientCore
+from tamis.client.connection.settings import Settings
 from tamis.client.errors import ConnectFailed
-from tamis.client.settings import Settings
 
 DIAL_S: Final = 5.0
 """Seconds to connect to one address, TLS included: the next address may answer at once."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from tamis.client.attached import Attached, AttachedState, AttachOptions, Make
+from tamis.client.durable.attached import Attached, AttachedState, AttachOptions, Make
+from tamis.client.durable.kept_message import Handed
+from tamis.client.durable.seen import SeenIds
 from tamis.client.errors import AckUnknown, ClientClosed, KeepRefused
-from tamis.client.kept_message import Handed
-from tamis.client.registry import Registry
-from tamis.client.seen import SeenIds
-from tamis.client.waiter import Waiter, settle
+from tamis.client.messages.registry import Registry
+from tamis.client.messages.waiter import Waiter, settle
 from tamis.protocol.limits import ACK_ANSWERS_MAX, ACK_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Ack, AckOf, AckVerdict, Range, Refusal, ranges_of
 from tamis.protocol.wire.codes import RefusalCode

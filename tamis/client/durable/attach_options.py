@@ -8,11 +8,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from tamis.client.attached import CREDIT_MAX, AttachOptions
-from tamis.client.kept import KeptCore
-from tamis.client.seen import SeenIds
-from tamis.client.terms import keep_name, unix_ns
-from tamis.client.wanted import packed_filters
+from tamis.client.durable.attached import CREDIT_MAX, AttachOptions
+from tamis.client.durable.kept import KeptCore
+from tamis.client.durable.seen import SeenIds
+from tamis.client.durable.terms import keep_name, unix_ns
+from tamis.client.messages.wanted import packed_filters
 from tamis.protocol.errors import Refused
 from tamis.protocol.filters import Predicate
 from tamis.protocol.limits import MESSAGE_IDS_REMEMBERED

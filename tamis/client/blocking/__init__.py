@@ -1,0 +1,1 @@
+"""What `tamis.blocking` offers."""
