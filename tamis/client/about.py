@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from tamis.client.connection.core import ClientCore
-from tamis.client.connection.settings import Settings, described
+from tamis.client.connection.settings import Settings
 
 
 class RunningClient(Protocol):
@@ -21,7 +21,6 @@ class RunningClient(Protocol):
 class AboutClient:
     """The part of a client that is the same in `tamis` and `tamis.blocking`. `_running` is None until it is opened."""
 
-    _MODULE = "tamis"
     _settings: Settings
     _running: RunningClient | None
 
@@ -51,6 +50,3 @@ class AboutClient:
         its last sign of life, and says at the end of `drain`; None: it has not said."""
         ahead_us = self._running.core.clock_ahead_us if self._running is not None else None
         return None if ahead_us is None else ahead_us / 1e6
-
-    def __repr__(self) -> str:
-        return f"<{self._MODULE}.Client {described(self.name, self.router, self.address)}>"

@@ -8,58 +8,27 @@ is asked for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Self
 
 from tamis.client.durable.attached import Attached, AttachOptions
-from tamis.client.durable.kept_message import Handed
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.messages.waiter import fresh
+from tamis.client.messages.inbox import Inbox
+from tamis.client.messages.waiter import Waiter, fresh
+from tamis.client.shells.acknowledging import Acknowledged, Acknowledging, Confirmation
+from tamis.client.shells.arrivals import BURST, Arrivals
+from tamis.client.shells.pump import Pump
 from tamis.protocol.amounts import Duration, count_of, short_milliseconds_of
 from tamis.protocol.wire.client_bodies import AckVerdict
 
-if TYPE_CHECKING:
-    from tamis.client.shells.pump import Pump
 
-BURST: Final = 256
-
-
-class Confirmation:
-    """What a verb of a kept message returns. The verb has taken effect: the router is told at the end of the loop's
-    turn. `await` returns when what was said is on the router's disk; AckUnknown if the connection was cut before."""
-
-    __slots__ = ("_work",)
-
-    def __init__(self, work: Attachment) -> None:
-        self._work = work
-
-    def __await__(self) -> Generator[object, None, None]:
-        pump = self._work._pump
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        pump.core.kept.confirm(self._work._started, waiter)
-        pump.written()
-        yield from waiter
-
-
-class KeptMessage(Handed):
+class KeptMessage(Acknowledged):
     """A message of a keep, to be answered for by `ack`, `nack` or `reject`: `message.ack()`, or `await message.ack()`
     to wait for the disk."""
 
     __slots__ = ()
-
-    _work: Attachment
-
-    def ack(self) -> Confirmation:
-        """Be done with the message. Saying it twice, or of a message that is replayed, does nothing."""
-        work = self._work
-        pump = work._pump
-        pump.core.kept.acknowledge(work._started, self)
-        if not pump.flush_due:
-            pump.written()
-        return Confirmation(work)
 
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> Confirmation:
         """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
@@ -75,16 +44,11 @@ class KeptMessage(Handed):
         """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
         return self._say(AckVerdict.REJECT, 0, reason)
 
-    def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> Confirmation:
-        pump = self._work._pump
-        pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
-        pump.written()
-        return Confirmation(self._work)
 
-
-class Attachment:
+class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
     """An attachment to a keep, made by `Client.attach`, or a replay, made by `Client.replay`; active from `async with`,
-    from `await`, or from the first step of `async for`, to `detach()` or the end of `async with`."""
+    from `await work.start()` (or `await work`) or from the first step of `async for`, to `detach()` or the end of
+    `async with`."""
 
     def __init__(self, pump: Pump, options: AttachOptions) -> None:
         self._pump = pump
@@ -93,53 +57,25 @@ class Attachment:
 
     async def start(self) -> Self:
         """Attach; return when the router has answered. KeepRefused if it refuses."""
-        if self._attached is not None:
-            return self
-        pump = self._pump
-        pump.core.outbox.check_open()
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
-        pump.written()
-        try:
-            await waiter
-        except asyncio.CancelledError:
-            pump.core.kept.detach(self._attached, None)
-            pump.written()
-            raise
+        if self._attached is None:
+            await self._pump.ask(self._begin, self._undo)
         return self
 
     async def detach(self) -> None:
         """End it. Nothing is yielded from the call on; what was not acknowledged goes to others."""
-        if self._attached is None:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pump.core.kept.detach(self._attached, waiter)
-        self._pump.written()
-        await waiter
-
-    def ack_all(self, messages: Iterable[KeptMessage]) -> Confirmation:
-        """Be done with each of `messages`, which this attachment has given; see `KeptMessage.ack`."""
-        for message in messages:
-            self._pump.core.kept.acknowledge(self._started, message)
-        self._pump.written()
-        return Confirmation(self)
+        attached = self._attached
+        if attached is not None:
+            await self._pump.ask(lambda waiter: self._pump.core.kept.detach(attached, waiter))
 
     async def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
         """Return the next `most` messages and Gaps, but no more than `credit`, once they are there; after `timeout_s`,
         those that are, which may be none. ClientClosed when the attachment has ended and nothing is left."""
         count_of("most", most)
-        await self.start()
-        inbox = self._started.inbox
+        inbox = await self._ready()
         enough = min(most, self._options.credit)
         if len(inbox.items) < enough:
-            self._pump.core.kept.wants_all(self._started)
-            self._pump.written()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                while len(inbox.items) < enough and not inbox.is_ended:
-                    await self._arrival()
-        taken = (self._take() for _ in range(enough))
-        items = [item for item in taken if item is not None]
+            self._pump.tell(lambda: self._pump.core.kept.wants_all(self._started))
+        items = await self._next_of(enough, timeout_s)
         if not items and inbox.is_ended:
             raise ClientClosed("the attachment has ended") if inbox.error is None else fresh(inbox.error)
         return items
@@ -147,11 +83,10 @@ class Attachment:
     async def receive(self, timeout_s: float | None = None) -> KeptMessage | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when it has
         ended."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await self.__anext__()
-        except StopAsyncIteration:
-            raise ClientClosed("the attachment has ended") from None
+        item = await self._next(timeout_s)
+        if item is None:
+            raise ClientClosed("the attachment has ended")
+        return item
 
     @property
     def hidden(self) -> int:
@@ -171,12 +106,9 @@ class Attachment:
 
     async def __anext__(self) -> KeptMessage | Gap:
         """Return the next message, or a Gap where the keep has lost some. StopAsyncIteration at the end."""
-        await self.start()
-        while (item := self._take()) is None:
-            inbox = self._started.inbox
-            if inbox.is_ended:
-                raise StopAsyncIteration if inbox.error is None else fresh(inbox.error)
-            await self._arrival()
+        item = await self._next(None)
+        if item is None:
+            raise StopAsyncIteration
         return item
 
     async def __aiter__(self) -> AsyncIterator[KeptMessage | Gap]:
@@ -190,12 +122,12 @@ class Attachment:
                     self._give_word(attached)
                 if item is None:
                     break
-                yield item  # type: ignore[misc]  # `start` has said what is made
+                yield item
             else:
                 await asyncio.sleep(0)
                 continue
             if not inbox.is_ended:
-                await self._arrival()
+                await self._arrival(inbox)
             elif inbox.error is not None:
                 raise fresh(inbox.error)
             else:
@@ -205,29 +137,35 @@ class Attachment:
         what = repr(self._started.name) if self._attached is not None else "not started"
         return f"<tamis.Attachment {what}>"
 
+    async def _ready(self) -> Inbox:
+        return (self._attached or (await self.start())._started).inbox
+
     def _take(self) -> KeptMessage | Gap | None:
         attached = self._started
-        item = attached.take()
+        was_full = attached.inbox.is_full
+        item: KeptMessage | Gap | None = attached.take()
         if attached.owes_word:
             self._give_word(attached)
-        return item  # type: ignore[return-value]  # `start` has said what is made
+        elif was_full and not attached.inbox.is_full:
+            self._pump.regulate()
+        return item
 
     def _give_word(self, attached: Attached) -> None:
         self._pump.core.kept.took(attached)
         self._pump.written()
 
-    async def _arrival(self) -> None:
-        """Wait until there is an item to yield, or the inbox has ended."""
+    async def _arrival(self, inbox: Inbox) -> None:  # asyncio only
         self._pump.regulate()
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiters = self._started.inbox.waiters
-        waiters.append(waiter)
-        try:
-            await waiter
-        except asyncio.CancelledError:
-            if waiter in waiters:
-                waiters.remove(waiter)
-            raise
+        await super()._arrival(inbox)
+
+    def _begin(self, waiter: Waiter) -> Attached:
+        core = self._pump.core.while_open
+        self._attached = core.kept.attach(self._options, KeptMessage, self, waiter)
+        return self._attached
+
+    def _undo(self, attached: Attached) -> None:
+        if attached.inbox.error is None:  # nobody has refused it: the caller waits no longer
+            self._pump.core.kept.detach(attached, None)
 
     @property
     def _started(self) -> Attached:

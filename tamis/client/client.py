@@ -15,28 +15,29 @@ import asyncio
 import os
 import ssl
 from collections.abc import Callable, Generator, Iterable, Mapping
-from itertools import islice
-from time import time_ns
+from time import monotonic, time_ns
 from types import TracebackType
-from typing import Final, Literal, Never, Self, cast
+from typing import Literal, Never, Self, cast
 
 from tamis.client.about import AboutClient
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.connection.callbacks import Callbacks
 from tamis.client.connection.redial import REDIAL_S
-from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.keeping import KeepingClient
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
+from tamis.client.messages.outbox import Unconfirmed
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
-from tamis.client.messages.questions import REQUEST_S, Questions, questions_in
+from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
+from tamis.client.messages.waiter import Waiter
 from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.responder import Responder
-from tamis.client.shells.dialling import CLOSE_S, FLUSH_BYTES
+from tamis.client.shells.dialling import DRAIN_S, FLUSH_BYTES, WINDOW
 from tamis.client.shells.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.shells.pump import Pump
 from tamis.client.subscription import Subscription
@@ -46,10 +47,6 @@ from tamis.protocol.filters import Predicate
 from tamis.protocol.spaces import SpaceSet
 from tamis.protocol.values import Value
 from tamis.protocol.wire.report_bodies import DryRunReport, TraceRecord
-
-DRAIN_S: Final = 5.0
-WINDOW: Final = 1_024
-"""Messages of `publish_many` that wait for their confirmation at once."""
 
 
 @names_others
@@ -107,11 +104,10 @@ class Client(AboutClient, KeepingClient):
         """Connect; ConnectFailed or NotAdmitted if that fails."""
         if self._running is None:
             self._running = Pump(self._settings)
-            self._outbox = self._running.core.outbox
             try:
-                await self._running.opened
+                await self._running.until_open()
             except BaseException:
-                await self._running.stop(CLOSE_S)
+                await self._running.stop()
                 raise
         return self
 
@@ -120,12 +116,11 @@ class Client(AboutClient, KeepingClient):
         if self._running is None:
             return
         try:
-            async with asyncio.timeout(drain_s):
-                await self.drain()
+            await self._drain(drain_s)
         except TimeoutError:
             pass  # said in the documentation: what is left fails now
         finally:
-            await self._running.stop(CLOSE_S)
+            await self._running.stop()
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -171,26 +166,22 @@ class Client(AboutClient, KeepingClient):
         if json is not ABSENT:
             payload = payload_of(payload, json)
         is_plain = not (confirm or retry or ttl_s is not None or require_stored)
-        id_ = self._outbox.try_publish(attributes, payload, time_ns()) if is_plain else None
+        id_ = pump.try_publish(attributes, payload) if is_plain else None
         if id_ is None:
             check_required(confirm, require_stored=require_stored)
-            receipt = await self._publish_and_wait(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
-            return required(receipt, require_stored=require_stored)
-        if len(self._outbox.output) >= FLUSH_BYTES:
+            message = await pump.ask(self._publishing(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
+            return required(receipt_of(message.id, message.is_stored), require_stored=require_stored)
+        if len(pump.outbox.output) >= FLUSH_BYTES:  # asyncio only
             pump.flush()
             await asyncio.sleep(0)
-        elif not pump.flush_due:
-            pump.written()
         return id_
 
     async def publish_again(self, refused: PublishRefused) -> Receipt:
         """Send a message that was refused once more, under the id that it had, and return its receipt when the router
         has taken it. After LOG_FULL it goes to those keeps alone that had no room, so that nobody gets it twice:
         PublishRefused again while one of them has none."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        message = self._outbox.publish_again(refused, waiter)
-        self._pump.written()
-        await waiter
+        pump = self._pump
+        message = await pump.ask(lambda waiter: pump.outbox.publish_again(refused, waiter))
         return receipt_of(message.id, message.is_stored)
 
     @without_attributes
@@ -208,12 +199,9 @@ class Client(AboutClient, KeepingClient):
         if others:
             raise names_of_others("try_publish", others, Client.try_publish)
         pump = self._running or self._pump
-        attributes = self._of_space(attributes, space)
-        id_ = self._outbox.try_publish(attributes, payload_of(payload, json), time_ns())
+        id_ = pump.try_publish(self._of_space(attributes, space), payload_of(payload, json))
         if id_ is None:
-            self._outbox.check_open()
-        elif not pump.flush_due:
-            pump.written()
+            pump.outbox.check_open()
         return id_
 
     async def publish_many(
@@ -238,17 +226,19 @@ class Client(AboutClient, KeepingClient):
                 await self.publish(attributes, payload, space=space, ttl_s=ttl_s)
                 count += 1
             return Receipts(count)
-        rest = ((self._of_space(attributes, space), payload) for attributes, payload in items(messages))
+        begins = (
+            self._publishing(self._of_space(attributes, space), payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            for attributes, payload in items(messages)
+        )
         receipts = Receipts()
-        while window := list(islice(rest, WINDOW)):
-            calls = (self._publish_and_wait(*pair, confirm=confirm, retry=retry, ttl_s=ttl_s) for pair in window)
-            for result in await asyncio.gather(*calls, return_exceptions=True):
-                if on_failed is not None and isinstance(result, PublishRefused | PublishUnknown):
-                    on_failed(result)
-                elif isinstance(result, BaseException):
-                    raise result
-                else:
-                    receipts = counted(receipts, required(result, require_stored=require_stored))
+        async for message in self._pump.ask_each(begins, WINDOW):
+            if on_failed is not None and isinstance(message, PublishRefused | PublishUnknown):
+                on_failed(message)
+            elif isinstance(message, BaseException):
+                raise message
+            else:
+                receipt = receipt_of(message.id, message.is_stored)
+                receipts = counted(receipts, required(receipt, require_stored=require_stored))
         return receipts
 
     async def trace(
@@ -285,19 +275,18 @@ class Client(AboutClient, KeepingClient):
         subscriber that does not answer took it. Unanswered at once if the router, which is in step with its neighbours,
         knows of no subscriber, responder or keep for it.
         """
-        loop, questions = asyncio.get_running_loop(), self._pump.core.questions
+        pump = self._pump
+        questions = pump.core.questions
+        deadline = monotonic() + patience_of("timeout_s", timeout_s)
         payload = payload_of(payload, json)
         try:
-            async with asyncio.timeout(patience_of("timeout_s", timeout_s)):
-                if not questions.is_open:
-                    await self._open(questions)
-                waiter: asyncio.Future[None] = loop.create_future()
-                asked = questions.ask(attributes, payload, time_ns(), waiter)
-                self._pump.written()
-                try:
-                    await waiter
-                finally:
-                    questions.forget(asked)
+            if not questions.is_open:
+                await pump.ask(questions.open, timeout_s=timeout_s)
+            asked = await pump.ask(
+                lambda waiter: questions.ask(attributes, payload, time_ns(), waiter),
+                questions.forget,
+                max(0.0, deadline - monotonic()),
+            )
         except Unanswered:
             raise
         except TimeoutError:
@@ -336,18 +325,16 @@ class Client(AboutClient, KeepingClient):
     async def drain(self) -> None:
         """Begin nothing new, and finish what was begun. On return the router has read all that was published and
         answered what was to be confirmed; the iterators end when they have yielded what arrived until then."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pump.core.drain(waiter, round(DRAIN_S * 1000))
-        self._pump.flush()
-        await waiter
+        await self._drain(None)
 
-    async def _open(self, questions: Questions) -> None:
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        questions.open(waiter)
-        self._pump.written()
-        await waiter
+    def __repr__(self) -> str:
+        return f"<tamis.Client {described(self.name, self.router, self.address)}>"
 
-    async def _publish_and_wait(
+    async def _drain(self, timeout_s: float | None) -> None:
+        core = self._pump.core
+        await self._pump.ask(lambda waiter: core.drain(waiter, round(DRAIN_S * 1000)), timeout_s=timeout_s)
+
+    def _publishing(
         self,
         attributes: Mapping[str, Value],
         payload: bytes,
@@ -355,20 +342,22 @@ class Client(AboutClient, KeepingClient):
         confirm: Confirm,
         retry: bool,
         ttl_s: Duration | None,
-    ) -> Receipt:
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    ) -> Callable[[Waiter], Unconfirmed]:
+        """Return what takes the message over."""
+        outbox = self._pump.outbox
         is_confirmed, is_durable = level_of(confirm)
-        now_ns = time_ns()
-        message = self._outbox.publish(
-            *(attributes, payload, now_ns, waiter),
-            confirm=is_confirmed or retry,  # without an answer it is not known when to stop
-            retry=retry,
-            durable=is_durable,
-            expires_ns=expires_ns_of(ttl_s, now_ns),
-        )
-        self._pump.written()
-        await waiter
-        return receipt_of(message.id, message.is_stored)
+
+        def begin(waiter: Waiter) -> Unconfirmed:
+            now_ns = time_ns()
+            return outbox.publish(
+                *(attributes, payload, now_ns, waiter),
+                confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+                retry=retry,
+                durable=is_durable,
+                expires_ns=expires_ns_of(ttl_s, now_ns),
+            )
+
+        return begin
 
     def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
         return attributes if space is None else message_of(attributes, space, self._settings.spaces)
@@ -376,20 +365,12 @@ class Client(AboutClient, KeepingClient):
     async def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
     ) -> Trail[AnyReport]:
-        loop, trails = asyncio.get_running_loop(), self._pump.core.trails
-        patience_of("timeout_s", timeout_s)
-        taken: asyncio.Future[None] = loop.create_future()
-        complete: asyncio.Future[None] = loop.create_future()
-        trail = trails.begin(of, attributes, payload, time_ns(), taken, complete)
-        self._pump.written()
-        try:
-            async with asyncio.timeout(timeout_s):
-                await asyncio.gather(taken, complete)
-        except TimeoutError:
-            pass  # said in the documentation: the trail is as long as it is
-        finally:
-            trails.end(trail)
-        return trail
+        trails = self._pump.core.trails
+        return await self._pump.follow(
+            lambda taken, complete: trails.begin(of, attributes, payload, time_ns(), taken, complete),
+            trails.end,
+            patience_of("timeout_s", timeout_s),
+        )
 
     @property
     def _pump(self) -> Pump:

@@ -6,16 +6,15 @@ Law: each call says what it takes in its signature, and checks it before a byte 
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tamis.client.attachment import Attachment
+from tamis.client.connection.settings import Settings
 from tamis.client.durable.attach_options import attach_options, replay_options
 from tamis.client.durable.attached import CREDIT
-from tamis.client.durable.kept_view import KeptView, Look
 from tamis.client.durable.seen import IDS_MAX
 from tamis.client.durable.terms import (
     ACK_WAIT_S,
@@ -31,13 +30,10 @@ from tamis.client.durable.terms import (
 )
 from tamis.client.keep_info import KeepInfo, info_of
 from tamis.client.message import Message
+from tamis.client.shells.pump import Pump
 from tamis.protocol.amounts import Duration, Size
 from tamis.protocol.filters import Predicate
 from tamis.protocol.values import Value
-
-if TYPE_CHECKING:
-    from tamis.client.connection.settings import Settings
-    from tamis.client.shells.pump import Pump
 
 
 class KeepingClient(ABC):
@@ -105,51 +101,36 @@ class KeepingClient(ABC):
             spaces=self._settings.spaces,
             space=space,
         )
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pump.core.outbox.check_open()
-        self._pump.core.kept.keep(keep, waiter)
-        self._pump.written()
-        await waiter
+        core = self._pump.core
+        await self._pump.ask(lambda waiter: core.while_open.kept.keep(keep, waiter))
 
     async def forget(self, name: str) -> None:
         """End a keep, and let go of what is kept for it; return when that is on disk. KeepRefused if there is none, or
         if it belongs to another client that has shown a token."""
+        core = self._pump.core
         name = keep_name(name)
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pump.core.outbox.check_open()
-        self._pump.core.kept.forget(name, waiter)
-        self._pump.written()
-        await waiter
+        await self._pump.ask(lambda waiter: core.while_open.kept.forget(name, waiter))
 
     async def keeps(self) -> list[KeepInfo]:
         """Return the kept subscriptions that this client owns at its router, by name: how many messages wait, for how
         long, for how many consumers, and the terms. Where clients show no tokens owners bind nobody, and all are
         listed. KeepRefused if the router keeps nothing."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        look = self._looked(lambda view: view.list(waiter))
-        try:
-            await waiter
-        finally:
-            self._pump.core.kept_view.forget(look)
+        core = self._pump.core
+        look = await self._pump.ask(
+            lambda waiter: core.while_open.kept_view.list(waiter),  # noqa: PLW0108 - looked at when `ask` begins
+            core.kept_view.forget,
+        )
         return [info_of(standing) for standing in look.keeps]
 
     async def get(self, name: str, key: Value) -> Message | None:
         """Return the newest message that the keep `name` has of those whose `latest_by` attribute is `key`; None if it
         has none. Nothing is given out by that: consumers get the message as before. KeepRefused if there is no such
         keep, or it was made without `latest_by`."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        look = self._looked(lambda view: view.get(name, key, waiter))
-        try:
-            await waiter
-        finally:
-            self._pump.core.kept_view.forget(look)
+        core = self._pump.core
+        look = await self._pump.ask(
+            lambda waiter: core.while_open.kept_view.get(name, key, waiter), core.kept_view.forget
+        )
         return look.message
-
-    def _looked(self, ask: Callable[[KeptView], Look]) -> Look:
-        self._pump.core.outbox.check_open()
-        look = ask(self._pump.core.kept_view)
-        self._pump.written()
-        return look
 
     def attach(
         self,

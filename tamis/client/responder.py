@@ -5,20 +5,19 @@ Law: a responder yields what can be answered and nothing else; an answer goes to
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Generator, Mapping
+from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import Protocol, Self, cast
 
+from tamis.client.errors import ClientClosed
+from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.published import ABSENT, payload_of
 from tamis.client.messages.questions import answer_to, is_question
 from tamis.client.subscription import Subscription
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
-
-if TYPE_CHECKING:
-    from tamis.client.gap import Gap
 
 
 class Publish(Protocol):
@@ -45,7 +44,7 @@ class Question(Message):
 
 class Responder:
     """The questions that a predicate is for, made by `Client.respond`; active from `async with`, or from `await
-    responder`, to `stop()` or the end of `async with`."""
+    responder.start()` (or `await responder`), to `stop()` or the end of `async with`."""
 
     def __init__(self, subscription: Subscription, publish: Publish) -> None:
         self._subscription = subscription
@@ -79,10 +78,19 @@ class Responder:
 
     async def receive(self, timeout_s: float | None = None) -> Question:
         """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
-        async with asyncio.timeout(timeout_s):
-            while not is_question(item := await self._subscription.receive()):
-                pass
-        return self._question(item)
+        deadline = None if timeout_s is None else monotonic() + timeout_s
+        while True:
+            left_s = None if deadline is None else max(0.0, deadline - monotonic())
+            item = await self._subscription.receive(left_s)
+            if is_question(item):
+                return self._question(item)
+
+    async def __anext__(self) -> Question:
+        """Return the next question. StopAsyncIteration when the responder has ended."""
+        try:
+            return await self.receive()
+        except ClientClosed:
+            raise StopAsyncIteration from None
 
     def __repr__(self) -> str:
         return f"<tamis.Responder {self._subscription!r}>"

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Generator
+from functools import partial
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
-from tamis.client.messages.waiter import fresh
+from tamis.client.messages.inbox import Inbox
+from tamis.client.messages.waiter import Waiter, fresh
 from tamis.client.messages.wanted import (
-    PREDICATES_A_TURN,
     PackedPredicate,
     SubscribeOptions,
     Wishes,
@@ -24,15 +25,14 @@ from tamis.client.messages.wanted import (
     described,
     packing,
 )
+from tamis.client.shells.arrivals import BURST, Arrivals
 from tamis.client.shells.pump import Pump
 from tamis.protocol.filters import Predicate
 
-BURST: Final = 256
 
-
-class Subscription:
-    """A subscription, made by `Client.subscribe`; active from `async with`, from `await subscription` or from `await
-    subscription.start()`, to `unsubscribe()` or the end of `async with`."""
+class Subscription(Arrivals[Message | Gap]):
+    """A subscription, made by `Client.subscribe`; active from `async with`, or from `await subscription.start()` (or
+    `await subscription`), to `unsubscribe()` or the end of `async with`."""
 
     def __init__(self, pump: Pump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         for predicate in predicates:
@@ -40,7 +40,6 @@ class Subscription:
         self._pump = pump
         self._predicates = predicates
         self._options = options
-        self._packing = asyncio.Lock()  # while predicates are packed; who starts it meanwhile waits
         self._wanted: Wishes | None = None
 
     @property
@@ -50,23 +49,10 @@ class Subscription:
 
     async def start(self) -> Self:
         """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
-        async with self._packing:
-            if self._wanted is not None:
-                return self
-            packed: list[PackedPredicate] = []
-            for predicate in packing(self._predicates, self._options):
-                packed.append(predicate)
-                if len(packed) % PREDICATES_A_TURN == 0:
-                    await asyncio.sleep(0)
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
-        self._pump.written()
-        try:
-            await waiter
-        except asyncio.CancelledError:
-            self._pump.core.registry.end(self._wanted, None)
-            self._pump.written()
-            raise
+        if self._wanted is None:
+            packed = await self._pump.packed(packing(self._predicates, self._options))
+            if self._wanted is None:
+                await self._pump.ask(partial(self._begin, packed), self._undo)
         return self
 
     def __await__(self) -> Generator[None, None, Self]:
@@ -79,10 +65,8 @@ class Subscription:
         """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
         if self._wanted is None:
             return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pump.core.registry.end(self._wanted, waiter)
-        self._pump.written()
-        await waiter
+        wanted = self._wanted
+        await self._pump.ask(lambda waiter: self._pump.core.registry.end(wanted, waiter))
 
     async def __aenter__(self) -> Self:
         return await self.start()
@@ -95,24 +79,17 @@ class Subscription:
     async def receive(self, timeout_s: float | None = None) -> Message | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
         subscription has ended."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await self.__anext__()
-        except StopAsyncIteration:
-            raise ClientClosed("the subscription has ended") from None
+        item = await self._next(timeout_s)
+        if item is None:
+            raise ClientClosed("the subscription has ended")
+        return item
 
     async def __anext__(self) -> Message | Gap:
         """Return the next message, or a Gap where some are missing. StopAsyncIteration when the subscription has
         ended."""
-        inbox = self._started.inbox
-        while not inbox.items:
-            if inbox.is_ended:
-                raise StopAsyncIteration if inbox.error is None else fresh(inbox.error)
-            await self._arrival()
-        was_full = inbox.is_full
-        item = inbox.take()
-        if was_full and not inbox.is_full:
-            self._pump.regulate()
+        item = await self._next(None)
+        if item is None:
+            raise StopAsyncIteration
         return item
 
     async def __aiter__(self) -> AsyncIterator[Message | Gap]:
@@ -133,23 +110,32 @@ class Subscription:
             if items:
                 continue
             if not inbox.is_ended:
-                await self._arrival()
+                await self._arrival(inbox)
             elif inbox.error is not None:
                 raise fresh(inbox.error)
             else:
                 return
 
-    async def _arrival(self) -> None:
-        """Wait until there is an item to yield, or the inbox has ended."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiters = self._started.inbox.waiters
-        waiters.append(waiter)
-        try:
-            await waiter
-        except asyncio.CancelledError:
-            if waiter in waiters:
-                waiters.remove(waiter)
-            raise
+    async def _ready(self) -> Inbox:
+        return self._started.inbox
+
+    def _take(self) -> Message | Gap | None:
+        inbox = self._started.inbox
+        if not inbox.items:
+            return None
+        was_full = inbox.is_full
+        item = inbox.take()
+        if was_full and not inbox.is_full:
+            self._pump.regulate()
+        return item
+
+    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> Wishes:
+        self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
+        return self._wanted
+
+    def _undo(self, wanted: Wishes) -> None:
+        if wanted.inbox.error is None:  # nobody has refused it: the caller waits no longer
+            self._pump.core.registry.end(wanted, None)
 
     @property
     def _started(self) -> Wishes:

@@ -82,7 +82,6 @@ def test_a_receipt_is_the_id_and_survives_a_pickle() -> None:
 @pytest.mark.parametrize("confirm", [None, False, True, "accepted"])
 async def test_require_stored_needs_a_level_that_asks(tmp_path: Path, confirm: object) -> None:
     unopened = tamis.connect(f"tamis+unix:{tmp_path}/none")
-    unopened._outbox = Hand().open().core.outbox  # type: ignore[attr-defined]
     with pytest.raises(Refused, match="require_stored goes with confirm='kept' or 'held'"):
         await unopened.publish_many([{"n": 1}], confirm=confirm, require_stored=True)  # type: ignore[arg-type]
 

@@ -1,63 +1,47 @@
-"""An attachment to a keep as a program without asyncio sees it: `for message in work`, `message.ack()`.
-
-Law: any thread may take what arrives and answer for it; a call waits on a future of its own, and never holds the lock
-while it waits.
-"""
+"""Generated from tamis/client/attachment.py by `python -m tests.client.generate`; do not edit."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tamis.client.durable.attached import Attached, AttachOptions
-from tamis.client.durable.kept_message import Handed
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
-from tamis.client.messages.waiter import fresh
+from tamis.client.messages.inbox import Inbox
+from tamis.client.messages.waiter import Waiter, fresh
+from tamis.client.shells.blocking_acknowledging import BlockingAcknowledged, BlockingAcknowledging
+from tamis.client.shells.blocking_arrivals import BlockingArrivals
+from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.amounts import Duration, count_of, short_milliseconds_of
 from tamis.protocol.wire.client_bodies import AckVerdict
 
-if TYPE_CHECKING:
-    from tamis.client.shells.blocking_pump import BlockingPump
 
-
-class KeptMessage(Handed):
-    """A message of a keep, to be answered for by `ack`, `nack` or `reject`; see `tamis.KeptMessage`."""
+class KeptMessage(BlockingAcknowledged):
+    """A message of a keep, to be answered for by `ack`, `nack` or `reject`: `message.ack()`, or
+    `message.ack(confirm=True)` to wait for the disk."""
 
     __slots__ = ()
 
-    _work: Attachment
-
-    def ack(self, *, confirm: bool = False) -> None:
-        """Be done with the message; with `confirm`, return when that is on disk. See `tamis.KeptMessage.ack`."""
-        self._work.ack_all((self,), confirm=confirm)
-
     def nack(self, *, delay_s: Duration | None = None, reason: str = "") -> None:
-        """Have the message given out again; see `tamis.KeptMessage.nack`."""
+        """Have the message given out again: after `delay_s`, or as the terms of the keep say. It counts as a failed
+        try."""
         delay_ms = 0 if delay_s is None else short_milliseconds_of("delay_s", delay_s)
-        self._say(AckVerdict.AGAIN, delay_ms, reason)
+        return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
     def extend(self) -> None:
         """Say that the work goes on: the time for it begins anew."""
-        self._say(AckVerdict.EXTEND)
+        return self._say(AckVerdict.EXTEND)
 
     def reject(self, reason: str = "") -> None:
-        """Say that nobody can use the message; see `tamis.KeptMessage.reject`."""
-        self._say(AckVerdict.REJECT, 0, reason)
-
-    def _say(self, verdict: AckVerdict, delay_ms: int = 0, reason: str = "") -> None:
-        pump = self._work._pump
-        with pump.lock:
-            pump.core.kept.say(self._work._started, self, verdict, delay_ms, reason)
-            pump.written()
+        """Say that nobody can use the message: it goes to the dead letters of the keep, or is counted as lost."""
+        return self._say(AckVerdict.REJECT, 0, reason)
 
 
-class Attachment:
-    """An attachment to a keep, or a replay; active from `with`, from `start()` or from the first step of `for`, to
-    `detach()` or the end of `with`."""
+class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
+    """An attachment to a keep, made by `Client.attach`, or a replay, made by `Client.replay`; active from `with`, from
+    `work.start()` or from the first step of `for`, to `detach()` or the end of `with`."""
 
     def __init__(self, pump: BlockingPump, options: AttachOptions) -> None:
         self._pump = pump
@@ -67,53 +51,24 @@ class Attachment:
     def start(self) -> Self:
         """Attach; return when the router has answered. KeepRefused if it refuses."""
         if self._attached is None:
-            waiter: Future[None] = Future()
-            pump = self._pump
-            with pump.lock:
-                pump.core.outbox.check_open()
-                self._attached = pump.core.kept.attach(self._options, KeptMessage, self, waiter)
-                pump.written()
-            pump.wait(waiter)
+            self._pump.ask(self._begin, self._undo)
         return self
 
     def detach(self) -> None:
-        """End it; see `tamis.Attachment.detach`."""
-        if self._attached is None:
-            return
-        waiter: Future[None] = Future()
-        with self._pump.lock:
-            self._pump.core.kept.detach(self._attached, waiter)
-            self._pump.written()
-        self._pump.wait(waiter)
-
-    def ack_all(self, messages: Iterable[KeptMessage], *, confirm: bool = False) -> None:
-        """Be done with each of `messages`, which this attachment has given; with `confirm`, return when that is on
-        disk."""
-        pump = self._pump
-        waiter: Future[None] = Future()
-        with pump.lock:
-            for message in messages:
-                pump.core.kept.acknowledge(self._started, message)
-            if confirm:
-                pump.core.kept.confirm(self._started, waiter)
-            pump.written()
-        if confirm:
-            pump.wait(waiter)
+        """End it. Nothing is yielded from the call on; what was not acknowledged goes to others."""
+        attached = self._attached
+        if attached is not None:
+            self._pump.ask(lambda waiter: self._pump.core.kept.detach(attached, waiter))
 
     def fetch(self, most: int, timeout_s: float | None = None) -> list[KeptMessage | Gap]:
-        """Return the next `most` messages and Gaps, or those that came within `timeout_s`; see
-        `tamis.Attachment.fetch`."""
+        """Return the next `most` messages and Gaps, but no more than `credit`, once they are there; after `timeout_s`,
+        those that are, which may be none. ClientClosed when the attachment has ended and nothing is left."""
         count_of("most", most)
-        inbox = self.start()._started.inbox
+        inbox = self._ready()
         enough = min(most, self._options.credit)
-        with self._pump.lock:
-            self._pump.core.kept.wants_all(self._started)
-            self._pump.written()
-        self._wait_until(lambda: len(inbox.items) >= enough or inbox.is_ended, timeout_s)
-        items: list[KeptMessage | Gap] = []
-        with self._pump.lock:
-            while len(items) < enough and (item := self._take()) is not None:
-                items.append(item)
+        if len(inbox.items) < enough:
+            self._pump.tell(lambda: self._pump.core.kept.wants_all(self._started))
+        items = self._next_of(enough, timeout_s)
         if not items and inbox.is_ended:
             raise ClientClosed("the attachment has ended") if inbox.error is None else fresh(inbox.error)
         return items
@@ -128,7 +83,7 @@ class Attachment:
 
     @property
     def hidden(self) -> int:
-        """How many messages came again and were not yielded; see `tamis.Attachment.hidden`."""
+        """How many messages came again and were not yielded, as the application has them or has had them."""
         return self._attached.hidden if self._attached is not None else 0
 
     def __enter__(self) -> Self:
@@ -137,9 +92,6 @@ class Attachment:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.detach()
 
-    def __iter__(self) -> Iterator[KeptMessage | Gap]:
-        return self
-
     def __next__(self) -> KeptMessage | Gap:
         """Return the next message, or a Gap where the keep has lost some. StopIteration at the end."""
         item = self._next(None)
@@ -147,57 +99,38 @@ class Attachment:
             raise StopIteration
         return item
 
+    def __iter__(self) -> Iterator[KeptMessage | Gap]:
+        return self
+
     def __repr__(self) -> str:
-        what = repr(self._attached.name) if self._attached is not None else "not started"
+        what = repr(self._started.name) if self._attached is not None else "not started"
         return f"<tamis.blocking.Attachment {what}>"
 
-    def _next(self, timeout_s: float | None) -> KeptMessage | Gap | None:
-        """Return the next item, waiting at most `timeout_s`, then TimeoutError; None at the end."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        inbox = (self._attached or self.start()._started).inbox
-        while True:
-            with self._pump.lock:
-                item = self._take()
-                if item is not None:
-                    return item
-                if inbox.error is not None:
-                    raise fresh(inbox.error)
-                if inbox.is_ended:
-                    return None
-            left_s = None if deadline is None else deadline - time.monotonic()
-            if not self._wait_until(lambda: bool(inbox.items) or inbox.is_ended, left_s):
-                raise TimeoutError
+    def _ready(self) -> Inbox:
+        return (self._attached or self.start()._started).inbox
 
     def _take(self) -> KeptMessage | Gap | None:
-        """Return the next item that is there. Call this with the lock held."""
         attached = self._started
         was_full = attached.inbox.is_full
-        item = attached.take()
+        item: KeptMessage | Gap | None = attached.take()
         if attached.owes_word:
-            self._pump.core.kept.took(attached)
-            self._pump.written()
-        elif was_full and not attached.inbox.is_full:
-            self._pump.written()
-        return item  # type: ignore[return-value]  # `start` has said what is made
+            self._give_word(attached)
+        elif was_full and (not attached.inbox.is_full):
+            self._pump.regulate()
+        return item
 
-    def _wait_until(self, is_so: Callable[[], bool], timeout_s: float | None) -> bool:
-        """Wait until `is_so`, of the inbox, at most `timeout_s`; return whether it is."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        waiters = self._started.inbox.waiters
-        while True:
-            with self._pump.lock:
-                if is_so():
-                    return True
-                waiter: Future[None] = Future()
-                waiters.append(waiter)
-            try:
-                self._pump.wait(waiter, None if deadline is None else max(0.0, deadline - time.monotonic()))
-            except TimeoutError:
-                return is_so()
-            finally:
-                with self._pump.lock:
-                    if waiter in waiters:
-                        waiters.remove(waiter)
+    def _give_word(self, attached: Attached) -> None:
+        self._pump.core.kept.took(attached)
+        self._pump.written()
+
+    def _begin(self, waiter: Waiter) -> Attached:
+        core = self._pump.core.while_open
+        self._attached = core.kept.attach(self._options, KeptMessage, self, waiter)
+        return self._attached
+
+    def _undo(self, attached: Attached) -> None:
+        if attached.inbox.error is None:
+            self._pump.core.kept.detach(attached, None)
 
     @property
     def _started(self) -> Attached:

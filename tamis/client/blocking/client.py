@@ -1,22 +1,11 @@
-"""The client for programs without asyncio; the names are those of `client` and `subscription`, and mean the same.
-
-    with tamis.blocking.connect("tamis://127.0.0.1:7400") as client:
-        client.publish({"class": "alert", "severity": 6}, payload=b"...")
-        with client.subscribe("severity > 2") as alerts:
-            for message in alerts:
-                ...
-
-Law: any thread may call anything; a call waits on a future of its own, and never holds the lock while it waits.
-"""
+"""Generated from tamis/client/client.py by `python -m tests.client.generate`; do not edit."""
 
 from __future__ import annotations
 
 import os
 import ssl
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from time import monotonic, time_ns
 from types import TracebackType
 from typing import Literal, Never, Self, cast
 
@@ -24,22 +13,23 @@ from tamis.client.about import AboutClient
 from tamis.client.blocking.keeping import KeepingClient
 from tamis.client.blocking.responder import Responder
 from tamis.client.blocking.subscription import Subscription
-from tamis.client.client import DRAIN_S, WINDOW
 from tamis.client.confirming import Confirm, level_of
 from tamis.client.connection.callbacks import Callbacks
 from tamis.client.connection.redial import REDIAL_S
-from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, settings_of
+from tamis.client.connection.settings import HOLD_S, INBOX_BYTES, INBOX_MESSAGES, Settings, described, settings_of
 from tamis.client.errors import PublishRefused, PublishUnknown, Unanswered, unanswered_within
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.in_space import message_of
 from tamis.client.messages.outbox import Unconfirmed
 from tamis.client.messages.published import ABSENT, Item, OnFailed, expires_ns_of, items, payload_of
-from tamis.client.messages.questions import REQUEST_S, OpenQuestion, questions_in
+from tamis.client.messages.questions import REQUEST_S, questions_in
 from tamis.client.messages.trails import TRAIL_S
+from tamis.client.messages.waiter import Waiter
 from tamis.client.messages.wanted import options_of
 from tamis.client.receipt import Receipt, Receipts, check_required, counted, receipt_of, required
 from tamis.client.shells.blocking_pump import BlockingPump
+from tamis.client.shells.dialling import DRAIN_S, WINDOW
 from tamis.client.shells.other_names import all_name_others, names_of_others, names_others, without_attributes
 from tamis.client.trail import AnyReport, Trail
 from tamis.protocol.amounts import Duration, patience_of
@@ -68,10 +58,12 @@ def connect(
 ) -> Client:
     """Make a client of the first of `addresses` that answers: `with connect(...) as client`, or `connect(...).open()`.
 
-    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with pauses
-    of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason, `on_gap`
-    with each Gap, in the client's
-    own thread, where nothing may wait.
+    `patience_s`: how long to go on trying for the first connection. Later connections are tried for ever, with
+    pauses of at most `redial_s`. `on_connected` is called with the router's name, `on_disconnected` with the reason,
+    `on_gap` with each Gap, in the client's own thread, where nothing may wait. `spaces` says what may be named by
+    `space=` and before predicates: a mapping of names to what a topology file says of each. `outbox`: a file that
+    holds what is to be confirmed until it is, so that it survives this program; for a client with a `name`, one
+    process at a time.
     """
     settings = settings_of(
         addresses,
@@ -92,9 +84,7 @@ def connect(
 
 @all_name_others
 class Client(AboutClient, KeepingClient):
-    """A client, made by `connect`."""
-
-    _MODULE = "tamis.blocking"
+    """A client, made by `connect`, for the threads of one program."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -104,9 +94,8 @@ class Client(AboutClient, KeepingClient):
         """Connect; ConnectFailed or NotAdmitted if that fails."""
         if self._running is None:
             self._running = BlockingPump(self._settings)
-            self._outbox = self._running.core.outbox
             try:
-                self._running.opened.result()
+                self._running.until_open()
             except BaseException:
                 self._running.stop()
                 raise
@@ -119,7 +108,7 @@ class Client(AboutClient, KeepingClient):
         try:
             self._drain(drain_s)
         except TimeoutError:
-            pass  # said in the documentation: what is left fails now
+            pass
         finally:
             self._running.stop()
 
@@ -143,28 +132,39 @@ class Client(AboutClient, KeepingClient):
         require_stored: bool = False,
         **others: Never,
     ) -> Receipt:
-        """Publish a message, and return its id, a Receipt; see `tamis.Client.publish`."""
+        """Publish a message, with a payload of bytes or of something to say in JSON, and return its id, a Receipt.
+
+        Without `confirm` return when the message is on its way, which may wait for the router's credit. With True or
+        "accepted", return when the router has taken the message, with "kept" when it is on the router's disk or no keep
+        there wants it, with "held" when it is on the disks of all who keep it: PublishRefused if the router refuses,
+        PublishUnknown if the connection was cut before it answered. With "kept" and "held", `is_stored` of the receipt
+        says whether a keep has the message; with `require_stored`, NotStored is raised unless one has it. With `retry`
+        the message is sent again after a cut, under the same id, until there is an answer. With `space` the message is
+        one of that space: Refused if it does not fit, as far as the space is known here. After `ttl_s` nobody gets it
+        any more: routers and keeps drop it, and tell a gap.
+        """
         if others:
             raise names_of_others("publish", others, Client.publish)
+        pump = self._running or self._pump
         if space is not None:
             attributes = self._of_space(attributes, space)
         if json is not ABSENT:
             payload = payload_of(payload, json)
         is_plain = not (confirm or retry or ttl_s is not None or require_stored)
-        id_ = self._try(attributes, payload) if is_plain else None
+        id_ = pump.try_publish(attributes, payload) if is_plain else None
         if id_ is None:
             check_required(confirm, require_stored=require_stored)
-            begun = self._begin(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
-            return required(self._receipt(*begun), require_stored=require_stored)
+            message = pump.ask(self._publishing(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
+            return required(receipt_of(message.id, message.is_stored), require_stored=require_stored)
         return id_
 
     def publish_again(self, refused: PublishRefused) -> Receipt:
-        """Send a message that was refused once more; see `tamis.Client.publish_again`."""
-        waiter: Future[None] = Future()
-        with self._pump.lock:
-            message = self._outbox.publish_again(refused, waiter)
-            self._pump.written()
-        return self._receipt(message, waiter)
+        """Send a message that was refused once more, under the id that it had, and return its receipt when the router
+        has taken it. After LOG_FULL it goes to those keeps alone that had no room, so that nobody gets it twice:
+        PublishRefused again while one of them has none."""
+        pump = self._pump
+        message = pump.ask(lambda waiter: pump.outbox.publish_again(refused, waiter))
+        return receipt_of(message.id, message.is_stored)
 
     @without_attributes
     def try_publish(
@@ -180,9 +180,10 @@ class Client(AboutClient, KeepingClient):
         up or no router is connected."""
         if others:
             raise names_of_others("try_publish", others, Client.try_publish)
-        id_ = self._try(self._of_space(attributes, space), payload_of(payload, json))
+        pump = self._running or self._pump
+        id_ = pump.try_publish(self._of_space(attributes, space), payload_of(payload, json))
         if id_ is None:
-            self._outbox.check_open()
+            pump.outbox.check_open()
         return id_
 
     def publish_many(
@@ -196,7 +197,10 @@ class Client(AboutClient, KeepingClient):
         require_stored: bool = False,
         on_failed: OnFailed | None = None,
     ) -> Receipts:
-        """Publish all of `messages`, in order, and return how many were published; see `tamis.Client.publish_many`."""
+        """Publish all of `messages`, in order, with `space` all as messages of that space, each to be dropped after
+        `ttl_s`, and return how many were published, and how many are stored. With `confirm`, the first failure is
+        raised, with `require_stored` also the first that no keep is known to have; messages after it may be sent. With
+        `on_failed` no PublishRefused and no PublishUnknown is raised: the function gets each of them."""
         check_required(confirm, require_stored=require_stored)
         if not (confirm or retry):
             count = 0
@@ -204,25 +208,19 @@ class Client(AboutClient, KeepingClient):
                 self.publish(attributes, payload, space=space, ttl_s=ttl_s)
                 count += 1
             return Receipts(count)
-        waiting: deque[tuple[Unconfirmed, Future[None]]] = deque()
+        begins = (
+            self._publishing(self._of_space(attributes, space), payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            for attributes, payload in items(messages)
+        )
         receipts = Receipts()
-
-        def wait_for(begun: tuple[Unconfirmed, Future[None]]) -> Receipts:
-            try:
-                return counted(receipts, required(self._receipt(*begun), require_stored=require_stored))
-            except (PublishRefused, PublishUnknown) as failed:
-                if on_failed is None:
-                    raise
-                on_failed(failed)
-                return receipts
-
-        for attributes, payload in items(messages):
-            own = self._of_space(attributes, space)
-            waiting.append(self._begin(own, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
-            if len(waiting) == WINDOW:
-                receipts = wait_for(waiting.popleft())
-        for begun in waiting:
-            receipts = wait_for(begun)
+        for message in self._pump.ask_each(begins, WINDOW):
+            if on_failed is not None and isinstance(message, PublishRefused | PublishUnknown):
+                on_failed(message)
+            elif isinstance(message, BaseException):
+                raise message
+            else:
+                receipt = receipt_of(message.id, message.is_stored)
+                receipts = counted(receipts, required(receipt, require_stored=require_stored))
         return receipts
 
     def trace(
@@ -233,13 +231,16 @@ class Client(AboutClient, KeepingClient):
         timeout_s: float = TRAIL_S,
         space: str | None = None,
     ) -> Trail[TraceRecord]:
-        """Publish a message, and follow it; see `tamis.Client.trace`."""
+        """Publish a message, confirmed, and return what each router that it passed did with it.
+
+        This returns when all have answered, or after `timeout_s`; see `Trail.is_complete`.
+        """
         return self._follow(TraceRecord, self._of_space(attributes, space), payload, timeout_s)
 
     def route(
         self, attributes: Mapping[str, Value], *, timeout_s: float = TRAIL_S, space: str | None = None
     ) -> Trail[DryRunReport]:
-        """Ask where a message would go and to whom; see `tamis.Client.route`."""
+        """Return where a message would go and to whom: as a `trace` does, with nothing delivered."""
         return self._follow(DryRunReport, self._of_space(attributes, space), b"", timeout_s)
 
     def request(
@@ -250,42 +251,37 @@ class Client(AboutClient, KeepingClient):
         json: object = ABSENT,
         timeout_s: float = REQUEST_S,
     ) -> Message:
-        """Publish a question, and return the first answer that somebody gives; see `tamis.Client.request`."""
-        pump, end_s, payload = (
-            self._pump,
-            time.monotonic() + patience_of("timeout_s", timeout_s),
-            payload_of(payload, json),
-        )
+        """Publish a question, and return the first answer that somebody gives; see `respond`.
+
+        Unanswered if there is none after `timeout_s`: the question, its answer or the responder was lost, or a
+        subscriber that does not answer took it. Unanswered at once if the router, which is in step with its neighbours,
+        knows of no subscriber, responder or keep for it.
+        """
+        pump = self._pump
         questions = pump.core.questions
-        ready: Future[None] = Future()
-        waiter: Future[None] = Future()
-        asked: OpenQuestion | None = None
+        deadline = monotonic() + patience_of("timeout_s", timeout_s)
+        payload = payload_of(payload, json)
         try:
             if not questions.is_open:
-                with pump.lock:
-                    questions.open(ready)
-                    pump.written()
-                pump.wait(ready, timeout_s)
-            with pump.lock:
-                asked = questions.ask(attributes, payload, time.time_ns(), waiter)
-                pump.written()
-            pump.wait(waiter, max(0.0, end_s - time.monotonic()))
+                pump.ask(questions.open, timeout_s=timeout_s)
+            asked = pump.ask(
+                lambda waiter: questions.ask(attributes, payload, time_ns(), waiter),
+                questions.forget,
+                max(0.0, deadline - monotonic()),
+            )
         except Unanswered:
             raise
         except TimeoutError:
             raise unanswered_within(timeout_s) from None
-        finally:
-            with pump.lock:
-                ready.cancel()
-                waiter.cancel()  # it is not sent any more
-                if asked is not None:
-                    questions.forget(asked)
         return cast("Message", asked.answer)
 
     def respond(
         self, *predicates: str | Predicate, group: str | None = None, wait: Literal["home", "network"] = "network"
     ) -> Responder:
-        """Make a responder to questions that satisfy one of `predicates`; see `tamis.Client.respond`."""
+        """Make a responder to questions that satisfy one of `predicates`: `with client.respond(...) as questions`, then
+        `for question in questions: question.answer(...)`. `group`: as in `subscribe`, each question to one
+        responder. It is active when every router within reach has it, so that a question that is asked from then on,
+        at any of them, comes here; `wait="home"`: when this client's router has it."""
         wanted = tuple(questions_in(predicate, self._settings.spaces) for predicate in predicates)
         return Responder(Subscription(self._pump, wanted, options_of(True, wait, group)), self.publish)
 
@@ -297,58 +293,47 @@ class Client(AboutClient, KeepingClient):
         group: str | None = None,
         space: str | None = None,
     ) -> Subscription:
-        """Make a subscription to messages that satisfy one of `predicates`; see `tamis.Client.subscribe`."""
+        """Make a subscription to messages that satisfy one of `predicates`, each of which gets an id: `with
+        client.subscribe(...) as messages`.
+
+        `own_messages`: also receive what this client publishes itself. `wait`: subscribing waits until the router
+        has the subscription, or every router within reach. `group`: of each message that satisfies them, one of the
+        subscriptions that name this group, at whatever routers, gets a copy. `space`: what the predicates are about,
+        one of those that `connect` was told of.
+        """
         options = options_of(own_messages, wait, group, self._settings.spaces, space)
         return Subscription(self._pump, predicates, options)
 
     def drain(self) -> None:
-        """Begin nothing new, and finish what was begun; see `tamis.Client.drain`."""
+        """Begin nothing new, and finish what was begun. On return the router has read all that was published and
+        answered what was to be confirmed; the iterators end when they have yielded what arrived until then."""
         self._drain(None)
 
+    def __repr__(self) -> str:
+        return f"<tamis.blocking.Client {described(self.name, self.router, self.address)}>"
+
     def _drain(self, timeout_s: float | None) -> None:
-        waiter: Future[None] = Future()
-        pump = self._pump
-        with pump.lock:
-            pump.core.drain(waiter, round(DRAIN_S * 1000))
-            pump.written()
-        pump.wait(waiter, timeout_s)
+        core = self._pump.core
+        self._pump.ask(lambda waiter: core.drain(waiter, round(DRAIN_S * 1000)), timeout_s=timeout_s)
 
-    def _try(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
-        pump = self._pump
-        with pump.lock:
-            id_ = self._outbox.try_publish(attributes, payload, time.time_ns())
-            if id_ is not None:
-                pump.written()
-            return id_
-
-    def _begin(
-        self,
-        attributes: Mapping[str, Value],
-        payload: bytes,
-        *,
-        confirm: Confirm,
-        retry: bool,
-        ttl_s: Duration | None,
-    ) -> tuple[Unconfirmed, Future[None]]:
-        waiter: Future[None] = Future()
+    def _publishing(
+        self, attributes: Mapping[str, Value], payload: bytes, *, confirm: Confirm, retry: bool, ttl_s: Duration | None
+    ) -> Callable[[Waiter], Unconfirmed]:
+        """Return what takes the message over."""
+        outbox = self._pump.outbox
         is_confirmed, is_durable = level_of(confirm)
-        now_ns = time.time_ns()
-        expires_ns = expires_ns_of(ttl_s, now_ns)
-        with self._pump.lock:
-            message = self._outbox.publish(
+
+        def begin(waiter: Waiter) -> Unconfirmed:
+            now_ns = time_ns()
+            return outbox.publish(
                 *(attributes, payload, now_ns, waiter),
-                confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+                confirm=is_confirmed or retry,
                 retry=retry,
                 durable=is_durable,
-                expires_ns=expires_ns,
+                expires_ns=expires_ns_of(ttl_s, now_ns),
             )
-            self._pump.written()
-        return message, waiter
 
-    def _receipt(self, message: Unconfirmed, waiter: Future[None]) -> Receipt:
-        """Wait until it is answered."""
-        self._pump.wait(waiter)
-        return receipt_of(message.id, message.is_stored)
+        return begin
 
     def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
         return attributes if space is None else message_of(attributes, space, self._settings.spaces)
@@ -356,22 +341,12 @@ class Client(AboutClient, KeepingClient):
     def _follow(
         self, of: type[AnyReport], attributes: Mapping[str, Value], payload: bytes, timeout_s: float
     ) -> Trail[AnyReport]:
-        taken: Future[None] = Future()
-        complete: Future[None] = Future()
-        pump, end_s = self._pump, time.monotonic() + patience_of("timeout_s", timeout_s)
-        with pump.lock:
-            trail = pump.core.trails.begin(of, attributes, payload, time.time_ns(), taken, complete)
-            pump.written()
-        try:
-            for waiter in (taken, complete):
-                pump.wait(waiter, max(0.0, end_s - time.monotonic()))
-        except TimeoutError:
-            pass  # said in the documentation: the trail is as long as it is
-        finally:
-            with pump.lock:
-                taken.cancel()  # it is not sent any more
-                pump.core.trails.end(trail)
-        return trail
+        trails = self._pump.core.trails
+        return self._pump.follow(
+            lambda taken, complete: trails.begin(of, attributes, payload, time_ns(), taken, complete),
+            trails.end,
+            patience_of("timeout_s", timeout_s),
+        )
 
     @property
     def _pump(self) -> BlockingPump:

@@ -1,26 +1,26 @@
-"""What answers questions, for programs without asyncio: `for question in responder`; the names are those of `responder`
-and mean the same.
-
-Law: as there; any thread may take questions and answer them.
-"""
+"""Generated from tamis/client/responder.py by `python -m tests.client.generate`; do not edit."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from time import monotonic
 from types import TracebackType
-from typing import Self, cast
+from typing import Protocol, Self, cast
 
 from tamis.client.blocking.subscription import Subscription
 from tamis.client.errors import ClientClosed
+from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.published import ABSENT, payload_of
 from tamis.client.messages.questions import answer_to, is_question
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 
-Publish = Callable[[Mapping[str, Value], bytes], MessageId]
-"""`Client.publish`."""
+
+class Publish(Protocol):
+    """`Client.publish`."""
+
+    def __call__(self, attributes: Mapping[str, Value], payload: bytes = b"", /) -> MessageId: ...
 
 
 class Question(Message):
@@ -35,13 +35,13 @@ class Question(Message):
     def answer(
         self, attributes: Mapping[str, Value] | None = None, payload: bytes = b"", *, json: object = ABSENT
     ) -> MessageId:
-        """Send an answer, and return its id; see `tamis.Question.answer`."""
+        """Send an answer, as `Client.publish` does, and return its id. The asker takes the first one that comes."""
         return self._publish(answer_to(self, attributes or {}), payload_of(payload, json))
 
 
 class Responder:
-    """The questions that a predicate is for, made by `Client.respond`; active from `with`, or from `start()`, to
-    `stop()` or the end of `with`."""
+    """The questions that a predicate is for, made by `Client.respond`; active from `with`, or from `responder.start()`,
+    to `stop()` or the end of `with`."""
 
     def __init__(self, subscription: Subscription, publish: Publish) -> None:
         self._subscription = subscription
@@ -65,6 +65,15 @@ class Responder:
     def __iter__(self) -> Iterator[Question]:
         return self
 
+    def receive(self, timeout_s: float | None = None) -> Question:
+        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
+        deadline = None if timeout_s is None else monotonic() + timeout_s
+        while True:
+            left_s = None if deadline is None else max(0.0, deadline - monotonic())
+            item = self._subscription.receive(left_s)
+            if is_question(item):
+                return self._question(item)
+
     def __next__(self) -> Question:
         """Return the next question. StopIteration when the responder has ended."""
         try:
@@ -72,14 +81,8 @@ class Responder:
         except ClientClosed:
             raise StopIteration from None
 
-    def receive(self, timeout_s: float | None = None) -> Question:
-        """Return the next question, waiting at most `timeout_s`, then TimeoutError; ClientClosed at the end."""
-        end_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
-            item = self._subscription.receive(left_s)
-            if is_question(item):
-                return Question(cast("Message", item), self._publish)
-
     def __repr__(self) -> str:
         return f"<tamis.blocking.Responder {self._subscription!r}>"
+
+    def _question(self, item: Message | Gap) -> Question:
+        return Question(cast("Message", item), self._publish)

@@ -1,13 +1,9 @@
-"""A subscription as a program without asyncio sees it: `for message in subscription`.
-
-Law: any thread may take what arrives; a call waits on a future of its own, and never holds the lock while it waits.
-"""
+"""Generated from tamis/client/subscription.py by `python -m tests.client.generate`; do not edit."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -15,14 +11,16 @@ from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
-from tamis.client.messages.waiter import fresh
-from tamis.client.messages.wanted import SubscribeOptions, Wishes, check_kind, described, packing
+from tamis.client.messages.waiter import Waiter
+from tamis.client.messages.wanted import PackedPredicate, SubscribeOptions, Wishes, check_kind, described, packing
+from tamis.client.shells.blocking_arrivals import BlockingArrivals
 from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.filters import Predicate
 
 
-class Subscription:
-    """A subscription, made by `Client.subscribe`; active from `with`, or from `start()`, to the end of either."""
+class Subscription(BlockingArrivals[Message | Gap]):
+    """A subscription, made by `Client.subscribe`; active from `with`, or from `subscription.start()`, to
+    `unsubscribe()` or the end of `with`."""
 
     def __init__(self, pump: BlockingPump, predicates: tuple[str | Predicate, ...], options: SubscribeOptions) -> None:
         for predicate in predicates:
@@ -40,12 +38,9 @@ class Subscription:
     def start(self) -> Self:
         """Subscribe; return when the router has the subscription. SubscriptionRefused if it refuses."""
         if self._wanted is None:
-            waiter: Future[None] = Future()
-            packed = tuple(packing(self._predicates, self._options))  # without the lock: the client lives on meanwhile
-            with self._pump.lock:
-                self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
-                self._pump.written()
-            self._pump.wait(waiter)
+            packed = self._pump.packed(packing(self._predicates, self._options))
+            if self._wanted is None:
+                self._pump.ask(partial(self._begin, packed), self._undo)
         return self
 
     def __repr__(self) -> str:
@@ -55,11 +50,8 @@ class Subscription:
         """End the subscription. Nothing is yielded from the call on; when it returns, the router sends nothing more."""
         if self._wanted is None:
             return
-        waiter: Future[None] = Future()
-        with self._pump.lock:
-            self._pump.core.registry.end(self._wanted, waiter)
-            self._pump.written()
-        self._pump.wait(waiter)
+        wanted = self._wanted
+        self._pump.ask(lambda waiter: self._pump.core.registry.end(wanted, waiter))
 
     def __enter__(self) -> Self:
         return self.start()
@@ -67,51 +59,44 @@ class Subscription:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.unsubscribe()
 
-    def __iter__(self) -> Iterator[Message | Gap]:
-        return self
-
-    def __next__(self) -> Message | Gap:
-        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
-        item = self._take(None)
-        if item is None:
-            raise StopIteration
-        return item
-
     def receive(self, timeout_s: float | None = None) -> Message | Gap:
         """Return the next message or Gap, waiting at most `timeout_s`, then TimeoutError; ClientClosed when the
         subscription has ended."""
-        item = self._take(timeout_s)
+        item = self._next(timeout_s)
         if item is None:
             raise ClientClosed("the subscription has ended")
         return item
 
-    def _take(self, timeout_s: float | None) -> Message | Gap | None:
-        """Return the next item, waiting at most `timeout_s`; None at the end."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        inbox = self._started.inbox
-        while True:
-            with self._pump.lock:
-                if inbox.items:
-                    return self._taken(inbox)
-                if inbox.error is not None:
-                    raise fresh(inbox.error)
-                if inbox.is_ended:
-                    return None
-                waiter: Future[None] = Future()
-                inbox.waiters.append(waiter)
-            try:
-                self._pump.wait(waiter, None if deadline is None else max(0.0, deadline - time.monotonic()))
-            finally:
-                with self._pump.lock:
-                    if waiter in inbox.waiters:
-                        inbox.waiters.remove(waiter)
+    def __next__(self) -> Message | Gap:
+        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
+        item = self._next(None)
+        if item is None:
+            raise StopIteration
+        return item
 
-    def _taken(self, inbox: Inbox) -> Message | Gap:
+    def __iter__(self) -> Iterator[Message | Gap]:
+        return self
+
+    def _ready(self) -> Inbox:
+        return self._started.inbox
+
+    def _take(self) -> Message | Gap | None:
+        inbox = self._started.inbox
+        if not inbox.items:
+            return None
         was_full = inbox.is_full
         item = inbox.take()
-        if was_full and not inbox.is_full:
-            self._pump.written()
+        if was_full and (not inbox.is_full):
+            self._pump.regulate()
         return item
+
+    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> Wishes:
+        self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
+        return self._wanted
+
+    def _undo(self, wanted: Wishes) -> None:
+        if wanted.inbox.error is None:
+            self._pump.core.registry.end(wanted, None)
 
     @property
     def _started(self) -> Wishes:

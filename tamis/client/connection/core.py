@@ -17,7 +17,7 @@ import enum
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, Self
 
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.callbacks import Calls
@@ -128,6 +128,12 @@ class ClientCore:
         return self.line.is_greeted and not self.is_over
 
     # --- commands of the user ------------------------------------------------------------------------------------
+
+    @property
+    def while_open(self) -> Self:
+        """This core; ClientClosed when the client is closed."""
+        self.outbox.check_open()
+        return self
 
     def subscribe(self, predicates: Sequence[PackedPredicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
         self.outbox.check_open()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from tamis.client.durable.kept_message import Handed, kept_head
 from tamis.client.durable.seen import SETTLED, SeenIds
@@ -172,9 +172,9 @@ class Attached:
             self._waiting.add(position)
         return self._make(frame, self._matched, position, identity, self._work)
 
-    def take(self) -> Message | Gap | None:
-        """Take the oldest item out of the inbox that the application is to be given; None if there is none. What waited
-        beside another copy of its message is hidden now."""
+    def take(self) -> Any:  # noqa: ANN401 - the shell knows what it makes
+        """Take the oldest item out of the inbox that the application is to be given: what `make` has made, or a Gap;
+        None if there is none. What waited beside another copy of its message is hidden now."""
         inbox = self.inbox
         while inbox.items:
             item = inbox.take()

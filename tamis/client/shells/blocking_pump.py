@@ -14,16 +14,23 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from typing import TypeVar
 
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
+from tamis.client.messages.waiter import Waiter
+from tamis.client.messages.wanted import PackedPredicate
+from tamis.client.receipt import Receipt
 from tamis.client.shells.clock import new_core
 from tamis.client.shells.dialling import CLOSE_S, DIAL_S, READ_BYTES, nobody_answered, reason_of, tls_of
 from tamis.protocol.errors import Refused
+from tamis.protocol.values import Value
 
+Begun = TypeVar("Begun")
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _log = logging.getLogger("tamis.client")
 
@@ -48,6 +55,7 @@ class BlockingPump:
         self.lock = threading.Lock()
         self.opened: Future[None] = Future()
         self.core = new_core(settings, self.opened)
+        self.outbox = self.core.outbox
         self._settings = settings
         self._patient_until = time.monotonic() + settings.patience_s
         self._bell, self._ringer = socket.socketpair()
@@ -56,6 +64,107 @@ class BlockingPump:
         self._dialled: list[tuple[Endpoint, socket.socket]] = []
         self._thread = threading.Thread(target=self._run, name=f"tamis {settings.name}", daemon=True)
         self._thread.start()
+
+    # --- what the client asks for, without the lock ---------------------------------------------------------------
+
+    def until_open(self) -> None:
+        """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
+        self.opened.result()
+
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
+        """Publish a message if it may go now, and return its id; None if not."""
+        with self.lock:
+            id_ = self.outbox.try_publish(attributes, payload, time.time_ns())
+            if id_ is not None:
+                self.written()
+            return id_
+
+    def tell(self, say: Callable[[], object]) -> None:
+        """Call `say`, which tells the core something."""
+        with self.lock:
+            say()
+            self.written()
+
+    def ask(
+        self,
+        begin: Callable[[Waiter], Begun],
+        undo: Callable[[Begun], object] | None = None,
+        timeout_s: float | None = None,
+    ) -> Begun:
+        """Call `begin`, which asks the core for something, and return what it has returned, when that is done. If it
+        fails, takes longer than `timeout_s` (TimeoutError) or is interrupted, call `undo` with that."""
+        return self._answered(*self._begun(begin), undo, timeout_s)
+
+    def ask_each(self, begins: Iterable[Callable[[Waiter], Begun]], window: int) -> Iterator[Begun | BaseException]:
+        """Ask for each of `begins`, `window` at once, and yield what `ask` returns or raises for each, in order."""
+        open_: deque[tuple[Begun, Future[None]]] = deque()
+        for begin in begins:
+            open_.append(self._begun(begin))
+            if len(open_) == window:
+                yield self._result(*open_.popleft())
+        while open_:
+            yield self._result(*open_.popleft())
+
+    def follow(
+        self, begin: Callable[[Waiter, Waiter], Begun], end: Callable[[Begun], object], timeout_s: float
+    ) -> Begun:
+        """Call `begin`, which asks for two things; wait until both are done, at most `timeout_s`, then call `end`."""
+        deadline = time.monotonic() + timeout_s
+        taken: Future[None] = Future()
+        complete: Future[None] = Future()
+        with self.lock:
+            begun = begin(taken, complete)
+            self.written()
+        try:
+            with contextlib.suppress(TimeoutError):
+                for waiter in (taken, complete):
+                    self.wait(waiter, max(0.0, deadline - time.monotonic()))
+        finally:
+            with self.lock:
+                taken.cancel()  # it is not sent any more
+                end(begun)
+        return begun
+
+    def packed(self, packing: Iterable[PackedPredicate]) -> list[PackedPredicate]:
+        """Return all of `packing`, without the lock: the client lives on meanwhile."""
+        return list(packing)
+
+    def regulate(self) -> None:
+        """Read on, as there is room in an inbox. Call this with the lock held."""
+        self.written()
+
+    def _begun(self, begin: Callable[[Waiter], Begun]) -> tuple[Begun, Future[None]]:
+        waiter: Future[None] = Future()
+        with self.lock:
+            begun = begin(waiter)
+            self.written()
+        return begun, waiter
+
+    def _answered(
+        self,
+        begun: Begun,
+        waiter: Future[None],
+        undo: Callable[[Begun], object] | None = None,
+        timeout_s: float | None = None,
+    ) -> Begun:
+        try:
+            self.wait(waiter, timeout_s)
+        except BaseException:
+            with self.lock:
+                waiter.cancel()  # what is not sent yet is not sent any more
+                if undo is not None:
+                    undo(begun)
+                    self.written()
+            raise
+        return begun
+
+    def _result(self, begun: Begun, waiter: Future[None]) -> Begun | BaseException:
+        try:
+            return self._answered(begun, waiter)
+        except Exception as error:
+            return error
+
+    # --- the lock, and those who wait -----------------------------------------------------------------------------
 
     def written(self) -> None:
         """Wake the thread, as there may be output, or room to read. Call this with the lock held."""

@@ -24,6 +24,11 @@ READ_BYTES: Final = 262_144
 FLUSH_BYTES: Final = 65_536
 """Bytes of output that are handed to the socket at once; less waits until the application lets the client run."""
 
+DRAIN_S: Final = 5.0
+"""Seconds that a client waits, when it is closed, for what was begun."""
+WINDOW: Final = 1_024
+"""Messages of `publish_many` that wait for their confirmation at once."""
+
 
 def tls_of(settings: Settings, address: Endpoint) -> ssl.SSLContext | None:
     if not address.is_encrypted:

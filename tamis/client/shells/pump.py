@@ -10,16 +10,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import cast
+from itertools import islice
+from time import time_ns
+from typing import TypeVar, cast
 
 from tamis.client.connection.address import Endpoint
 from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
+from tamis.client.messages.waiter import Waiter
+from tamis.client.messages.wanted import PREDICATES_A_TURN, PackedPredicate
+from tamis.client.receipt import Receipt
 from tamis.client.shells.clock import new_core
 from tamis.client.shells.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
+from tamis.protocol.values import Value
 
+Begun = TypeVar("Begun")
 _log = logging.getLogger("tamis.client")
 
 
@@ -30,6 +38,7 @@ class Pump:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = self._loop.create_future()
         self.core = new_core(settings, self.opened)
+        self.outbox = self.core.outbox
         self._settings = settings
         self._patient_until = self._loop.time() + settings.patience_s
         self._wires: list[_Wire] = []
@@ -38,6 +47,79 @@ class Pump:
         self._task = self._loop.create_task(self._run(), name="tamis client")
 
     # --- what the client asks for --------------------------------------------------------------------------------
+
+    async def until_open(self) -> None:
+        """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
+        await self.opened
+
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
+        """Publish a message if it may go now, and return its id; None if not."""
+        id_ = self.outbox.try_publish(attributes, payload, time_ns())
+        if id_ is not None and not self.flush_due:
+            self.written()
+        return id_
+
+    def tell(self, say: Callable[[], object]) -> None:
+        """Call `say`, which tells the core something."""
+        say()
+        self.written()
+
+    async def ask(
+        self,
+        begin: Callable[[Waiter], Begun],
+        undo: Callable[[Begun], object] | None = None,
+        timeout_s: float | None = None,
+    ) -> Begun:
+        """Call `begin`, which asks the core for something, and return what it has returned, when that is done. If it
+        fails, takes longer than `timeout_s` (TimeoutError) or is cancelled, call `undo` with that."""
+        if timeout_s is not None:
+            async with asyncio.timeout(timeout_s):
+                return await self.ask(begin, undo)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        begun = begin(waiter)
+        self.written()
+        try:
+            await waiter
+        except (Exception, asyncio.CancelledError):
+            if undo is not None:
+                undo(begun)
+                self.written()
+            raise
+        return begun
+
+    async def ask_each(
+        self, begins: Iterable[Callable[[Waiter], Begun]], window: int
+    ) -> AsyncIterator[Begun | BaseException]:
+        """Ask for each of `begins`, `window` at once, and yield what `ask` returns or raises for each, in order."""
+        rest = iter(begins)
+        while at_once := list(islice(rest, window)):
+            for result in await asyncio.gather(*map(self.ask, at_once), return_exceptions=True):
+                yield result
+
+    async def follow(
+        self, begin: Callable[[Waiter, Waiter], Begun], end: Callable[[Begun], object], timeout_s: float
+    ) -> Begun:
+        """Call `begin`, which asks for two things; wait until both are done, at most `timeout_s`, then call `end`."""
+        taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        complete: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        begun = begin(taken, complete)
+        self.written()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await asyncio.gather(taken, complete)
+        finally:
+            end(begun)
+        return begun
+
+    async def packed(self, packing: Iterable[PackedPredicate]) -> list[PackedPredicate]:
+        """Return all of `packing`; other tasks have their turn meanwhile."""
+        packed: list[PackedPredicate] = []
+        for predicate in packing:
+            packed.append(predicate)
+            if len(packed) % PREDICATES_A_TURN == 0:
+                await asyncio.sleep(0)
+        return packed
 
     def written(self) -> None:
         """Have the output sent at the end of this turn, as there may be some."""
@@ -59,8 +141,8 @@ class Pump:
         for wire in self._wires:
             wire.regulate()
 
-    async def stop(self, grace_s: float) -> None:
-        """Close the connection: within `grace_s` what is written is sent, then it is cut."""
+    async def stop(self) -> None:
+        """Close the connection: within CLOSE_S what is written is sent, then it is cut."""
         self.core.close()
         self.flush()
         if self._moving is not None:
@@ -68,7 +150,7 @@ class Pump:
         if not self._wires:
             self._task.cancel()
         try:
-            async with asyncio.timeout(grace_s):
+            async with asyncio.timeout(CLOSE_S):
                 await asyncio.wait([self._task])
         except TimeoutError:
             for wire in self._wires:
