@@ -104,14 +104,7 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
     ) -> None:
         await self.detach()
 
-    async def __anext__(self) -> KeptMessage | Gap:
-        """Return the next message, or a Gap where the keep has lost some. StopAsyncIteration at the end."""
-        item = await self._next(None)
-        if item is None:
-            raise StopAsyncIteration
-        return item
-
-    async def __aiter__(self) -> AsyncIterator[KeptMessage | Gap]:
+    async def __aiter__(self) -> AsyncIterator[KeptMessage | Gap]:  # asyncio only
         await self.start()
         attached = self._started
         inbox, take = attached.inbox, attached.take
@@ -141,7 +134,9 @@ class Attachment(Acknowledging, Arrivals[KeptMessage | Gap]):
         return (self._attached or (await self.start())._started).inbox
 
     def _take(self) -> KeptMessage | Gap | None:
-        attached = self._started
+        attached = self._attached
+        if attached is None:
+            return None
         was_full = attached.inbox.is_full
         item: KeptMessage | Gap | None = attached.take()
         if attached.owes_word:

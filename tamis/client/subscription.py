@@ -84,15 +84,7 @@ class Subscription(Arrivals[Message | Gap]):
             raise ClientClosed("the subscription has ended")
         return item
 
-    async def __anext__(self) -> Message | Gap:
-        """Return the next message, or a Gap where some are missing. StopAsyncIteration when the subscription has
-        ended."""
-        item = await self._next(None)
-        if item is None:
-            raise StopAsyncIteration
-        return item
-
-    async def __aiter__(self) -> AsyncIterator[Message | Gap]:
+    async def __aiter__(self) -> AsyncIterator[Message | Gap]:  # asyncio only
         """Yield as `__anext__` does, with `Inbox.take` written out, as this is run for every message."""
         inbox = self._started.inbox
         items = inbox.items
@@ -117,10 +109,10 @@ class Subscription(Arrivals[Message | Gap]):
                 return
 
     async def _ready(self) -> Inbox:
-        return self._started.inbox
+        return (self._wanted or self._started).inbox
 
     def _take(self) -> Message | Gap | None:
-        inbox = self._started.inbox
+        inbox = (self._wanted or self._started).inbox
         if not inbox.items:
             return None
         was_full = inbox.is_full

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -92,16 +91,6 @@ class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.detach()
 
-    def __next__(self) -> KeptMessage | Gap:
-        """Return the next message, or a Gap where the keep has lost some. StopIteration at the end."""
-        item = self._next(None)
-        if item is None:
-            raise StopIteration
-        return item
-
-    def __iter__(self) -> Iterator[KeptMessage | Gap]:
-        return self
-
     def __repr__(self) -> str:
         what = repr(self._started.name) if self._attached is not None else "not started"
         return f"<tamis.blocking.Attachment {what}>"
@@ -110,7 +99,9 @@ class Attachment(BlockingAcknowledging, BlockingArrivals[KeptMessage | Gap]):
         return (self._attached or self.start()._started).inbox
 
     def _take(self) -> KeptMessage | Gap | None:
-        attached = self._started
+        attached = self._attached
+        if attached is None:
+            return None
         was_full = attached.inbox.is_full
         item: KeptMessage | Gap | None = attached.take()
         if attached.owes_word:

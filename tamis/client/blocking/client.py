@@ -151,7 +151,7 @@ class Client(AboutClient, KeepingClient):
         if json is not ABSENT:
             payload = payload_of(payload, json)
         is_plain = not (confirm or retry or ttl_s is not None or require_stored)
-        id_ = pump.try_publish(attributes, payload) if is_plain else None
+        id_ = pump.sender.try_publish(attributes, payload, time_ns()) if is_plain else None
         if id_ is None:
             check_required(confirm, require_stored=require_stored)
             message = pump.ask(self._publishing(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
@@ -181,7 +181,8 @@ class Client(AboutClient, KeepingClient):
         if others:
             raise names_of_others("try_publish", others, Client.try_publish)
         pump = self._running or self._pump
-        id_ = pump.try_publish(self._of_space(attributes, space), payload_of(payload, json))
+        attributes = self._of_space(attributes, space)
+        id_ = pump.sender.try_publish(attributes, payload_of(payload, json), time_ns())
         if id_ is None:
             pump.outbox.check_open()
         return id_

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -67,21 +66,11 @@ class Subscription(BlockingArrivals[Message | Gap]):
             raise ClientClosed("the subscription has ended")
         return item
 
-    def __next__(self) -> Message | Gap:
-        """Return the next message, or a Gap where some are missing. StopIteration when the subscription has ended."""
-        item = self._next(None)
-        if item is None:
-            raise StopIteration
-        return item
-
-    def __iter__(self) -> Iterator[Message | Gap]:
-        return self
-
     def _ready(self) -> Inbox:
-        return self._started.inbox
+        return (self._wanted or self._started).inbox
 
     def _take(self) -> Message | Gap | None:
-        inbox = self._started.inbox
+        inbox = (self._wanted or self._started).inbox
         if not inbox.items:
             return None
         was_full = inbox.is_full

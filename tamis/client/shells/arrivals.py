@@ -34,19 +34,29 @@ class Arrivals(ABC, Generic[Item]):
     def _take(self) -> Item | None:
         """Take the next item that is there; None if there is none."""
 
+    async def __anext__(self) -> Item:
+        """Return the next item, waiting for it. StopAsyncIteration at the end."""
+        item = self._take()
+        if item is None:
+            item = await self._next(None)
+        if item is None:
+            raise StopAsyncIteration
+        return item
+
     async def _next(self, timeout_s: float | None) -> Item | None:
         """Take the next item, waiting at most `timeout_s`, then TimeoutError; None at the end."""
-        if timeout_s is not None:
-            async with asyncio.timeout(timeout_s):
-                return await self._next(None)
-        inbox = await self._ready()
-        while (item := self._take()) is None:
-            if not inbox.is_ended:
-                await self._arrival(inbox)
-            elif inbox.error is not None:
-                raise fresh(inbox.error)
-            else:
-                break
+        item = self._take()
+        if item is not None:
+            return item
+        async with asyncio.timeout(timeout_s):
+            inbox = await self._ready()
+            while (item := self._take()) is None:
+                if not inbox.is_ended:
+                    await self._arrival(inbox)
+                elif inbox.error is not None:
+                    raise fresh(inbox.error)
+                else:
+                    break
         return item
 
     async def _next_of(self, most: int, timeout_s: float | None) -> list[Item]:

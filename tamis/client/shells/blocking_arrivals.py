@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.waiter import fresh
@@ -33,19 +33,30 @@ class BlockingArrivals(ABC, Generic[Item]):
     def _take(self) -> Item | None:
         """Take the next item that is there; None if there is none. Call this with the lock held."""
 
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Item:
+        """Return the next item, waiting for it. StopIteration at the end."""
+        item = self._next(None)
+        if item is None:
+            raise StopIteration
+        return item
+
     def _next(self, timeout_s: float | None) -> Item | None:
         """Take the next item, waiting at most `timeout_s`, then TimeoutError; None at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        inbox = self._ready()
+        inbox: Inbox | None = None
         while True:
             with self._pump.lock:
                 item = self._take()
                 if item is not None:
                     return item
-                if inbox.is_ended:
+                if inbox is not None and inbox.is_ended:
                     if inbox.error is not None:
                         raise fresh(inbox.error)
                     return None
+            inbox = self._ready()
             self._arrival(inbox, 1, deadline)
 
     def _next_of(self, most: int, timeout_s: float | None) -> list[Item]:

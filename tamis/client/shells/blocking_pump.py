@@ -55,7 +55,7 @@ class BlockingPump:
         self.lock = threading.Lock()
         self.opened: Future[None] = Future()
         self.core = new_core(settings, self.opened)
-        self.outbox = self.core.outbox
+        self.outbox, self.sender = self.core.outbox, self
         self._settings = settings
         self._patient_until = time.monotonic() + settings.patience_s
         self._bell, self._ringer = socket.socketpair()
@@ -71,10 +71,10 @@ class BlockingPump:
         """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
         self.opened.result()
 
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
-        """Publish a message if it may go now, and return its id; None if not."""
+    def try_publish(self, attributes: Mapping[str, Value], payload: bytes, time_ns: int) -> Receipt | None:
+        """Do as `Outbox.try_publish`, which `sender` of the asyncio pump is."""
         with self.lock:
-            id_ = self.outbox.try_publish(attributes, payload, time.time_ns())
+            id_ = self.outbox.try_publish(attributes, payload, time_ns)
             if id_ is not None:
                 self.written()
             return id_

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from time import time_ns
 from typing import TypeVar, cast
 
 from tamis.client.connection.address import Endpoint
@@ -22,10 +21,8 @@ from tamis.client.connection.line import Line
 from tamis.client.connection.settings import Settings
 from tamis.client.messages.waiter import Waiter
 from tamis.client.messages.wanted import PREDICATES_A_TURN, PackedPredicate
-from tamis.client.receipt import Receipt
 from tamis.client.shells.clock import new_core
 from tamis.client.shells.dialling import CLOSE_S, DIAL_S, nobody_answered, reason_of, tls_of
-from tamis.protocol.values import Value
 
 Begun = TypeVar("Begun")
 _log = logging.getLogger("tamis.client")
@@ -38,7 +35,7 @@ class Pump:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = self._loop.create_future()
         self.core = new_core(settings, self.opened)
-        self.outbox = self.core.outbox
+        self.outbox = self.sender = self.core.outbox
         self._settings = settings
         self._patient_until = self._loop.time() + settings.patience_s
         self._wires: list[_Wire] = []
@@ -51,13 +48,6 @@ class Pump:
     async def until_open(self) -> None:
         """Wait until a router has let the client in; ConnectFailed or NotAdmitted if none does."""
         await self.opened
-
-    def try_publish(self, attributes: Mapping[str, Value], payload: bytes) -> Receipt | None:
-        """Publish a message if it may go now, and return its id; None if not."""
-        id_ = self.outbox.try_publish(attributes, payload, time_ns())
-        if id_ is not None and not self.flush_due:
-            self.written()
-        return id_
 
     def tell(self, say: Callable[[], object]) -> None:
         """Call `say`, which tells the core something."""
