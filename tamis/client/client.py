@@ -15,6 +15,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
 from time import monotonic, time_ns
 from types import TracebackType
 from typing import Literal, Never, Self, cast
@@ -169,7 +170,7 @@ class Client(AboutClient, KeepingClient):
         id_ = pump.sender.try_publish(attributes, payload, time_ns()) if is_plain else None
         if id_ is None:
             check_required(confirm, require_stored=require_stored)
-            message = await pump.ask(self._publishing(attributes, payload, confirm=confirm, retry=retry, ttl_s=ttl_s))
+            message = await pump.ask(partial(self._take_over, attributes, payload, confirm, retry, ttl_s))
             return required(receipt_of(message.id, message.is_stored), require_stored=require_stored)
         if len(pump.outbox.output) >= FLUSH_BYTES:  # asyncio only
             pump.flush()
@@ -232,7 +233,7 @@ class Client(AboutClient, KeepingClient):
                 count += 1
             return Receipts(count)
         begins = (
-            self._publishing(self._of_space(attributes, space), payload, confirm=confirm, retry=retry, ttl_s=ttl_s)
+            partial(self._take_over, self._of_space(attributes, space), payload, confirm, retry, ttl_s)
             for attributes, payload in items(messages)
         )
         receipts = Receipts()
@@ -339,30 +340,25 @@ class Client(AboutClient, KeepingClient):
         core = self._pump.core
         await self._pump.ask(lambda waiter: core.drain(waiter, round(DRAIN_S * 1000)), timeout_s=timeout_s)
 
-    def _publishing(
+    def _take_over(
         self,
         attributes: Mapping[str, Value],
         payload: bytes,
-        *,
         confirm: Confirm,
         retry: bool,
         ttl_s: Duration | None,
-    ) -> Callable[[Waiter], Unconfirmed]:
-        """Return what takes the message over."""
-        outbox = self._pump.outbox
+        waiter: Waiter,
+    ) -> Unconfirmed:
+        """Have the core take over a message; settle `waiter` when it is sent, or as `confirm` says."""
         is_confirmed, is_durable = level_of(confirm)
-
-        def begin(waiter: Waiter) -> Unconfirmed:
-            now_ns = time_ns()
-            return outbox.publish(
-                *(attributes, payload, now_ns, waiter),
-                confirm=is_confirmed or retry,  # without an answer it is not known when to stop
-                retry=retry,
-                durable=is_durable,
-                expires_ns=expires_ns_of(ttl_s, now_ns),
-            )
-
-        return begin
+        now_ns = time_ns()
+        return self._pump.outbox.publish(
+            *(attributes, payload, now_ns, waiter),
+            confirm=is_confirmed or retry,  # without an answer it is not known when to stop
+            retry=retry,
+            durable=is_durable,
+            expires_ns=expires_ns_of(ttl_s, now_ns),
+        )
 
     def _of_space(self, attributes: Mapping[str, Value], space: str | None) -> Mapping[str, Value]:
         return attributes if space is None else message_of(attributes, space, self._settings.spaces)

@@ -93,13 +93,20 @@ class BlockingPump:
     ) -> Begun:
         """Call `begin`, which asks the core for something, and return what it has returned, when that is done. If it
         fails, takes longer than `timeout_s` (TimeoutError) or is interrupted, call `undo` with that."""
-        return self._answered(*self._begun(begin), undo, timeout_s)
+        waiter: Future[None] = Future()
+        with self.lock:
+            begun = begin(waiter)
+            self.written()
+        return self._answered(begun, waiter, undo, timeout_s)
 
     def ask_each(self, begins: Iterable[Callable[[Waiter], Begun]], window: int) -> Iterator[Begun | BaseException]:
         """Ask for each of `begins`, `window` at once, and yield what `ask` returns or raises for each, in order."""
         open_: deque[tuple[Begun, Future[None]]] = deque()
         for begin in begins:
-            open_.append(self._begun(begin))
+            waiter: Future[None] = Future()
+            with self.lock:
+                open_.append((begin(waiter), waiter))
+                self.written()
             if len(open_) == window:
                 yield self._result(*open_.popleft())
         while open_:
@@ -132,13 +139,6 @@ class BlockingPump:
     def regulate(self) -> None:
         """Read on, as there is room in an inbox. Call this with the lock held."""
         self.written()
-
-    def _begun(self, begin: Callable[[Waiter], Begun]) -> tuple[Begun, Future[None]]:
-        waiter: Future[None] = Future()
-        with self.lock:
-            begun = begin(waiter)
-            self.written()
-        return begun, waiter
 
     def _answered(
         self,
