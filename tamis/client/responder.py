@@ -5,10 +5,10 @@ Law: a responder yields what can be answered and nothing else; an answer goes to
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Generator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from time import monotonic
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self, cast
 
 from tamis.client.errors import ClientClosed
 from tamis.client.gap import Gap
@@ -19,11 +19,8 @@ from tamis.client.subscription import Subscription
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 
-
-class Publish(Protocol):
-    """`Client.publish`."""
-
-    def __call__(self, attributes: Mapping[str, Value], payload: bytes = b"", /) -> Awaitable[MessageId]: ...
+Publish = Callable[[Mapping[str, Value], bytes], Awaitable[MessageId]]
+"""`Client.publish`."""
 
 
 class Question(Message):

@@ -75,6 +75,7 @@ class WithoutAsyncio(ast.NodeTransformer):
             self._names |= {each.name: f"Blocking{each.name}" for each in node.names}
         for each in node.names:
             each.name = self._names.get(each.name, each.name)
+        node.names.sort(key=lambda each: (not each.name.isupper(), each.name.islower(), each.name.lower()))
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:

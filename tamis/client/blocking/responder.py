@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self, cast
 
 from tamis.client.blocking.subscription import Subscription
 from tamis.client.errors import ClientClosed
@@ -16,11 +16,8 @@ from tamis.client.messages.questions import answer_to, is_question
 from tamis.protocol.messages import MessageId
 from tamis.protocol.values import Value
 
-
-class Publish(Protocol):
-    """`Client.publish`."""
-
-    def __call__(self, attributes: Mapping[str, Value], payload: bytes = b"", /) -> MessageId: ...
+Publish = Callable[[Mapping[str, Value], bytes], MessageId]
+"`Client.publish`."
 
 
 class Question(Message):
