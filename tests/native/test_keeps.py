@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.native.log import DEAD_LETTER
 from tamis.protocol.wire.client_bodies import AckVerdict
 from tamis.protocol.wire.codes import LossReason

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.client.terms import keep_of
+from tamis.client.durable.terms import keep_of
 from tamis.protocol.errors import Refused
 from tamis.router.kept.life import KEEP_TABLE, KeepChange, KeepLife, KeepState
 from tamis.router.kept.quotas import KeepQuotas
