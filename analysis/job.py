@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from tamis.analysis import answers
 from tamis.analysis.advice.job import AdviceRequest, advise
-from tamis.analysis.advice.say import Advice
+from tamis.analysis.advice.wording import Advice
 from tamis.analysis.page import report
 from tamis.analysis.records import logs
 from tamis.analysis.records.logs import Logs

@@ -1,7 +1,7 @@
 """Change a few values of a topology file and leave every other byte of it as its author wrote it.
 
 Law: what is not asked to change does not: comments, order, quotes and the spaces that line things up. (Libraries that
-read and write YAML again keep comments, but lay out anew what stands in columns.) So a change is made in the text, at
+read and write YAML again keep comments, but lay out again what stands in columns.) So a change is made in the text, at
 the places that the parser tells. The text must be a sound topology file, in which there are no anchors and no tags.
 """
 

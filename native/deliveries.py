@@ -1,6 +1,6 @@
 """The frames a client mostly receives, found in C: see `tm_deliveries_walk`.
 
-Law: one walker serves one connection; its memory is filled anew by each call.
+Law: one walker serves one connection; its memory is filled again by each call.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SEED: Final = int(lib.TM_LOG_SEED)
 """Kinds of records."""
 _READ_BYTES: Final = 4 << 20  # more than a record may have
 _RECORDS_A_CALL: Final = 1 << 16
-_BRIEFS_A_CALL: Final = 1 << 13
+_SUMMARIES_A_CALL: Final = 1 << 13
 _BUSY_S: Final = 0.0002
 MIB: Final = 1 << 20
 TIME_MAX: Final = 2**64 - 1
@@ -61,7 +61,7 @@ class LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class LogBrief:
+class RecordSummary:
     """An open record in short, as the index of the log knows it: where `is_enough`, it is a message, which came at
     `at_ms` and expires at `expires_ms` (Unix milliseconds; 0: never); else its number alone is known."""
 
@@ -155,10 +155,10 @@ class Log:
             _check(result)
         return bool(result == lib.TM_OK)
 
-    def tend(self) -> bool:
+    def maintain(self) -> bool:
         """Where there are no threads: do one piece of what the log needs beside appending; True: it needs nothing."""
         is_idle = ffi.new("uint32_t *")
-        result = lib.tm_log_tend(self.c, is_idle)
+        result = lib.tm_log_maintain(self.c, is_idle)
         if result != lib.TM_LOG_FULL:
             _check(result)
         return bool(is_idle[0]) or result == lib.TM_LOG_FULL
@@ -252,16 +252,16 @@ class Log:
                 _check(result[0])
             time.sleep(_BUSY_S)
 
-    def ack(self, claimant: int, first: int, last: int, *, is_home: bool = False) -> int:
+    def ack(self, holder: int, first: int, last: int, *, is_home: bool = False) -> int:
         """Record that a keep (or a home) has done with the numbers from `first` to `last`, that one too."""
-        return self._about(lib.TM_LOG_ACK, claimant, first, last, is_home=is_home)
+        return self._about(lib.TM_LOG_ACK, holder, first, last, is_home=is_home)
 
-    def forget(self, claimant: int, *, is_home: bool = False) -> int:
+    def forget(self, holder: int, *, is_home: bool = False) -> int:
         """Record that a keep (or a home) is gone. Its number is not used again."""
-        return self._about(lib.TM_LOG_FORGET, claimant, 0, 0, is_home=is_home)
+        return self._about(lib.TM_LOG_FORGET, holder, 0, 0, is_home=is_home)
 
-    def _about(self, kind: int, claimant: int, first: int, last: int, *, is_home: bool) -> int:
-        done = ffi.new("tm_log_done *", (claimant, first, last, is_home))
+    def _about(self, kind: int, holder: int, first: int, last: int, *, is_home: bool) -> int:
+        done = ffi.new("tm_log_done *", (holder, first, last, is_home))
         return self.append(bytes(ffi.buffer(done)), kind=kind)
 
     @property
@@ -281,33 +281,33 @@ class Log:
 
     # ---- what reads
 
-    def read(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogRecord]:
+    def read(self, holder: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogRecord]:
         """All records that are kept for a keep (or a home) and open, in order, whose numbers are past `after`."""
         while True:
-            _check(lib.tm_log_read(self._c, claimant, is_home, after, self._buffer, _READ_BYTES, self._size))
+            _check(lib.tm_log_read(self._c, holder, is_home, after, self._buffer, _READ_BYTES, self._size))
             records = list(self._records())
             if not records:
                 return
             after = records[-1].n
             yield from records
 
-    def briefs(self, claimant: int, after: int = 0, *, is_home: bool = False) -> Iterator[LogBrief]:
+    def summaries(self, holder: int, after: int = 0, *, is_home: bool = False) -> Iterator[RecordSummary]:
         """What the index knows of what `read` would give; no record is read for it."""
-        briefs, count = ffi.new("tm_log_brief[]", _BRIEFS_A_CALL), ffi.new("size_t *")
+        summaries, count = ffi.new("tm_log_summary[]", _SUMMARIES_A_CALL), ffi.new("size_t *")
         while True:
-            _check(lib.tm_log_briefs(self._c, claimant, is_home, after, briefs, _BRIEFS_A_CALL, count))
+            _check(lib.tm_log_summaries(self._c, holder, is_home, after, summaries, _SUMMARIES_A_CALL, count))
             if not count[0]:
                 return
-            after = briefs[count[0] - 1].n
-            for c in briefs[0 : count[0]]:
-                yield LogBrief(c.n, c.at_ms, c.expires_ms, c.body_size, bool(c.is_enough))
+            after = summaries[count[0] - 1].n
+            for c in summaries[0 : count[0]]:
+                yield RecordSummary(c.n, c.at_ms, c.expires_ms, c.body_size, bool(c.is_enough))
 
-    def done_with(self, claimant: int, *, is_home: bool = False) -> tuple[int, list[tuple[int, int]]]:
+    def done_with(self, holder: int, *, is_home: bool = False) -> tuple[int, list[tuple[int, int]]]:
         """The number up to which a keep (or a home) has done with everything, and the ranges above it."""
         done = ffi.new("uint64_t *")
-        count = lib.tm_log_done_with(self._c, claimant, is_home, done, ffi.NULL, 0)
+        count = lib.tm_log_done_with(self._c, holder, is_home, done, ffi.NULL, 0)
         ranges = ffi.new("tm_log_range[]", count)
-        found = min(count, lib.tm_log_done_with(self._c, claimant, is_home, done, ranges, count))
+        found = min(count, lib.tm_log_done_with(self._c, holder, is_home, done, ranges, count))
         return int(done[0]), [(ranges[i].first, ranges[i].last) for i in range(found)]
 
     def keeps(self) -> Iterator[LogRecord]:
@@ -321,10 +321,10 @@ class Log:
             after = records[-1].keeps[0]
             yield from records
 
-    def ask(self, claimant: int, after: int, size: int, *, is_home: bool = False) -> int:
+    def ask(self, holder: int, after: int, size: int, *, is_home: bool = False) -> int:
         """Ask the reading thread for what `read` gives, as much as fits `size` bytes; a ticket is returned."""
         ticket = ffi.new("uint64_t *")
-        _check(lib.tm_log_ask(self._c, claimant, is_home, after, size, ticket))
+        _check(lib.tm_log_ask(self._c, holder, is_home, after, size, ticket))
         return int(ticket[0])
 
     def answer(self) -> tuple[int, list[LogRecord]] | None:

@@ -106,7 +106,7 @@ class RemoteRouters(ABC):
         lib.tm_switch_forget_source(self.c, router)
 
     def bound_source(self, router: int, epoch_max: int) -> None:
-        """Take messages of `router` up to `epoch_max`, whatever the bound for all routers is, until it is bounded anew
+        """Take messages of `router` up to `epoch_max`, whatever the bound for all routers is, until it is bounded again
         or forgotten; 2^64-1: the bound for all routers holds."""
         check(lib.tm_switch_bound_source(self.c, router, epoch_max))
 

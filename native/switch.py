@@ -23,7 +23,7 @@ from tamis.native.switch_values import (
     Bug,
     ClockOffset,
     KeepsNothing,
-    Shed,
+    LinkDrops,
     SpaceFigures,
     Step,
     Subscribed,
@@ -53,7 +53,7 @@ class Switch(RemoteRouters):
         self._events, self._count = ffi.new("tm_event **"), ffi.new("size_t *")
         self._number, self._subscribed = ffi.new("uint32_t *"), ffi.new("tm_subscribed *")
         self._spaces: tuple[str, ...] = ()
-        self._shed = ffi.new(f"tm_shed[{lib.TM_SHED_ROWS}]")
+        self._link_drops = ffi.new(f"tm_link_drops[{lib.TM_LINK_DROP_ROWS}]")
         super().__init__()
 
     @property
@@ -271,11 +271,11 @@ class Switch(RemoteRouters):
         check(lib.tm_switch_unlinked(self.c, rows, INCREMENTS, count))
         return {int(rows[index].neighbour): int(rows[index].messages) for index in range(count[0])}
 
-    def shed(self) -> list[Shed]:
+    def link_drops(self) -> list[LinkDrops]:
         """Return what was dropped between routers since the last call."""
-        rows = self._shed
-        count = lib.tm_switch_shed(self.c, rows)
-        return [Shed(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
+        rows = self._link_drops
+        count = lib.tm_switch_link_drops(self.c, rows)
+        return [LinkDrops(row.neighbour, row.source, row.messages, row.bytes, row.reason) for row in rows[0:count]]
 
     def clock(self, connection: int) -> ClockOffset | None:
         """Return a neighbour's clock, by the best heartbeat since the last call; None: there was no heartbeat."""

@@ -137,8 +137,8 @@ class Subscribed(NamedTuple):
     keep: int
 
 
-class Shed(NamedTuple):
-    """Messages of a source that clients behind a neighbour miss; see `tm_shed`."""
+class LinkDrops(NamedTuple):
+    """Messages of a source that clients behind a neighbour miss; see `tm_link_drops`."""
 
     neighbour: int
     source: int

@@ -46,7 +46,7 @@ class TableStats:
     filters: int
     constraints: int
     active: int
-    ghosts: int
+    tombstones: int
     memory_bytes: int
     hot_memory_bytes: int
     names: int

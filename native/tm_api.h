@@ -194,7 +194,7 @@ typedef struct tm_stats {
     uint64_t filters;          /* handles in use */
     uint64_t constraints;      /* in all of them */
     uint64_t active;           /* filters that a match can reach; the others are covered by one of the same interface */
-    uint64_t ghosts;           /* removed filters that still match until tm_table_settle is through */
+    uint64_t tombstones;       /* removed filters that still match until tm_table_settle is through */
     uint64_t memory_bytes;     /* everything the table keeps, the allocator's own share included */
     uint64_t hot_memory_bytes; /* of that, every structure that a match may read */
     uint64_t names;

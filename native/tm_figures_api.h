@@ -121,17 +121,17 @@ typedef struct tm_unlinked {
 int tm_switch_unlinked(tm_switch *sw, tm_unlinked *out, size_t capacity, size_t *count);
 
 /* Messages that were dropped between routers, by whom they are missed. */
-#define TM_SHED_ROWS 64
-typedef struct tm_shed {
+#define TM_LINK_DROP_ROWS 64
+typedef struct tm_link_drops {
     uint64_t neighbour; /* its number: somebody behind it; 0: anybody, clients of this router too */
     uint64_t source;    /* number of the router where they entered; 0: of several */
     uint64_t messages;
     uint64_t bytes;
     uint16_t reason; /* loss reason of wire.md */
-} tm_shed;
+} tm_link_drops;
 
-/* Those since this was last asked, at most TM_SHED_ROWS, which `out` has room for; returns how many. */
-uint32_t tm_switch_shed(tm_switch *sw, tm_shed *out);
+/* Those since this was last asked, at most TM_LINK_DROP_ROWS, which `out` has room for; returns how many. */
+uint32_t tm_switch_link_drops(tm_switch *sw, tm_link_drops *out);
 
 /* A neighbour's clock beside this router's, by the heartbeat with the shortest round trip since this was last asked;
  * TM_ABSENT: there was none. Heartbeats go each second where messages are recorded. */

@@ -49,9 +49,9 @@ int tm_switch_tree(tm_switch *sw, const uint64_t *routers, const uint64_t *befor
 void tm_switch_raise_epoch(tm_switch *sw, uint64_t epoch);
 /* Messages of later epochs of their sources are not taken; UINT64_MAX at first. */
 void tm_switch_bound_epochs(tm_switch *sw, uint64_t epoch_max);
-/* Nothing is known of a router any more: its next life may count its messages anew, from any epoch on. */
+/* Nothing is known of a router any more: its next life may count its messages again, from any epoch on. */
 void tm_switch_forget_source(tm_switch *sw, uint64_t router);
-/* For messages of one source this takes the place of that bound, until it is bounded anew or forgotten; UINT64_MAX: it
+/* For messages of one source this takes the place of that bound, until it is bounded again or forgotten; UINT64_MAX: it
  * has none of its own. What was taken of later epochs is forgotten. TM_OK, TM_NO_MEMORY, TM_TOO_MANY or TM_MISUSED. */
 int tm_switch_bound_source(tm_switch *sw, uint64_t router, uint64_t epoch_max);
 

@@ -5,7 +5,7 @@
  * record that says it is on disk. Nothing here waits for a disk, but for tm_keep_recover.
  *
  * What Python does: KEEP, ATTACH, DETACH, FORGET and their answers; names, quotas, leases; the records that say which
- * keeps there are (the *book*, below). It gives each keep a number that is never used again, which is the claimant of
+ * keeps there are (the *book*, below). It gives each keep a number that is never used again, which is the holder of
  * the log, and calls the functions here.
  *
  * What C does, from then on: a message that satisfies filters of keeps becomes one record of the log for all of them. A
@@ -21,14 +21,14 @@
  * The start of a router:
  *
  *     tm_log_open, tm_switch_new, tm_switch_keeps
- *     tm_log_read of claimant TM_KEEPS_BOOK: its records of kind TM_LOG_OTHER and above are Python's, the rest is C's
+ *     tm_log_read of holder TM_KEEPS_BOOK: its records of kind TM_LOG_OTHER and above are Python's, the rest is C's
  *     for each keep in them: tm_keep_open, tm_keep_filter for each filter, tm_keep_recover
  *     tm_keep_dead_letter, once all are open
  *
  * A new keep: tm_keeps_append (its record), tm_keep_open and tm_keep_filter at once, tm_keeps_await, and the answer to
  * the client when TM_EVENT_COMMITTED says so. A keep that goes: tm_keep_forget, tm_keeps_retire (its record). */
 
-#define TM_KEEPS_BOOK 0 /* the claimant for which the records of the book are kept; no keep has this number */
+#define TM_KEEPS_BOOK 0 /* the holder for which the records of the book are kept; no keep has this number */
 
 /* An event of tm_switch_poll and others. `frame` is 8 bytes: the number up to which all is on disk, and has reached
  * what tm_keeps_await asked for. `code` 1: the log has failed, and what is past that number will never be on disk. */
@@ -93,7 +93,7 @@ typedef struct tm_keep_terms {
     uint8_t overflow; /* TM_KEEP_* */
 } tm_keep_terms;
 
-/* A keep without filters, for which nothing is kept yet. `number`, 1 to 2^31 - 1, is the claimant, and was never one in
+/* A keep without filters, for which nothing is kept yet. `number`, 1 to 2^31 - 1, is the holder, and was never one in
  * this log unless tm_keep_recover follows. `*subscriber` is its interface of the table, whose filters name it in
  * tm_switch_subscribed. TM_OK, TM_NO_MEMORY, TM_TOO_MANY (subscribers_max) or TM_MISUSED. */
 int tm_keep_open(tm_switch *sw, uint32_t number, const tm_keep_terms *terms, uint32_t *subscriber);

@@ -21,7 +21,7 @@
 #define TM_LOG_ACK 2         /* the body is tm_log_done, any number of them */
 #define TM_LOG_DEAD_LETTER 3 /* as an ack, and what the record names in keeps holds the message that it is from */
 #define TM_LOG_GAP 4         /* the body is tm_log_range: these numbers are given up, and missing no more */
-#define TM_LOG_FORGET 5      /* the body is tm_log_done: these claimants are gone. A claimant's id is not used again */
+#define TM_LOG_FORGET 5      /* the body is tm_log_done: these holders are gone. A holder's id is not used again */
 #define TM_LOG_KEEP                                                                                                    \
     6                 /* terms of the one keep that it names; means nothing to the log. It stays until a later one     \
                        * of that keep is committed, or the keep is forgotten; acks do not touch it */
@@ -62,9 +62,9 @@ typedef struct tm_log_home {
     uint64_t previous;
 } tm_log_home;
 
-/* A claimant has done with the numbers of a range. */
+/* A holder has done with the numbers of a range. */
 typedef struct tm_log_done {
-    uint64_t claimant; /* the number of a keep, or of a router that is a home */
+    uint64_t holder; /* the number of a keep, or of a router that is a home */
     uint64_t first;
     uint64_t last; /* of it, too */
     uint64_t is_home;
@@ -97,14 +97,14 @@ typedef struct tm_log tm_log;
 typedef struct tm_log_options {
     const char *folder;        /* copied */
     uint64_t bytes_max;        /* of all segments, the two reserved ones among them */
-    uint64_t memory_bytes_max; /* of indexes, claimants and buffers; the ring is beside it. 0: no bound */
+    uint64_t memory_bytes_max; /* of indexes, holders and buffers; the ring is beside it. 0: no bound */
     uint64_t scrub_bytes_per_s;
     uint64_t hash_seed;     /* as in tm_options */
     uint64_t fail_in;       /* tests: as that of tm_memory */
     uint32_t segment_bytes; /* 64 MiB is usual; the same for the life of a folder is best, but not needed */
     uint32_t ring_bytes;    /* a power of two: what waits for the disk, and what is still in memory behind it */
     uint32_t checkpoint_ms;
-    uint32_t has_no_threads; /* tests: tm_log_commit and tm_log_tend are called by hand */
+    uint32_t has_no_threads; /* tests: tm_log_commit and tm_log_maintain are called by hand */
     uint32_t is_held;        /* segments stay as they are until tm_log_release: see there */
     uint32_t reserved;
 } tm_log_options;
@@ -120,7 +120,7 @@ typedef struct tm_log_state {
     uint64_t segments;
     uint64_t spare;
     uint64_t disk_bytes; /* of segments and spare ones */
-    uint64_t claimants;
+    uint64_t holders;
     uint64_t missing; /* numbers */
     uint64_t copied;  /* records copied forward */
     uint64_t scrubbed_bytes;
@@ -198,7 +198,7 @@ const tm_log_record *tm_log_pending(const tm_log *log, uint64_t *place, uint32_t
 
 typedef struct tm_log_answer {
     uint64_t ticket;
-    uint64_t claimant;
+    uint64_t holder;
     uint32_t is_home;
     int32_t result;      /* as of tm_log_read */
     const void *records; /* borrowed until the ticket is given back */
@@ -208,7 +208,7 @@ typedef struct tm_log_answer {
 /* Ask for what tm_log_read gives, as much as fits `bytes`, or the next record alone if it is longer. A reading thread
  * answers in the order of asking, and raises the descriptor. TM_OK and `*ticket`; TM_LOG_BUSY: one of the bounds above
  * is reached, again once a ticket is given back. */
-int tm_log_ask(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket);
+int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket);
 /* The next answer, which is told once; 0: there is none. */
 uint32_t tm_log_answered(tm_log *log, tm_log_answer *answer);
 /* Give a ticket back, and the records of its answer; before there is an answer there will be none. */
@@ -216,29 +216,29 @@ void tm_log_give_back(tm_log *log, uint64_t ticket);
 
 /* ---- for any thread that may wait ---- */
 
-/* Records that are kept for a claimant, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
+/* Records that are kept for a holder, whose numbers are past `after`, in order and whole: `*size` bytes into `out`,
  * at most `capacity`. Those that it has done with are left out. 0 bytes: there are none. TM_TOO_MANY: `out` is too
  * small for the next one, `*size` bytes. What cannot be read is counted as missing, and told by a record of kind
  * TM_LOG_LOST. */
-int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
+int tm_log_read(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size);
 
 /* An open record in short, as the indexes of the log know it. */
-typedef struct tm_log_brief {
+typedef struct tm_log_summary {
     uint64_t n;
     uint64_t at_ms;      /* when it was appended, in milliseconds since 1970 */
     uint64_t expires_ms; /* as it says itself; 0: never */
     uint32_t body_size;
     uint32_t is_enough; /* it is a message, and this is true of it; 0: nothing but the number is known */
-} tm_log_brief;
+} tm_log_summary;
 
-/* Open records past `after` that are kept for a claimant, in order, at most `capacity` into `out`; `*count` of them.
+/* Open records past `after` that are kept for a holder, in order, at most `capacity` into `out`; `*count` of them.
  * From the indexes alone: no record is read, so those that cannot be are among them. */
-int tm_log_briefs(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, tm_log_brief *out, size_t capacity,
-                  size_t *count);
-/* What a claimant has done with: everything up to `*done`, and ranges above it, at most `capacity` into `out`; returns
+int tm_log_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, tm_log_summary *out,
+                     size_t capacity, size_t *count);
+/* What a holder has done with: everything up to `*done`, and ranges above it, at most `capacity` into `out`; returns
  * how many ranges there are. 0 and 0 for one that is not known. */
-size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,
+size_t tm_log_done_with(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t *done, tm_log_range *out,
                         size_t capacity);
 /* Terms of keeps: one record (TM_LOG_KEEP) of each keep whose number is past `after`, in order of keeps, whole: `*size`
  * bytes into `out`. 0 bytes: there are no more. TM_TOO_MANY: as tm_log_read. */
@@ -287,9 +287,9 @@ uint64_t tm_log_tail(tm_log *log, uint64_t records, uint64_t bytes);
 /* Ranges of numbers that were on disk and cannot be read, at most `capacity`; returns how many there are. */
 size_t tm_log_missing(tm_log *log, tm_log_range *out, size_t capacity);
 /* Of the ranges that were missing when the log was opened: what of them is past `since` and not done with by a
- * claimant, so that something for it may have been there. At most `capacity` (1 or more) into `out`, in order; the last
+ * holder, so that something for it may have been there. At most `capacity` (1 or more) into `out`, in order; the last
  * one reaches over all that have no place. Returns how many there are. */
-size_t tm_log_doubts(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t since, tm_log_range *out,
+size_t tm_log_doubts(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t since, tm_log_range *out,
                      size_t capacity);
 /* A number is missing that may have mattered to others than those it was for: it is among the doubts of all that have
  * not done with it. false: no memory. */
@@ -304,6 +304,6 @@ int tm_log_commit(tm_log *log);
 /* Answer one of those who ask, as the reading thread does; 0: nobody asks. */
 uint32_t tm_log_serve(tm_log *log);
 /* Do one piece of tending; `*is_idle`: nothing was to be done. */
-int tm_log_tend(tm_log *log, uint32_t *is_idle);
+int tm_log_maintain(tm_log *log, uint32_t *is_idle);
 /* Read up to `bytes` of what is old and compare checksums; `*is_through`: once around since the last time. */
 int tm_log_scrub(tm_log *log, uint64_t bytes, uint32_t *is_through);

@@ -186,14 +186,14 @@ int tm_switch_resume(tm_switch *sw, uint32_t budget_us, uint32_t *left, const tm
 #define TM_SPACE_VALUES_MAX 256    /* of one ordered enumeration */
 
 /* Why an attribute does not fit; the numbers of protocol/spaces/domains.py. */
-#define TM_MISFIT_NONE 0
-#define TM_MISFIT_MISSING 1
-#define TM_MISFIT_UNDECLARED 2
-#define TM_MISFIT_KIND 3
-#define TM_MISFIT_OUTSIDE 4
-#define TM_MISFIT_TOO_FINE 5
-#define TM_MISFIT_NOT_LISTED 6
-#define TM_MISFIT_NO_SPACE 7
+#define TM_VIOLATION_NONE 0
+#define TM_VIOLATION_MISSING 1
+#define TM_VIOLATION_UNDECLARED 2
+#define TM_VIOLATION_KIND 3
+#define TM_VIOLATION_OUTSIDE 4
+#define TM_VIOLATION_TOO_FINE 5
+#define TM_VIOLATION_NOT_LISTED 6
+#define TM_VIOLATION_NO_SPACE 7
 
 typedef struct tm_space_stats {
     uint64_t checked; /* messages that named it */

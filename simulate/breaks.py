@@ -16,8 +16,11 @@ from tamis.protocol.wire.extensions import RouterSet
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement, SpaceStatement
 from tamis.router.core.commands import Install
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.paths import Graph, Length, PathCache, edge_length
+from tamis.router.core.routing.roots import Roots
+from tamis.router.core.routing.trees import Broadcast, Trees, make_trees
 from tamis.router.core.statements.advertiser import Advertiser
-from tamis.router.core.statements.broken_ways import Ways
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.cover import Cover
 from tamis.router.core.statements.damper import Damper
@@ -32,13 +35,10 @@ from tamis.router.core.statements.link_states import LinkStates
 from tamis.router.core.statements.neighbours import NeighbourTalks
 from tamis.router.core.statements.own_predicate import Issue, OwnPredicate
 from tamis.router.core.statements.rib import AppliedChange, Rib
+from tamis.router.core.statements.route_loss import RouteLoss
 from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.paths import Graph, Length, PathCache, edge_length
-from tamis.router.core.ways.roots import Roots
-from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.simulate.nodes.direction import Direction, Frame
 from tamis.simulate.nodes.run_parts import RunParts
 from tamis.simulate.twin.forwarder import Forwarder, TransitId
@@ -211,7 +211,7 @@ class OneLane(Direction):
         return True
 
 
-class Untold(Ways):
+class Untold(RouteLoss):
     """R14: clients are not told which ways have broken."""
 
     def tell(self) -> None:

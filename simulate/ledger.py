@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from tamis.protocol.strategies import BY_NAME, DEFAULT
-from tamis.router.core.ways.trees import Broadcast
+from tamis.router.core.routing.trees import Broadcast
 from tamis.simulate.faults.faults import MIXES
 from tamis.simulate.faults.topologies import KINDS
 from tamis.simulate.report import for_programs

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 from tamis.router.core.core import CoreSettings
-from tamis.router.core.ways.trees import Broadcast
+from tamis.router.core.routing.trees import Broadcast
 from tamis.simulate import breaks, drills
 from tamis.simulate.account.log_files import LogFiles
 from tamis.simulate.faults import faults, schemas, topologies

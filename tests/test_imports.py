@@ -117,7 +117,7 @@ def test_arrows_point_one_way(folder: str) -> None:
 
 
 def _room(module: str) -> str:
-    """Of a module of the router, such as `tamis.router.core.ways.paths`; empty for the package itself."""
+    """Of a module of the router, such as `tamis.router.core.routing.paths`; empty for the package itself."""
     path = module.removeprefix("tamis.router").strip(".").replace(".", "/")
     fitting = [room for room in ROOMS if path == room or path.startswith(f"{room}/")]
     return max(fitting, key=len, default="")

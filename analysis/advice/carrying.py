@@ -3,7 +3,7 @@
 Law: a network whose routers state what their clients want is compared with what it would be. What is measured is what
 it has; of another strategy a statement crosses other links, in proportion, and a message needs each link of its way
 once. Filters that other routers' filters cover are left out, so strategies that say things by edges say no more than
-this. They are left out where links fail and there is more than one way: then edges are said anew.
+this. They are left out where links fail and there is more than one way: then edges are said again.
 
                   links that a statement crosses              links that a message needs
     as it is      both ways of each, once to each router      as measured
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tamis.analysis.advice.graph import depths, links_between, links_needed, parents
-from tamis.analysis.advice.say import GAIN_MIN, Advice, Evidence
+from tamis.analysis.advice.wording import GAIN_MIN, Advice, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
 from tamis.protocol.strategies import BY_NAME, STRATEGIES, Asks, takes

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tamis.analysis.advice.say import GAIN_MIN, Advice, Contender, Edits, Evidence
+from tamis.analysis.advice.wording import GAIN_MIN, Advice, Contender, Edits, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
 from tamis.native import DEFAULT_ENGINE, ENGINES

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tamis.analysis.advice.graph import links_needed, parents
-from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.advice.wording import Advice, Evidence
 from tamis.configs import Topology
 from tamis.configs.edit import Path, Value
 from tamis.protocol.strategies import Asks

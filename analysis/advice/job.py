@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from tamis.analysis.advice import evidence, say, trials
+from tamis.analysis.advice import evidence, trials, wording
 from tamis.analysis.advice.engines import contender
 from tamis.analysis.advice.rules import advised
-from tamis.analysis.advice.say import NOT_YET, Advice, Evidence
+from tamis.analysis.advice.wording import NOT_YET, Advice, Evidence
 from tamis.analysis.questions import content
 from tamis.analysis.records.files import log_files
 from tamis.analysis.study import Findings
@@ -69,7 +69,7 @@ def advise(study: Findings, asked: AdviceRequest, out: Path, told: Told) -> list
         rows[name] = _kept(make(), out, name)
     engines = {row.router: row.engine for row in study.lives.where("engine is not null").orderBy("first_us").collect()}
     found = [each for each in advised(Evidence(asked.topology, engines, **rows)) if asked.has_place_for(each)]
-    _kept(say.table(study.spark, found), out, QUESTION)
+    _kept(wording.table(study.spark, found), out, QUESTION)
     write(found, asked, out)
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tamis.analysis.advice.say import GAIN_MIN, Advice, Evidence
+from tamis.analysis.advice.wording import GAIN_MIN, Advice, Evidence
 
 NAMES_SHOWN: Final = 5
 EXCLUDED_MIN: Final = 0.1
@@ -19,7 +19,7 @@ LOOKUP_NS: Final = 50
 CARRIED_NS: Final = 100
 """Time to write a list of keys into a frame and to read it again."""
 COMPLETE: Final = 0.9
-"""Share of messages whose keys must all fit under the threshold; the others are matched anew."""
+"""Share of messages whose keys must all fit under the threshold; the others are matched again."""
 FROM_PAPER: Final = 60
 """The threshold proposed where COMPLETE would need more keys: paper 001 found 60 to 80 to bring most of the gain."""
 

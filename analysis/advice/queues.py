@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tamis.analysis.advice.say import Advice, Edits, Evidence
+from tamis.analysis.advice.wording import Advice, Edits, Evidence
 from tamis.configs import RouterSettings
 
 MIB: Final = 1024 * 1024

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from tamis.analysis.advice import carrying, engines, forwarding, planned, queues
-from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.advice.wording import Advice, Evidence
 
 
 class Rule(NamedTuple):

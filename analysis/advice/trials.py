@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from tamis.analysis.advice.evidence import SLOWEST
-from tamis.analysis.advice.say import Contender
+from tamis.analysis.advice.wording import Contender
 from tamis.native import ENGINES, Batch, InterfaceKind, Mode, Table, engines_with
 from tamis.protocol.json_form import decode_filter, decode_message
 from tamis.protocol.wire.attributes import encode_attributes

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Final
 
-from tamis.analysis.page import humane
+from tamis.analysis.page import formatting
 from tamis.analysis.page.style import SERIES
 from tamis.analysis.page.svg import Axis
 
@@ -123,7 +123,7 @@ def _grid(x: TimeAxis | Axis, y: Axis, y_shown: Shown) -> Iterable[str]:
     right, bottom = WIDTH - _RIGHT, HEIGHT - _BOTTOM
     for tick in x.ticks:
         at = _across(x, tick)
-        words = x.shown(tick) if isinstance(x, TimeAxis) else humane.count(_whole(tick))
+        words = x.shown(tick) if isinstance(x, TimeAxis) else formatting.count(_whole(tick))
         yield f'<path class="grid" data-x="{tick!r}" d="M{at:.2f} {_TOP}V{bottom}"/>'
         anchor = "end" if at > right - 20 else "middle"
         place = f'x="{min(at, right):.1f}" y="{bottom + 18}" text-anchor="{anchor}"'

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
-from tamis.analysis.page import humane
-from tamis.analysis.page.humane import so_many
+from tamis.analysis.page import formatting
+from tamis.analysis.page.formatting import so_many
 
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 ROUTERS_MAX: Final = 80
@@ -104,7 +104,7 @@ def _place(number: int, of: int) -> tuple[float, float]:
 def _words(ends: tuple[str, str], link: DrawnLink, seconds: float) -> str:
     ways = []
     for one, other in (ends, ends[::-1]):
-        bytes_ = f", {humane.volume(link.bytes[one])}" if one in link.bytes else ""
+        bytes_ = f", {formatting.volume(link.bytes[one])}" if one in link.bytes else ""
         rate = f" ({_per_s(link.messages.get(one, 0), seconds)})"
         ways.append(f"{one} to {other} {so_many(link.messages.get(one, 0), 'message')}{rate}{bytes_}")
     downs = f"; went down {'once' if link.downs == 1 else f'{link.downs:,} times'}" if link.downs else ""
@@ -112,7 +112,7 @@ def _words(ends: tuple[str, str], link: DrawnLink, seconds: float) -> str:
 
 
 def _per_s(messages: int, seconds: float) -> str:
-    return f"{humane.digits(messages / seconds)}/s" if seconds else "0/s"
+    return f"{formatting.digits(messages / seconds)}/s" if seconds else "0/s"
 
 
 def _link(

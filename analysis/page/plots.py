@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from tamis.analysis.page import humane
+from tamis.analysis.page import formatting
 from tamis.analysis.page.chart import ChartLine, ChartMark, Points, Shown, TimeAxis, chart
 from tamis.analysis.page.svg import Axis
 
@@ -88,13 +88,13 @@ def _depths(what: str, title: str, shown: Shown, tables: Tables) -> str:
 def _lengths(tables: Tables) -> str:
     rows = tables["latency/by_length"]
     lines = [ChartLine(name, [(row["hop"], row[f"{name}_us"]) for row in rows]) for name in ("p50", "p90", "p99")]
-    return _curves("lengths", "time from source to router, by links between them", "links", lines, humane.duration)
+    return _curves("lengths", "time from source to router, by links between them", "links", lines, formatting.duration)
 
 
 def _matching(tables: Tables) -> str:
     points = [(row["filters_from"], row["match_ns_mean"] / 1e3) for row in tables["latency/matching"]]
     title = "mean time to match a message, by filters in the table"
-    return _curves("matching", title, "filters", [ChartLine("mean", points)], humane.duration, log_x=True)
+    return _curves("matching", title, "filters", [ChartLine("mean", points)], formatting.duration, log_x=True)
 
 
 def _spread(tables: Tables) -> str:
@@ -107,14 +107,14 @@ def _spread(tables: Tables) -> str:
     if len(set(moments)) < 2:
         return ""
     x = TimeAxis(min(moments), max(moments))
-    return _drawn("spread", "how long a statement took to reach all", x, lines, humane.duration, marks(tables))
+    return _drawn("spread", "how long a statement took to reach all", x, lines, formatting.duration, marks(tables))
 
 
 def _selectivity(tables: Tables) -> str:
     found = sorted((row["matches"] for row in tables["content/filters"]), reverse=True)
     points = [(float(rank), float(matches)) for rank, matches in enumerate(found, 1)]
     title = "messages that satisfy each filter, the widest first"
-    return _curves("selectivity", title, "filters", [ChartLine("matches", points)], humane.count)
+    return _curves("selectivity", title, "filters", [ChartLine("matches", points)], formatting.count)
 
 
 def _curves(name: str, title: str, x: str, lines: Sequence[ChartLine], shown: Shown, log_x: bool = False) -> str:
@@ -135,18 +135,18 @@ def _drawn(
     if len({across for across, _ in points}) < 2:
         return ""
     y = Axis.over("", [up for _, up in points], False)
-    return chart(name, title, x, replace(y, whole=shown is humane.count and y.high >= 1), lines, shown, faults)
+    return chart(name, title, x, replace(y, whole=shown is formatting.count and y.high >= 1), lines, shown, faults)
 
 
 _PLOTS: Final[dict[str, tuple[Callable[[Tables], str], ...]]] = {
     "traffic": (
-        partial(_rates, "messages in, per second", "messages_in", humane.count),
-        partial(_rates, "bytes written per second, control included", "bytes_out", humane.volume),
+        partial(_rates, "messages in, per second", "messages_in", formatting.count),
+        partial(_rates, "bytes written per second, control included", "bytes_out", formatting.volume),
     ),
     "latency": (_lengths, _matching),
     "kept": (
-        partial(_depths, "depth", "messages that wait, by keep", humane.count),
-        partial(_depths, "oldest_us", "age of the oldest message that waits, by keep", humane.duration),
+        partial(_depths, "depth", "messages that wait, by keep", formatting.count),
+        partial(_depths, "oldest_us", "age of the oldest message that waits, by keep", formatting.duration),
     ),
     "control": (_spread,),
     "content": (_selectivity,),

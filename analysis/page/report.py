@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
-from tamis.analysis.page import humane, network_map, plots
+from tamis.analysis.page import formatting, network_map, plots
 from tamis.analysis.page.remarks import remarks, undelivered
 from tamis.analysis.page.style import SHEET
 from tamis.analysis.page.table_view import table
@@ -117,14 +117,14 @@ def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
         return
     names = sorted({row["router"] for row in lives})
     further = " ..." if len(names) > 24 else ""
-    yield "network", f"{humane.so_many(len(names), 'router')}: {', '.join(names[:24])}{further}"
+    yield "network", f"{formatting.so_many(len(names), 'router')}: {', '.join(names[:24])}{further}"
     begin_us, end_us = min(row["first_us"] for row in lives), max(row["last_us"] for row in lives)
-    yield "time", f"{humane.span(begin_us, end_us)} ({humane.duration(end_us - begin_us)})"
+    yield "time", f"{formatting.span(begin_us, end_us)} ({formatting.duration(end_us - begin_us)})"
     published = sum(row["published"] for row in tables.get("traffic/by_source", ()))
     if published:
-        rate = f", {humane.digits(published / (end_us - begin_us) * 1e6)} a second" if end_us > begin_us else ""
-        yield "published", f"{humane.so_many(published, 'message')} recorded{rate}"
-    records = {row["family"]: humane.count(row["lines"]) for row in tables["logs/lines"]}
+        rate = f", {formatting.digits(published / (end_us - begin_us) * 1e6)} a second" if end_us > begin_us else ""
+        yield "published", f"{formatting.so_many(published, 'message')} recorded{rate}"
+    records = {row["family"]: formatting.count(row["lines"]) for row in tables["logs/lines"]}
     yield "records", ", ".join(f"{count} of {family}" for family, count in sorted(records.items(), reverse=True))
     for name in ("strategy", "engine", "sampling", "version"):
         values = sorted({str(row[name]) for row in lives if row.get(name) is not None})
@@ -152,7 +152,7 @@ def _tiles(counts: Sequence[Row]) -> str:
     sums = {verdict: sum(row["deliveries"] for row in counts if row["verdict"] == verdict) for verdict, _ in _TILES}
     each = (
         f'<li class="{style if sums[verdict] else "none"}" title="{sums[verdict]:,}">'
-        f"<strong>{humane.count(sums[verdict])}</strong> {verdict}</li>"
+        f"<strong>{formatting.count(sums[verdict])}</strong> {verdict}</li>"
         for verdict, style in _TILES
     )
     return f'<ul class="tiles" aria-label="deliveries by verdict">{"".join(each)}</ul>'

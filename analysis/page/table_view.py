@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final, NamedTuple
 
-from tamis.analysis.page import humane
+from tamis.analysis.page import formatting
 from tamis.analysis.page.folding import folded
 
 Row = Mapping[str, Any]
@@ -131,24 +131,24 @@ def shown(column: str, value: Any) -> ShownCell:  # noqa: ANN401 - what Parquet 
     if isinstance(value, int | float):
         return _figure(column, value)
     if column == "attributes":
-        return ShownCell(humane.attributes(value))
-    return ShownCell(humane.predicate(value) if column in _PREDICATES else str(value))
+        return ShownCell(formatting.attributes(value))
+    return ShownCell(formatting.predicate(value) if column in _PREDICATES else str(value))
 
 
 def _figure(column: str, value: float) -> ShownCell:
     if column in MOMENTS:
-        return ShownCell(humane.moment(int(value)))
+        return ShownCell(formatting.moment(int(value)))
     if column.endswith("_us"):
-        return _rounded(humane.duration(value), f"{value:,} µs")
+        return _rounded(formatting.duration(value), f"{value:,} µs")
     if "_ns" in column:
-        return _rounded(humane.duration(value / 1e3), f"{value:,} ns")
+        return _rounded(formatting.duration(value / 1e3), f"{value:,} ns")
     if column in _BYTES:
-        return _rounded(humane.volume(value), f"{value:,} B")
+        return _rounded(formatting.volume(value), f"{value:,} B")
     if column in _SHARES:
-        return _rounded(humane.share(value), f"{value:.17g}")
+        return _rounded(formatting.share(value), f"{value:.17g}")
     if isinstance(value, int):
         return ShownCell(f"{value:,}")
-    return _rounded(humane.digits(value), f"{value:.17g}")
+    return _rounded(formatting.digits(value), f"{value:.17g}")
 
 
 def _rounded(text: str, exact: str) -> ShownCell:

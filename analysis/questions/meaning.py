@@ -1,4 +1,4 @@
-"""Which filters a batch of messages satisfies, found anew from the language's description, columns at a time.
+"""Which filters a batch of messages satisfies, found again from the language's description, columns at a time.
 
 Law: this shares nothing with the matchers that routers run, so that an error of either shows. Each distinct value of an
 attribute has a rank; a constraint is asked once about ranks, never about messages; a filter starts with the messages of

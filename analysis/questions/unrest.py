@@ -1,4 +1,4 @@
-"""When the network was finding its ways anew, so that no delivery between routers can be demanded.
+"""When the network was finding its ways again, so that no delivery between routers can be demanded.
 
 Law: a moment is restless from `notice_us` before any router wrote of a link, a life or a new topology (a link may be
 dead so long before a router notices) until `settle_us` after, clock errors added. Restlessness is kept by ticks,

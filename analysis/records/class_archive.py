@@ -2,7 +2,7 @@
 
 Law: an archive is for one Java and one Spark, and Java checks whether it fits and is sound; where it is not, or is
 being written just now, Spark starts without. Java writes it as it ends, when the answers are there and nobody waits,
-and its head last, so that one that was cut off has none: it is written anew after a while. From one that lost its end
+and its head last, so that one that was cut off has none: it is written again after a while. From one that lost its end
 later Java does not start at all: `forget` removes it. There are at most KEPT archives.
 """
 

@@ -56,7 +56,7 @@ def start(master: str = "local[*]", partitions: int | None = None, brief: bool =
         "spark.sql.requireAllClusterKeysForCoPartition": "false",
         # A router may remove its oldest file meanwhile: its records are missing then, and their numbers say so.
         "spark.sql.files.ignoreMissingFiles": "true",
-        # It would parse a line anew for every column that is asked of it.
+        # It would parse a line again for every column that is asked of it.
         "spark.sql.optimizer.enableJsonExpressionOptimization": "false",
     }
     if master.startswith("local"):

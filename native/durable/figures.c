@@ -6,9 +6,9 @@
 #include "durable/keep/table.h"
 #include "durable/members/members.h"
 #include "durable/state.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
-#include "durable/tables/tries.h"
 #include "durable/tables/waits.h"
 
 int tm_keep_figures(const tm_switch *sw, uint32_t number, tm_keep_stats *out) {
@@ -77,12 +77,12 @@ int tm_keeps_figures(const tm_switch *sw, tm_keeps_stats *out) {
 
 static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
-    const tm_tries *tries = &sw->keeps->tries;
+    const tm_attempts *attempts = &sw->keeps->attempts;
     uint64_t bytes = 0;
     uint64_t past_bytes = 0;
     uint32_t states[5] = {0};
-    uint32_t tried[4] = {0};
-    if (!tm_index_is_sound(&keep->index) || !tm_heap_is_sound(tries, &keep->ready)) {
+    uint32_t by_state[4] = {0};
+    if (!tm_index_is_sound(&keep->index) || !tm_heap_is_sound(attempts, &keep->ready)) {
         return "the index or the heap of a keep is not in order";
     }
     for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
@@ -90,12 +90,12 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
         states[row->state]++;
         bytes += row->state != KEPT_LEFT ? row->size : 0;
         past_bytes += row->state == KEPT_PAST ? row->size : 0;
-        if (row->tried != KEPT_NO_TRY) {
-            const tm_try *one = &tries->rows[row->tried];
-            if (row->state != KEPT_OPEN || one->n != row->n || one->keep != slot || one->state == TRY_FREE) {
+        if (row->attempt != KEPT_NO_ATTEMPT) {
+            const tm_attempt *one = &attempts->rows[row->attempt];
+            if (row->state != KEPT_OPEN || one->n != row->n || one->keep != slot || one->state == ATTEMPT_FREE) {
                 return "a try is not that of its message";
             }
-            tried[one->state]++;
+            by_state[one->state]++;
         }
     }
     const tm_index *index = &keep->index;
@@ -114,8 +114,9 @@ static const char *check_keep(const tm_switch *sw, uint32_t slot) {
     if (slot != KEEP_BOOK && keep->account == NULL && keep->appended + keep->past + keep->loss_count > 0) {
         return "a keep that had messages has no account";
     }
-    if (tried[TRY_OUT] != keep->out || tried[TRY_PAUSED] != keep->paused || tried[TRY_READY] != keep->ready.count ||
-        tried[TRY_OUT] + tried[TRY_PAUSED] + tried[TRY_READY] != keep->try_count) {
+    if (by_state[ATTEMPT_OUT] != keep->out || by_state[ATTEMPT_PAUSED] != keep->paused ||
+        by_state[ATTEMPT_READY] != keep->ready.count ||
+        by_state[ATTEMPT_OUT] + by_state[ATTEMPT_PAUSED] + by_state[ATTEMPT_READY] != keep->attempt_count) {
         return "a keep counts its tries wrongly";
     }
     return NULL;
@@ -129,11 +130,11 @@ static const char *check_members(const tm_switch *sw, const tm_keep *keep) {
         if (keep_member_of(sw, member->connection, member->id) != id || count > keep->member_count) {
             return "an attachment is not found under its id";
         }
-        for (uint32_t at = member->tries; at != TRY_NONE; at = sw->keeps->tries.rows[at].next) {
-            if (sw->keeps->tries.rows[at].holder != id) {
+        for (uint32_t at = member->attempts; at != ATTEMPT_NONE; at = sw->keeps->attempts.rows[at].next) {
+            if (sw->keeps->attempts.rows[at].holder != id) {
                 return "a try is in the list of another member";
             }
-            held += sw->keeps->tries.rows[at].state == TRY_OUT;
+            held += sw->keeps->attempts.rows[at].state == ATTEMPT_OUT;
         }
     }
     return count != keep->member_count ? "a keep counts its members wrongly"
@@ -179,7 +180,7 @@ int tm_keeps_validate(const tm_switch *sw, const char **reason) {
     }
     const tm_keeps *keeps = sw->keeps;
     uint32_t losses = 0;
-    if (!keep_numbers_are_sound(sw) || !tm_heap_is_sound(&keeps->tries, &keeps->tries.due) ||
+    if (!keep_numbers_are_sound(sw) || !tm_heap_is_sound(&keeps->attempts, &keeps->attempts.due) ||
         !tm_waits_are_sound(&keeps->waits)) {
         *reason = "keeps by number, tries by time or waits are not in order";
     } else if (!tm_incompletes_are_sound(&keeps->incomplete)) {

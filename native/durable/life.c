@@ -10,9 +10,9 @@
 #include "durable/members/members.h"
 #include "durable/messages/answers.h"
 #include "durable/messages/leave.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 #include "durable/tables/terms.h"
-#include "durable/tables/tries.h"
 #include "switch/connections/events.h"
 #include "switch/subscribers/subscriber.h"
 #include "switch/subscribers/subscriptions.h"
@@ -20,11 +20,12 @@
 void keep_clear(tm_switch *sw, tm_keep *keep) {
     tm_memory *memory = &sw->keeps->memory;
     for (uint32_t at = keep->index.first; at < keep->index.end; at++) {
-        uint32_t id = keep->index.rows[at].tried;
-        if (id != KEPT_NO_TRY) {
-            tm_try *tried = &sw->keeps->tries.rows[id];
-            tm_heap_take(&sw->keeps->tries, tried->state == TRY_READY ? &keep->ready : &sw->keeps->tries.due, id);
-            tm_tries_end(&sw->keeps->tries, id);
+        uint32_t id = keep->index.rows[at].attempt;
+        if (id != KEPT_NO_ATTEMPT) {
+            tm_attempt *attempt = &sw->keeps->attempts.rows[id];
+            tm_heap_take(&sw->keeps->attempts,
+                         attempt->state == ATTEMPT_READY ? &keep->ready : &sw->keeps->attempts.due, id);
+            tm_attempts_end(&sw->keeps->attempts, id);
         }
     }
     tm_index_free(&keep->index, memory);
@@ -130,8 +131,8 @@ int tm_keep_dead_letter(tm_switch *sw, uint32_t number, uint32_t to) {
 
 static int begin_to_forget(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_log_done done[2] = {{.claimant = keep->number, .last = UINT64_MAX},
-                           {.claimant = keep->number | KEEP_UNACKED, .last = UINT64_MAX}};
+    tm_log_done done[2] = {{.holder = keep->number, .last = UINT64_MAX},
+                           {.holder = keep->number | KEEP_UNACKED, .last = UINT64_MAX}};
     tm_log_entry entry = {.body = done,
                           .body_size = (keep_keeps_past(keep) ? 2 : 1) * (uint32_t)sizeof *done,
                           .kind = TM_LOG_FORGET,

@@ -21,10 +21,10 @@
 #include "durable/messages/store.h"
 #include "durable/start/fill.h"
 #include "durable/start/tail.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/cold.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
-#include "durable/tables/tries.h"
 #include "durable/tables/waits.h"
 #include "durable/turn.h"
 #include "switch/subscribers/subscriber.h"
@@ -48,7 +48,7 @@ void keep_free_all(tm_switch *sw) {
         TM_DELETE(&keeps->memory, TM_COLD, keeps->rows[slot], tm_keep, 1);
     }
     tm_memory *memory = &keeps->memory;
-    tm_tries_clear(&keeps->tries);
+    tm_attempts_clear(&keeps->attempts);
     tm_waits_clear(&keeps->waits);
     TM_DELETE(memory, TM_COLD, keeps->rows, tm_keep *, keeps->capacity);
     TM_DELETE(memory, TM_COLD, keeps->wanted, uint32_t, 2 * keeps->capacity);
@@ -163,7 +163,7 @@ int tm_switch_keeps(tm_switch *sw, tm_log *log, const tm_keeps_options *options)
     keeps->wakes = -1;
     keeps->free = KEEP_NONE;
     keeps->member_free = MEMBER_NONE;
-    tm_tries_init(&keeps->tries, &keeps->memory);
+    tm_attempts_init(&keeps->attempts, &keeps->memory);
     tm_incompletes_init(&keeps->incomplete, &keeps->memory);
     keeps->terms.memory = &keeps->memory;
     keeps->waits =

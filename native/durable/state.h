@@ -8,13 +8,13 @@
 #define TM_DURABLE_STATE_H
 
 #include "base/idset.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/cold.h"
 #include "durable/tables/incomplete.h"
 #include "durable/tables/index.h"
 #include "durable/tables/said.h"
 #include "durable/tables/terms.h"
 #include "durable/tables/times.h"
-#include "durable/tables/tries.h"
 #include "durable/tables/waits.h"
 #include "switch/durable.h"
 #include "tm_keeps.h"
@@ -26,7 +26,7 @@
 /* What a message of a keep is charged beside its frame: its row, the head of its record, its places in the indexes of
  * the log and its part of a batch. */
 #define KEEP_ROW_CHARGE 128U
-/* Bit of a claimant: what a keep that keeps on what is acknowledged has that is not. Such a keep is two claimants of
+/* Bit of a holder: what a keep that keeps on what is acknowledged has that is not. Such a keep is two holders of
  * the log: a message is open for its number while it is kept, and for this one until it is acknowledged. */
 #define KEEP_UNACKED 0x80000000U
 #define KEEP_LANES 8192U /* of order_by: twice as many as rows that are looked at */
@@ -101,7 +101,7 @@ typedef struct tm_member {
     uint32_t keep;        /* slot; KEEP_NONE: the place is free */
     uint32_t connection;
     uint32_t id;
-    uint32_t tries; /* first of those that it has or had last */
+    uint32_t attempts; /* first of those that it has or had last */
     uint32_t next_of_keep;
     uint32_t next_of_connection; /* as the list in tm_connection: + 1 */
     uint32_t next_free;
@@ -146,7 +146,7 @@ typedef struct tm_keep {
     tm_keep_account *account;   /* owned; NULL: no message came yet. keep_account reads it in either case */
     tm_index index;
     tm_heap ready;
-    uint32_t try_count;
+    uint32_t attempt_count;
     uint32_t out;
     uint32_t paused;
     uint32_t dying;
@@ -205,7 +205,7 @@ struct tm_keeps {
     uint32_t free;
     uint32_t live;          /* without the book */
     tm_idset numbers;       /* of slots + 1 */
-    uint32_t *wanted;       /* owned, room for twice as many as there are: claimants of the message at hand */
+    uint32_t *wanted;       /* owned, room for twice as many as there are: holders of the message at hand */
     uint32_t *wanted_slots; /* owned, room for all: keeps that it is to be stored for */
     uint32_t wanted_count;
     tm_keep_lack lack;
@@ -223,7 +223,7 @@ struct tm_keeps {
     tm_keep_owner *owners; /* owned, by number */
     uint32_t owner_capacity;
     uint64_t share_bytes; /* of the log, for each owner; 0: shares do not bind */
-    tm_tries tries;
+    tm_attempts attempts;
     tm_waits waits;
     tm_keep_lane *lanes; /* owned; NULL: no keep has order_by */
     uint64_t stamp;
@@ -267,8 +267,8 @@ static inline tm_keep *keep_at(const tm_switch *sw, uint32_t slot) {
 static inline tm_member *keep_member(const tm_switch *sw, uint32_t member) {
     return &sw->keeps->members[member];
 }
-static inline tm_try *keep_try(const tm_switch *sw, uint32_t id) {
-    return &sw->keeps->tries.rows[id];
+static inline tm_attempt *keep_attempt(const tm_switch *sw, uint32_t id) {
+    return &sw->keeps->attempts.rows[id];
 }
 /* It gets what is past before anything else. */
 static inline bool keep_is_replaying(const tm_member *member) {

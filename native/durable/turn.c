@@ -21,9 +21,9 @@
 #include "durable/messages/answers.h"
 #include "durable/messages/expiry.h"
 #include "durable/messages/losses.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 #include "durable/tables/times.h"
-#include "durable/tables/tries.h"
 #include "durable/tables/waits.h"
 #include "durable/totals.h"
 #include "switch/connections/control.h"
@@ -172,16 +172,16 @@ void keep_note_log(tm_switch *sw) {
 
 /* What members have had for too long comes back, and what came back may go out again. */
 static void let_time_act(tm_switch *sw) {
-    tm_tries *tries = &sw->keeps->tries;
-    for (uint32_t id = tm_heap_least(&tries->due);
-         id != TRY_NONE && tries->rows[id].key <= keep_now_ms(sw) + (TM_BREAKS(TAKE_BACK_EARLY) ? 1 : 0);
-         id = tm_heap_least(&tries->due)) {
-        const tm_try *tried = &tries->rows[id];
-        if (tried->state == TRY_PAUSED) {
-            keep_make_ready(sw, tried->keep, id);
+    tm_attempts *attempts = &sw->keeps->attempts;
+    for (uint32_t id = tm_heap_least(&attempts->due);
+         id != ATTEMPT_NONE && attempts->rows[id].key <= keep_now_ms(sw) + (TM_BREAKS(TAKE_BACK_EARLY) ? 1 : 0);
+         id = tm_heap_least(&attempts->due)) {
+        const tm_attempt *attempt = &attempts->rows[id];
+        if (attempt->state == ATTEMPT_PAUSED) {
+            keep_make_ready(sw, attempt->keep, id);
         } else {
-            tm_kept *row = tm_index_find(&keep_at(sw, tried->keep)->index, tried->n);
-            keep_take_back(sw, tried->keep, row, 0, NULL, 0);
+            tm_kept *row = tm_index_find(&keep_at(sw, attempt->keep)->index, attempt->n);
+            keep_take_back(sw, attempt->keep, row, 0, NULL, 0);
         }
     }
 }

@@ -24,17 +24,17 @@ static const uint8_t FILLER[SECTOR_BYTES];
 #define FORGOTTEN (UINT64_C(1) << 40) /* counts as so many numbers done with: every segment is looked at again */
 
 static void forget(tm_store *store, uint64_t id, tm_role role) {
-    tm_claimant *claimant = tm_claimants_find(&store->claimants, id, role);
-    if (claimant != NULL) {
-        tm_claimants_forget(&store->claimants, claimant);
+    tm_log_holder *holder = tm_log_holders_find(&store->holders, id, role);
+    if (holder != NULL) {
+        tm_log_holders_forget(&store->holders, holder);
         store->done += FORGOTTEN;
     }
 }
 
-static void acknowledge(tm_store *store, tm_claimant *claimant, uint64_t first, uint64_t last) {
-    uint64_t from = first > claimant->done ? first : claimant->done + 1;
+static void acknowledge(tm_store *store, tm_log_holder *holder, uint64_t first, uint64_t last) {
+    uint64_t from = first > holder->done ? first : holder->done + 1;
     store->done += last >= from ? last - from + 1 : 0;
-    tm_claimant_done(&store->claimants, claimant, first, last);
+    tm_log_holders_done(&store->holders, holder, first, last);
 }
 
 static void apply_done(tm_store *store, const tm_log_record *record, bool is_forgotten) {
@@ -42,18 +42,18 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
     const tm_log_done *done = (const tm_log_done *)tm_record_body(record);
     for (uint32_t i = 0; i < count && record->body_size >= sizeof *done; i++) {
         tm_role role = done[i].is_home != 0 ? TM_HOME : TM_KEEP;
-        tm_claimant *claimant = tm_claimants_find(&store->claimants, done[i].claimant, role);
+        tm_log_holder *holder = tm_log_holders_find(&store->holders, done[i].holder, role);
         if (is_forgotten) {
-            forget(store, done[i].claimant, role);
+            forget(store, done[i].holder, role);
             if (role == TM_KEEP) {
-                forget(store, done[i].claimant, TM_TERMS);
+                forget(store, done[i].holder, TM_TERMS);
             }
-        } else if (claimant != NULL) {
-            tm_claimant *terms = tm_claimants_find(&store->claimants, done[i].claimant, TM_TERMS);
+        } else if (holder != NULL) {
+            tm_log_holder *terms = tm_log_holders_find(&store->holders, done[i].holder, TM_TERMS);
             if (TM_BREAKS(TERMS_ARE_ACKED) && terms != NULL) {
                 acknowledge(store, terms, done[i].first, done[i].last);
             }
-            acknowledge(store, claimant, done[i].first, done[i].last < record->n ? done[i].last : record->n);
+            acknowledge(store, holder, done[i].first, done[i].last < record->n ? done[i].last : record->n);
         }
     }
 }
@@ -61,7 +61,7 @@ static void apply_done(tm_store *store, const tm_log_record *record, bool is_for
 /* Terms that were committed before are no more. */
 static void replace_terms(tm_store *store, const tm_log_record *record) {
     for (uint32_t i = 0; i < record->keeps; i++) {
-        tm_claimant *terms = tm_claimants_find(&store->claimants, tm_record_keeps(record)[i], TM_TERMS);
+        tm_log_holder *terms = tm_log_holders_find(&store->holders, tm_record_keeps(record)[i], TM_TERMS);
         if (terms != NULL && record->n > 0) {
             acknowledge(store, terms, 0, record->n - 1);
         }
@@ -91,17 +91,17 @@ void tm_store_apply(tm_store *store, const tm_log_record *record) {
     }
 }
 
-bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint64_t first) {
+bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_t first) {
     for (uint32_t i = 0; i < tm_record_claims(record); i++) {
         tm_claim claim = tm_record_claim(record, i);
-        if (tm_claimants_take(&store->claimants, claim.claimant, claim.role, first) == NULL) {
+        if (tm_log_holders_take(&store->holders, claim.holder, claim.role, first) == NULL) {
             return false;
         }
     }
     const tm_log_done *left = (const tm_log_done *)tm_record_body(record);
     bool is_letter = record->kind == TM_LOG_DEAD_LETTER && record->body_size >= sizeof *left;
     tm_role role = is_letter && left->is_home != 0 ? TM_HOME : TM_KEEP;
-    return !is_letter || tm_claimants_take(&store->claimants, left->claimant, role, first) != NULL;
+    return !is_letter || tm_log_holders_take(&store->holders, left->holder, role, first) != NULL;
 }
 
 /* ---- in memory, before and after ---- */
@@ -114,7 +114,7 @@ static bool reserve(tm_store *store, const tm_batch *batch) {
         if (!tm_segment_reserve(store->open, record, &room)) {
             return false;
         }
-        if (!batch->is_copies && !tm_store_take_claimants(store, record, record->n)) {
+        if (!batch->is_copies && !tm_store_take_holders(store, record, record->n)) {
             return false;
         }
     }

@@ -15,7 +15,7 @@ int tm_store_append(tm_store *store, const tm_batch *batch);
 int tm_store_write(tm_store *store, const tm_batch *batch);
 /* Have those known for whom a record is kept, and whom it leaves as a dead letter, with what is before `first` done
  * where they were not. false: no memory. */
-bool tm_store_take_claimants(tm_store *store, const tm_log_record *record, uint64_t first);
+bool tm_store_take_holders(tm_store *store, const tm_log_record *record, uint64_t first);
 /* What a record says of others. */
 void tm_store_apply(tm_store *store, const tm_log_record *record);
 

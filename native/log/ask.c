@@ -65,7 +65,7 @@ void tm_asks_free(tm_asks *asks) {
 
 /* ---- who asks ---- */
 
-int tm_log_ask(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket) {
+int tm_log_ask(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, uint32_t bytes, uint64_t *ticket) {
     tm_asks *asks = &log->asks;
     pthread_mutex_lock(&asks->lock);
     uint32_t place = 0;
@@ -75,11 +75,8 @@ int tm_log_ask(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after,
     bool has_room = place < TM_LOG_ASKED_MAX && (asks->bytes == 0 || asks->bytes + bytes <= TM_LOG_ASKED_BYTES_MAX);
     if (has_room) {
         *ticket = ++asks->given * TM_LOG_ASKED_MAX + place;
-        asks->all[place] = (tm_ask){.ticket = *ticket,
-                                    .of = tm_claim_of(claimant, is_home),
-                                    .after = after,
-                                    .bytes = bytes,
-                                    .state = ASK_WAITS};
+        asks->all[place] = (tm_ask){
+            .ticket = *ticket, .of = tm_claim_of(holder, is_home), .after = after, .bytes = bytes, .state = ASK_WAITS};
         asks->bytes += bytes;
         join(&asks->waiting, *ticket);
         pthread_cond_signal(&asks->is_called);
@@ -95,7 +92,7 @@ uint32_t tm_log_answered(tm_log *log, tm_log_answer *answer) {
     if (ask != NULL) {
         ask->state = ASK_IS_TOLD;
         *answer = (tm_log_answer){.ticket = ask->ticket,
-                                  .claimant = ask->of.claimant,
+                                  .holder = ask->of.holder,
                                   .is_home = ask->of.role == TM_HOME,
                                   .result = ask->result,
                                   .records = ask->records,

@@ -1,4 +1,4 @@
-/* checkpoint.c - what the store keeps beside segments: the life, and checkpoints of claimants and of what is missing.
+/* checkpoint.c - what the store keeps beside segments: the life, and checkpoints of holders and of what is missing.
  *
  * Law: a checkpoint holds what batches up to its `seq` said, and no later one; it replaces the one before whole. A
  * segment that it does not list and that is not newer is out of use. Both files stand under a checksum; one that is
@@ -22,19 +22,19 @@ typedef struct checkpoint_head {
     uint64_t seq;
     uint64_t last_n;
     uint32_t segments;
-    uint32_t claimants;
-    uint32_t ranges; /* of all claimants */
+    uint32_t holders;
+    uint32_t ranges; /* of all holders */
     uint32_t missing;
     uint32_t is_last; /* nothing was committed after it: the log was closed. 0 of earlier versions */
     uint32_t crc;     /* of all before and all that follows */
 } checkpoint_head;
 
-typedef struct checkpoint_claimant {
+typedef struct checkpoint_holder {
     uint64_t id;
     uint64_t done;
     uint32_t ranges;
     uint32_t role;
-} checkpoint_claimant;
+} checkpoint_holder;
 
 typedef struct life_file {
     uint64_t magic;
@@ -108,11 +108,11 @@ static sizes measure(const tm_store *store) {
     for (uint32_t i = 0; i < store->segment_count; i++) {
         sizes.segments += is_in_use(store->segments[i]);
     }
-    for (uint32_t i = 0; i < store->claimants.count; i++) {
-        sizes.ranges += store->claimants.all[i].above.count;
+    for (uint32_t i = 0; i < store->holders.count; i++) {
+        sizes.ranges += store->holders.all[i].above.count;
     }
     sizes.bytes = sizeof(checkpoint_head) + sizes.segments * sizeof(tm_listed) +
-                  store->claimants.known * sizeof(checkpoint_claimant) +
+                  store->holders.known * sizeof(checkpoint_holder) +
                   ((uint64_t)sizes.ranges + store->missing.count) * sizeof(tm_span);
     return sizes;
 }
@@ -132,7 +132,7 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
                             .seq = store->seq + (TM_BREAKS(CHECKPOINT_EARLY) ? 1 : 0),
                             .last_n = store->last_n,
                             .segments = sizes.segments,
-                            .claimants = store->claimants.known,
+                            .holders = store->holders.known,
                             .ranges = sizes.ranges,
                             .missing = store->missing.count,
                             .is_last = store->is_ending};
@@ -144,13 +144,13 @@ static void fill(const tm_store *store, sizes sizes, uint8_t *out) {
             at = put(at, &listed, sizeof listed);
         }
     }
-    for (uint32_t i = 0; i < store->claimants.count; i++) {
-        const tm_claimant *claimant = &store->claimants.all[i];
-        checkpoint_claimant saved = {claimant->id, claimant->done, claimant->above.count, claimant->role};
-        at = claimant->is_known ? put(at, &saved, sizeof saved) : at;
+    for (uint32_t i = 0; i < store->holders.count; i++) {
+        const tm_log_holder *holder = &store->holders.all[i];
+        checkpoint_holder saved = {holder->id, holder->done, holder->above.count, holder->role};
+        at = holder->is_known ? put(at, &saved, sizeof saved) : at;
     }
-    for (uint32_t i = 0; i < store->claimants.count; i++) {
-        const tm_ranges *above = &store->claimants.all[i].above;
+    for (uint32_t i = 0; i < store->holders.count; i++) {
+        const tm_ranges *above = &store->holders.all[i].above;
         at = put(at, above->spans, above->count * sizeof(tm_span));
     }
     put(at, store->missing.spans, store->missing.count * sizeof(tm_span));
@@ -202,25 +202,24 @@ static bool is_sound(const uint8_t *bytes, uint64_t size) {
     if (size < sizeof *head || head->magic != CHECKPOINT_MAGIC) {
         return false;
     }
-    uint64_t wanted = sizeof *head + head->segments * sizeof(tm_listed) +
-                      head->claimants * sizeof(checkpoint_claimant) +
+    uint64_t wanted = sizeof *head + head->segments * sizeof(tm_listed) + head->holders * sizeof(checkpoint_holder) +
                       ((uint64_t)head->ranges + head->missing) * sizeof(tm_span);
     return wanted == size && head->crc == tm_crc(tm_crc(0, bytes, offsetof(checkpoint_head, crc)), bytes + sizeof *head,
                                                  size - sizeof *head);
 }
 
-static bool take_claimants(tm_store *store, const checkpoint_head *head, const uint8_t *at) {
-    const checkpoint_claimant *saved = (const checkpoint_claimant *)at;
-    const tm_span *spans = (const tm_span *)(saved + head->claimants);
+static bool take_holders(tm_store *store, const checkpoint_head *head, const uint8_t *at) {
+    const checkpoint_holder *saved = (const checkpoint_holder *)at;
+    const tm_span *spans = (const tm_span *)(saved + head->holders);
     const tm_span *end = spans + head->ranges;
-    for (uint32_t i = 0; i < head->claimants; i++) {
-        tm_claimant *claimant =
-            tm_claimants_take(&store->claimants, saved[i].id, (tm_role)saved[i].role, saved[i].done + 1);
-        if (claimant == NULL || saved[i].ranges > (uint64_t)(end - spans)) {
+    for (uint32_t i = 0; i < head->holders; i++) {
+        tm_log_holder *holder =
+            tm_log_holders_take(&store->holders, saved[i].id, (tm_role)saved[i].role, saved[i].done + 1);
+        if (holder == NULL || saved[i].ranges > (uint64_t)(end - spans)) {
             return false;
         }
         for (uint32_t range = 0; range < saved[i].ranges; range++, spans++) {
-            if (!tm_ranges_add(&claimant->above, &store->memory, spans->first, spans->last)) {
+            if (!tm_ranges_add(&holder->above, &store->memory, spans->first, spans->last)) {
                 return false;
             }
         }
@@ -252,7 +251,7 @@ static int take(tm_store *store, tm_checkpoint *checkpoint, const uint8_t *bytes
     checkpoint->log_id = head->log_id;
     checkpoint->is_found = true;
     checkpoint->is_last = head->is_last != 0;
-    bool is_taken = take_claimants(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(tm_listed));
+    bool is_taken = take_holders(store, head, (const uint8_t *)(head + 1) + head->segments * sizeof(tm_listed));
     return is_taken ? TM_OK : TM_NO_MEMORY;
 }
 

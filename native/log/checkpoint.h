@@ -27,7 +27,7 @@ typedef struct tm_checkpoint {
     bool is_damaged;
     bool is_last; /* the log was closed with it */
 } tm_checkpoint;
-/* Take claimants and missing numbers into the store. Only TM_NO_MEMORY, TM_LOG_DISK and TM_LOG_FOREIGN fail. */
+/* Take holders and missing numbers into the store. Only TM_NO_MEMORY, TM_LOG_DISK and TM_LOG_FOREIGN fail. */
 int tm_checkpoint_read(tm_store *store, tm_checkpoint *checkpoint);
 void tm_checkpoint_free(tm_store *store, tm_checkpoint *checkpoint);
 /* Raise the life and bring it to disk; TM_LOG_FULL: there is no room on the disk. */

@@ -5,7 +5,7 @@
 
 /* The row as it is now: a segment may have been sealed since it was looked at, or have got more. */
 static void refresh(const tm_segment *segment, tm_row *row) {
-    tm_row_walk walk = tm_segment_rows_of(segment, (tm_claim){row->claimant, row->role});
+    tm_row_walk walk = tm_segment_rows_of(segment, (tm_claim){row->holder, row->role});
     const tm_row *now;
     while ((now = tm_segment_next_row(&walk)) != NULL) {
         if (now->high == row->high) {

@@ -1,4 +1,4 @@
-/* doubts.c - what damage may have taken from one claimant.
+/* doubts.c - what damage may have taken from one holder.
  *
  * Law: a stretch of missing numbers is a doubt for who has not done with it, as nobody knows for whom its records were.
  * Who says that it has done with a stretch is asked about it no more, in this life or a later one.
@@ -34,13 +34,13 @@ static void tell_open(doubts *d, const tm_ranges *done, uint32_t *at, uint64_t f
     }
 }
 
-size_t tm_log_doubts(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t since, tm_log_range *out,
+size_t tm_log_doubts(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t since, tm_log_range *out,
                      size_t capacity) {
     tm_store *store = log->store;
-    tm_claim of = tm_claim_of(claimant, is_home);
+    tm_claim of = tm_claim_of(holder, is_home);
     doubts d = {.out = out, .capacity = capacity};
     pthread_mutex_lock(&store->state);
-    const tm_claimant *known = tm_claimants_find(&store->claimants, of.claimant, of.role);
+    const tm_log_holder *known = tm_log_holders_find(&store->holders, of.holder, of.role);
     const tm_ranges none = {0};
     uint64_t done = known != NULL && known->done > since ? known->done : since;
     uint32_t at = 0;

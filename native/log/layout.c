@@ -61,7 +61,7 @@ bool tm_batch_head_is_sound(const tm_batch_head *head, uint64_t serial, uint64_t
 
 uint64_t tm_footer_bytes(const tm_footer_head *head) {
     return sizeof *head + (uint64_t)head->rows * sizeof(tm_row) + (uint64_t)head->postings * sizeof(tm_posting) +
-           (uint64_t)head->briefs * sizeof(tm_brief);
+           (uint64_t)head->summaries * sizeof(tm_summary);
 }
 
 uint32_t tm_footer_crc(const tm_footer_head *head, uint64_t bytes) {
@@ -85,8 +85,8 @@ bool tm_footer_is_sound(const uint8_t *at, uint64_t left, uint64_t serial) {
     return postings == head->postings;
 }
 
-uint32_t tm_brief_crc(uint32_t salt, uint64_t n, const tm_brief *brief) {
-    return tm_crc(tm_crc(salt, &n, sizeof n), brief, offsetof(tm_brief, crc));
+uint32_t tm_summary_crc(uint32_t salt, uint64_t n, const tm_summary *summary) {
+    return tm_crc(tm_crc(salt, &n, sizeof n), summary, offsetof(tm_summary, crc));
 }
 
 /* ---- names ---- */

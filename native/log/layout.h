@@ -1,10 +1,10 @@
 /* layout.h - the bytes of a segment: header, batches, records, footer.
  *
  *     0      4096                                               multiple of 512
- *     header |batch: head, records, filler|batch ...|footer: head, rows, postings, briefs|unused|tail: where the footer
- * is
+ *     header |batch: head, records, filler|batch ...|footer: head, rows, postings, summaries|unused|tail: where the
+ * footer is
  *
- * Law: a sector of 512 bytes that holds something committed is never written again until the segment is used anew, so
+ * Law: a sector of 512 bytes that holds something committed is never written again until the segment is used again, so
  * a batch begins at a sector. Everything is little-endian and stands under a CRC-32C; those of records and of footers
  * begin with the segment's serial number, which no other use of the file has: the salt. Nothing is believed before
  * its crc is right, and sizes are compared with what is left even then.
@@ -53,20 +53,20 @@ typedef struct tm_batch_head {
     uint32_t reserved;
 } tm_batch_head;
 
-/* The first bytes of a footer; rows, postings and briefs follow. */
+/* The first bytes of a footer; rows, postings and summaries follow. */
 typedef struct tm_footer_head {
     uint32_t magic;
-    uint32_t crc; /* of the salt and what follows, rows, postings and briefs included */
+    uint32_t crc; /* of the salt and what follows, rows, postings and summaries included */
     uint64_t serial;
     uint64_t last_seq;
     uint64_t last_n;
     uint64_t last_fresh_n; /* of records that are no copies */
-    uint64_t briefs_ms;    /* what times of briefs are near to */
+    uint64_t summaries_ms; /* what times of summaries are near to */
     uint64_t least_us;     /* when records were appended, copies too, as they say */
     uint64_t most_us;
     uint32_t rows;
     uint32_t postings;
-    uint32_t briefs;
+    uint32_t summaries;
     uint32_t used; /* where the last batch ends */
 } tm_footer_head;
 
@@ -78,12 +78,12 @@ typedef struct tm_footer_tail {
     uint32_t bytes;
 } tm_footer_tail;
 
-/* What a claimant is. Terms of a keep are kept for themselves: what the keep has done with does not touch them. */
+/* What a holder is. Terms of a keep are kept for themselves: what the keep has done with does not touch them. */
 typedef enum { TM_KEEP, TM_HOME, TM_TERMS } tm_role;
 
-/* A row: what one claimant has in one segment, of numbers with one high half. */
+/* A row: what one holder has in one segment, of numbers with one high half. */
 typedef struct tm_row {
-    uint64_t claimant;
+    uint64_t holder;
     uint32_t high;
     tm_role role;
     uint32_t count;
@@ -94,24 +94,24 @@ typedef struct tm_row {
 
 /* A record of a row. */
 typedef struct tm_posting {
-    uint32_t low;   /* half of its number */
-    uint32_t brief; /* place in the list of briefs */
+    uint32_t low;     /* half of its number */
+    uint32_t summary; /* place in the list of summaries */
 } tm_posting;
 
 /* A record of the segment that is kept for somebody, in short: once, for however many. It is believed by itself, as
  * records are: a footer is checked as a whole when a log is opened, and read piece by piece after that. */
-typedef struct tm_brief {
+typedef struct tm_summary {
     uint32_t place; /* where it stands, in units of 8 bytes */
     uint32_t body_size;
-    uint32_t at_ms;    /* low half of when it was appended: the moment that is nearest to `briefs_ms` */
-    uint32_t lasts_ms; /* from then on; 0: for ever; BRIEF_IS_SHORT: the record says more than this */
+    uint32_t at_ms;    /* low half of when it was appended: the moment that is nearest to `summaries_ms` */
+    uint32_t lasts_ms; /* from then on; 0: for ever; SUMMARY_IS_SHORT: the record says more than this */
     uint32_t crc;      /* of the salt, the record's number and what is before */
-} tm_brief;
-#define BRIEF_IS_SHORT UINT32_MAX
+} tm_summary;
+#define SUMMARY_IS_SHORT UINT32_MAX
 
 _Static_assert(sizeof(tm_log_record) == 56 && sizeof(tm_batch_head) == 64 && sizeof(tm_segment_head) == 72, "layout");
 _Static_assert(sizeof(tm_footer_head) == 80 && sizeof(tm_row) == 32 && sizeof(tm_posting) == 8, "layout");
-_Static_assert(sizeof(tm_brief) == 20, "layout");
+_Static_assert(sizeof(tm_summary) == 20, "layout");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the layout is that of the memory");
 
 static inline uint64_t tm_sectors(uint64_t bytes) {
@@ -133,11 +133,11 @@ static inline const uint8_t *tm_record_body(const tm_log_record *record) {
 
 /* For whom a record is kept: `i` is less than tm_record_claims. */
 typedef struct tm_claim {
-    uint64_t claimant;
+    uint64_t holder;
     tm_role role;
 } tm_claim;
-static inline tm_claim tm_claim_of(uint64_t claimant, uint32_t is_home) {
-    return (tm_claim){claimant, is_home != 0 ? TM_HOME : TM_KEEP};
+static inline tm_claim tm_claim_of(uint64_t holder, uint32_t is_home) {
+    return (tm_claim){holder, is_home != 0 ? TM_HOME : TM_KEEP};
 }
 static inline uint32_t tm_record_claims(const tm_log_record *record) {
     return (uint32_t)record->keeps + record->homes;
@@ -149,12 +149,13 @@ static inline tm_claim tm_record_claim(const tm_log_record *record, uint32_t i) 
     return (tm_claim){tm_record_homes(record)[i - record->keeps].router, TM_HOME};
 }
 
-/* What a record takes of a segment, its brief included, where many lie in one batch; beside that each of those for whom
- * it is kept weighs POSTING_WEIGHT, and its row. A brief that is damaged says anything: no body is longer than `most`.
+/* What a record takes of a segment, its summary included, where many lie in one batch; beside that each of those for
+ * whom it is kept weighs POSTING_WEIGHT, and its row. A summary that is damaged says anything: no body is longer than
+ * `most`.
  */
 #define POSTING_WEIGHT (sizeof(tm_posting) + sizeof(uint64_t))
 static inline uint64_t tm_record_weight(uint64_t body, uint64_t most) {
-    return sizeof(tm_log_record) + sizeof(tm_brief) + ((body < most ? body : most) + 7) / 8 * 8;
+    return sizeof(tm_log_record) + sizeof(tm_summary) + ((body < most ? body : most) + 7) / 8 * 8;
 }
 
 /* ---- layout.c ---- */
@@ -170,7 +171,7 @@ void tm_segment_head_seal(tm_segment_head *head);
 bool tm_segment_head_is_sound(const tm_segment_head *head);
 /* Is it sound, and of another version of the layout? */
 bool tm_segment_head_is_foreign(const tm_segment_head *head);
-uint32_t tm_brief_crc(uint32_t salt, uint64_t n, const tm_brief *brief);
+uint32_t tm_summary_crc(uint32_t salt, uint64_t n, const tm_summary *summary);
 void tm_batch_head_seal(tm_batch_head *head);
 /* Is it the head of a batch of this segment, of which so many bytes are left? */
 bool tm_batch_head_is_sound(const tm_batch_head *head, uint64_t serial, uint64_t left);

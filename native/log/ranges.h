@@ -1,4 +1,4 @@
-/* ranges.h - a set of numbers as ranges: what a claimant has done with, what is missing.
+/* ranges.h - a set of numbers as ranges: what a holder has done with, what is missing.
  *
  * Law: ranges are in order, do not overlap and do not touch. When memory fails the set is as it was.
  */

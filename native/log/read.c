@@ -1,4 +1,4 @@
-/* read.c - records that are kept for a claimant, from the files.
+/* read.c - records that are kept for a holder, from the files.
  *
  * Law: they come in the order of their numbers, each once, though copies lie elsewhere; what cannot be read is told as
  * missing, and passed. No lock is held while a file is read. Files are read a window at a time where records lie close
@@ -19,9 +19,9 @@
 #endif
 #define GAP_BYTES 8192U /* between records that one window spans */
 
-bool tm_store_is_open(const tm_store *store, uint64_t claimant, tm_role role, uint64_t n) {
-    const tm_claimant *known = tm_claimants_find(&store->claimants, claimant, role);
-    return known != NULL && !tm_claimant_is_done(known, n);
+bool tm_store_is_open(const tm_store *store, uint64_t holder, tm_role role, uint64_t n) {
+    const tm_log_holder *known = tm_log_holders_find(&store->holders, holder, role);
+    return known != NULL && !tm_log_holders_is_done(known, n);
 }
 
 int tm_store_fetch(tm_store *store, const tm_segment *segment, uint32_t place, uint64_t n, uint8_t *out,
@@ -75,7 +75,7 @@ static void hold(reading *r, tm_segment *segment, const tm_row *row) {
     r->end_n = left_out < r->end_n ? left_out : r->end_n;
 }
 
-/* Pin the rows of the claimant that may have numbers past `after`. */
+/* Pin the rows of the holder that may have numbers past `after`. */
 static void pin(reading *r, uint64_t after) {
     tm_store *store = r->store;
     for (uint32_t i = 0; i < store->segment_count; i++) {
@@ -95,7 +95,7 @@ static void pin(reading *r, uint64_t after) {
 
 static void begin(reading *r, uint64_t after) {
     pthread_mutex_lock(&r->store->state);
-    const tm_claimant *known = tm_claimants_find(&r->store->claimants, r->of.claimant, r->of.role);
+    const tm_log_holder *known = tm_log_holders_find(&r->store->holders, r->of.holder, r->of.role);
     if (known != NULL) {
         pin(r, known->done > after ? known->done : after);
     }
@@ -157,7 +157,7 @@ static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
     uint64_t bytes = segment->bytes - at < WINDOW_BYTES ? segment->bytes - at : WINDOW_BYTES;
     uint64_t spanned = at;
     for (uint32_t i = cursor->at + 1; i < cursor->count && spanned < at + bytes; i++) {
-        uint64_t place = (uint64_t)cursor->references[i].brief.place * 8;
+        uint64_t place = (uint64_t)cursor->references[i].summary.place * 8;
         if (place < spanned || place - spanned > GAP_BYTES) {
             break;
         }
@@ -179,7 +179,7 @@ static bool slide(reading *r, const tm_row_cursor *cursor, uint64_t at) {
 /* The record that a cursor stands at. */
 static int fetch(reading *r, const tm_row_cursor *cursor, uint64_t n, uint8_t *out, size_t capacity, size_t *size) {
     const tm_segment *segment = cursor->segment;
-    uint32_t place = cursor->references[cursor->at].brief.place;
+    uint32_t place = cursor->references[cursor->at].summary.place;
     uint64_t at = (uint64_t)place * 8;
     bool is_seen = r->segment == segment && at >= r->window_at && at + sizeof(tm_log_record) <= r->window_end;
     if (at + sizeof(tm_log_record) <= segment->bytes && (is_seen || slide(r, cursor, at))) {
@@ -221,7 +221,7 @@ static void pass(reading *r, uint64_t n) {
 
 static bool is_open(const reading *r, uint64_t n) {
     pthread_mutex_lock(&r->store->state);
-    bool is_open = tm_store_is_open(r->store, r->of.claimant, r->of.role, n);
+    bool is_open = tm_store_is_open(r->store, r->of.holder, r->of.role, n);
     pthread_mutex_unlock(&r->store->state);
     return is_open;
 }
@@ -294,35 +294,36 @@ int tm_store_read(tm_store *store, tm_claim of, uint64_t after, uint8_t *out, si
 }
 
 /* What the first row that has this number says of it. */
-static void tell_brief(const reading *r, uint64_t n, tm_log_brief *out) {
+static void tell_summary(const reading *r, uint64_t n, tm_log_summary *out) {
     for (uint32_t i = 0; i < r->count; i++) {
         const tm_row_cursor *cursor = &r->cursors[i];
         if (cursor->at < cursor->count && tm_row_cursor_n(cursor, 0) == n &&
-            tm_segment_brief(cursor->segment, &cursor->references[cursor->at], n, out)) {
+            tm_segment_summary(cursor->segment, &cursor->references[cursor->at], n, out)) {
             return;
         }
     }
 }
 
-static int brief_on(reading *r, uint64_t after, tm_log_brief *out, size_t capacity, size_t *count) {
+static int summary_on(reading *r, uint64_t after, tm_log_summary *out, size_t capacity, size_t *count) {
     while (*count < capacity) {
         int result = next_open(r, &after);
         if (result != TM_OK || after == UINT64_MAX) {
             return result;
         }
-        tell_brief(r, after, &out[(*count)++]);
+        tell_summary(r, after, &out[(*count)++]);
         pass(r, after);
     }
     return TM_OK;
 }
 
-int tm_store_briefs(tm_store *store, tm_claim of, uint64_t after, tm_log_brief *out, size_t capacity, size_t *count) {
+int tm_store_summaries(tm_store *store, tm_claim of, uint64_t after, tm_log_summary *out, size_t capacity,
+                       size_t *count) {
     int result;
     *count = 0;
     do {
         reading r = {.store = store, .of = of, .end_n = UINT64_MAX};
         begin(&r, after);
-        result = brief_on(&r, after, out, capacity, count);
+        result = summary_on(&r, after, out, capacity, count);
         end(&r);
         after = r.end_n - 1;
     } while (result == TM_OK && *count < capacity && after != UINT64_MAX - 1);

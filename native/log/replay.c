@@ -13,9 +13,9 @@
 #include "model/wire.h"
 
 #define WINDOW_BYTES (256U << 10)
-#define SHAPES_BITS 2U   /* of how many there are */
-#define MISFITS_FREE 64U /* messages with other names than the one before, and one of so many of all: */
-#define MISFITS_OF 8U    /* with more, shapes cost more than they spare */
+#define SHAPES_BITS 2U      /* of how many there are */
+#define VIOLATIONS_FREE 64U /* messages with other names than the one before, and one of so many of all: */
+#define VIOLATIONS_OF 8U    /* with more, shapes cost more than they spare */
 
 typedef struct walk {
     tm_store *store;
@@ -29,7 +29,7 @@ typedef struct walk {
     uint64_t found;
     tm_shape shapes[1U << SHAPES_BITS];
     uint64_t fits;
-    uint64_t misfits;
+    uint64_t violations;
     uint8_t *window; /* owned, and TM_SHAPE_SLACK behind it */
     size_t window_bytes;
     const tm_segment *segment; /* pinned: that is walked */
@@ -88,7 +88,7 @@ static tm_shape *shape_of(walk *w, const uint8_t *bytes) {
 /* As tm_log_matches, for a record in the window. */
 static bool matches(walk *w, const tm_log_record *record) {
     tm_attribute attributes[TM_ATTRIBUTES_MAX];
-    if (w->misfits > MISFITS_FREE && w->misfits > w->fits / MISFITS_OF) {
+    if (w->violations > VIOLATIONS_FREE && w->violations > w->fits / VIOLATIONS_OF) {
         return tm_log_matches(w->wanted, record);
     }
     size_t size;
@@ -102,7 +102,7 @@ static bool matches(walk *w, const tm_log_record *record) {
     int result = tm_shape_decode(shape, bytes, size, attributes, &count);
     bool is_fit = shape->version == version;
     w->fits += is_fit;
-    w->misfits += !is_fit;
+    w->violations += !is_fit;
     if (result != TM_OK) {
         return false;
     }

@@ -1,4 +1,4 @@
-/* rescan.c - a sealed segment is read again: its index is built anew, or it is checked.
+/* rescan.c - a sealed segment is read again: its index is built again, or it is checked.
  *
  * Law: files are read without the lock; an index that others read changes under it, whole. See recover.h.
  */

@@ -7,7 +7,7 @@
 #include "base/tested.h"
 #include "log/append.h"
 #include "log/log.h"
-#include "log/tend.h"
+#include "log/maintain.h"
 
 void tm_log_wake(tm_log *log, unsigned which) {
     eventfd_write(log->wakes[which], 1);

@@ -7,8 +7,8 @@
 #include "base/grow.h"
 #include "model/wire.h"
 
-#define BRIEFS_READ 256U /* at once, where those that are wanted lie close together: */
-#define BRIEFS_GAP 64U   /* so many apart, which are read in less time than another read begins */
+#define SUMMARIES_READ 256U /* at once, where those that are wanted lie close together: */
+#define SUMMARIES_GAP 64U   /* so many apart, which are read in less time than another read begins */
 
 tm_segment *tm_segment_new(tm_memory *memory) {
     tm_segment *segment = TM_NEW(memory, TM_COLD, tm_segment, 1);
@@ -21,13 +21,13 @@ tm_segment *tm_segment_new(tm_memory *memory) {
 static void free_index(tm_segment *segment) {
     TM_DELETE(segment->memory, TM_COLD, segment->links, tm_link, segment->link_capacity);
     TM_DELETE(segment->memory, TM_COLD, segment->rows, tm_row, segment->row_capacity);
-    TM_DELETE(segment->memory, TM_COLD, segment->briefs, tm_brief, segment->brief_capacity);
+    TM_DELETE(segment->memory, TM_COLD, segment->summaries, tm_summary, segment->summary_capacity);
     tm_idset_free(&segment->row_set, segment->memory, TM_COLD);
     segment->links = NULL;
     segment->rows = NULL;
-    segment->briefs = NULL;
+    segment->summaries = NULL;
     segment->row_count = segment->row_capacity = segment->link_count = segment->link_capacity = 0;
-    segment->brief_count = segment->brief_capacity = 0;
+    segment->summary_count = segment->summary_capacity = 0;
 }
 
 void tm_segment_free(tm_segment *segment) {
@@ -39,32 +39,32 @@ void tm_segment_free(tm_segment *segment) {
 
 /* ---- the index in memory ---- */
 
-/* Rows of one claimant have one hash: they are found together. */
-static uint64_t hash_row(const tm_segment *segment, uint64_t claimant, tm_role role) {
-    return tm_hash_words(claimant, role, 0, &segment->memory->key);
+/* Rows of one holder have one hash: they are found together. */
+static uint64_t hash_row(const tm_segment *segment, uint64_t holder, tm_role role) {
+    return tm_hash_words(holder, role, 0, &segment->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint64_t id) {
     const tm_segment *segment = owner;
     const tm_row *row = &segment->rows[id - 1];
-    return hash_row(segment, row->claimant, row->role);
+    return hash_row(segment, row->holder, row->role);
 }
 
-static int by_claimant(const void *one, const void *other) {
+static int by_holder(const void *one, const void *other) {
     const tm_row *first = one;
     const tm_row *second = other;
-    int order = (first->claimant > second->claimant) - (first->claimant < second->claimant);
+    int order = (first->holder > second->holder) - (first->holder < second->holder);
     order = order != 0 ? order : (first->role > second->role) - (first->role < second->role);
     return order != 0 ? order : (first->high > second->high) - (first->high < second->high);
 }
 
-/* Where the rows of a claimant begin among sorted ones. */
+/* Where the rows of a holder begin among sorted ones. */
 static uint32_t first_row(const tm_segment *segment, tm_claim of) {
-    tm_row key = {.claimant = of.claimant, .role = of.role};
+    tm_row key = {.holder = of.holder, .role = of.role};
     uint32_t low = 0;
     for (uint32_t high = segment->row_count; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        if (by_claimant(&segment->rows[middle], &key) < 0) {
+        if (by_holder(&segment->rows[middle], &key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -78,7 +78,7 @@ tm_row_walk tm_segment_rows_of(const tm_segment *segment, tm_claim of) {
     if (segment->state == SEGMENT_SEALED) {
         walk.next = first_row(segment, of);
     } else {
-        walk.search = tm_idset_start(&segment->row_set, hash_row(segment, of.claimant, of.role));
+        walk.search = tm_idset_start(&segment->row_set, hash_row(segment, of.holder, of.role));
     }
     return walk;
 }
@@ -88,11 +88,11 @@ tm_row *tm_segment_next_row(tm_row_walk *walk) {
     uint32_t id;
     if (segment->state == SEGMENT_SEALED) {
         tm_row *row = walk->next < segment->row_count ? &segment->rows[walk->next++] : NULL;
-        return row != NULL && row->claimant == walk->of.claimant && row->role == walk->of.role ? row : NULL;
+        return row != NULL && row->holder == walk->of.holder && row->role == walk->of.role ? row : NULL;
     }
     while ((id = tm_idset_next(&walk->search)) != 0) {
         tm_row *row = &segment->rows[id - 1];
-        if (row->claimant == walk->of.claimant && row->role == walk->of.role) {
+        if (row->holder == walk->of.holder && row->role == walk->of.role) {
             return row;
         }
     }
@@ -100,7 +100,7 @@ tm_row *tm_segment_next_row(tm_row_walk *walk) {
 }
 
 static bool is_row_of(const tm_row *row, tm_claim of, uint32_t high) {
-    return row->claimant == of.claimant && row->high == high && row->role == of.role;
+    return row->holder == of.holder && row->high == high && row->role == of.role;
 }
 
 /* The row, made if there is none; NULL: no memory for it. */
@@ -122,8 +122,8 @@ static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
         return NULL;
     }
     row = &segment->rows[segment->row_count++];
-    *row = (tm_row){.claimant = of.claimant, .role = of.role, .high = high, .low_min = UINT32_MAX};
-    tm_idset_insert(&segment->row_set, hash_row(segment, of.claimant, of.role), segment->row_count);
+    *row = (tm_row){.holder = of.holder, .role = of.role, .high = high, .low_min = UINT32_MAX};
+    tm_idset_insert(&segment->row_set, hash_row(segment, of.holder, of.role), segment->row_count);
     segment->last_row = segment->row_count - 1;
     return row;
 }
@@ -131,7 +131,7 @@ static tm_row *row_of(tm_segment *segment, tm_claim of, uint32_t high) {
 bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room) {
     uint32_t high = (uint32_t)(record->n >> 32);
     room->links += tm_record_claims(record);
-    room->briefs++;
+    room->summaries++;
     for (uint32_t i = 0; i < tm_record_claims(record); i++) {
         if (row_of(segment, tm_record_claim(record, i), high) == NULL) {
             return false;
@@ -139,49 +139,49 @@ bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_roo
     }
     return tm_grow(segment->memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity,
                    segment->link_count + room->links) &&
-           tm_grow(segment->memory, TM_COLD, &segment->briefs, sizeof *segment->briefs, &segment->brief_capacity,
-                   segment->brief_count + room->briefs);
+           tm_grow(segment->memory, TM_COLD, &segment->summaries, sizeof *segment->summaries,
+                   &segment->summary_capacity, segment->summary_count + room->summaries);
 }
 
 void tm_segment_expect(tm_segment *segment, const tm_segment *like) {
     tm_memory *memory = segment->memory;
-    uint64_t bytes = like->link_count * sizeof *segment->links + like->brief_count * sizeof *segment->briefs;
+    uint64_t bytes = like->link_count * sizeof *segment->links + like->summary_count * sizeof *segment->summaries;
     if (memory->bytes_max == 0 || memory->bytes + bytes <= memory->bytes_max / 2) {
         tm_grow(memory, TM_COLD, &segment->links, sizeof *segment->links, &segment->link_capacity, like->link_count);
-        tm_grow(memory, TM_COLD, &segment->briefs, sizeof *segment->briefs, &segment->brief_capacity,
-                like->brief_count);
+        tm_grow(memory, TM_COLD, &segment->summaries, sizeof *segment->summaries, &segment->summary_capacity,
+                like->summary_count);
     }
 }
 
-/* When a message expires, for as long as a brief can say; BRIEF_IS_SHORT: it cannot, or it is no message. */
+/* When a message expires, for as long as a summary can say; SUMMARY_IS_SHORT: it cannot, or it is no message. */
 static uint32_t lasts_ms(const tm_log_record *record, uint64_t at_ms) {
     const uint8_t *frame = tm_record_body(record);
     uint64_t expires_ms = 0;
     bool is_message = record->kind == TM_LOG_MESSAGE || record->kind == TM_LOG_SEED;
     if (!is_message || record->body_size < WIRE_HEADER_BYTES || tm_load32(frame) != record->body_size ||
         !wire_expiry_ms(frame, record->body_size, &expires_ms)) {
-        return BRIEF_IS_SHORT;
+        return SUMMARY_IS_SHORT;
     }
-    bool is_soon = expires_ms > at_ms && expires_ms - at_ms < BRIEF_IS_SHORT;
-    return expires_ms == 0 ? 0 : is_soon ? (uint32_t)(expires_ms - at_ms) : BRIEF_IS_SHORT;
+    bool is_soon = expires_ms > at_ms && expires_ms - at_ms < SUMMARY_IS_SHORT;
+    return expires_ms == 0 ? 0 : is_soon ? (uint32_t)(expires_ms - at_ms) : SUMMARY_IS_SHORT;
 }
 
-static void add_brief(tm_segment *segment, const tm_log_record *record, uint32_t place) {
+static void add_summary(tm_segment *segment, const tm_log_record *record, uint32_t place) {
     uint64_t at_ms = record->t_us / 1000;
-    if (segment->brief_count == 0) { /* who reads briefs holds no lock: it is written once */
-        segment->briefs_ms = at_ms;
+    if (segment->summary_count == 0) { /* who reads summaries holds no lock: it is written once */
+        segment->summaries_ms = at_ms;
     }
-    int64_t apart_ms = (int64_t)(at_ms - segment->briefs_ms);
-    tm_brief brief = {.place = place, .body_size = record->body_size, .at_ms = (uint32_t)at_ms};
-    brief.lasts_ms = apart_ms == (int32_t)apart_ms ? lasts_ms(record, at_ms) : BRIEF_IS_SHORT;
-    brief.crc = tm_brief_crc(tm_salt(segment->serial), record->n, &brief);
-    segment->briefs[segment->brief_count++] = brief;
+    int64_t apart_ms = (int64_t)(at_ms - segment->summaries_ms);
+    tm_summary summary = {.place = place, .body_size = record->body_size, .at_ms = (uint32_t)at_ms};
+    summary.lasts_ms = apart_ms == (int32_t)apart_ms ? lasts_ms(record, at_ms) : SUMMARY_IS_SHORT;
+    summary.crc = tm_summary_crc(tm_salt(segment->serial), record->n, &summary);
+    segment->summaries[segment->summary_count++] = summary;
 }
 
 static void add_link(tm_segment *segment, tm_claim of, uint64_t n) {
     uint32_t low = (uint32_t)n;
     tm_row *row = row_of(segment, of, (uint32_t)(n >> 32));
-    segment->links[segment->link_count++] = (tm_link){low, segment->brief_count - 1, row->start};
+    segment->links[segment->link_count++] = (tm_link){low, segment->summary_count - 1, row->start};
     row->start = segment->link_count;
     row->count++;
     row->low_min = low < row->low_min ? low : row->low_min;
@@ -192,7 +192,7 @@ void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t
     segment->least_us = record->t_us < segment->least_us ? record->t_us : segment->least_us;
     segment->most_us = record->t_us > segment->most_us ? record->t_us : segment->most_us;
     if (tm_record_claims(record) > 0) {
-        add_brief(segment, record, place);
+        add_summary(segment, record, place);
     }
     for (uint32_t i = 0; i < tm_record_claims(record); i++) {
         add_link(segment, tm_record_claim(record, i), record->n);
@@ -212,7 +212,7 @@ static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out
     bool is_sorted = true;
     uint32_t at = row->count;
     for (uint32_t link = row->start; link != 0; link = segment->links[link - 1].next) {
-        out[--at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].brief};
+        out[--at] = (tm_posting){segment->links[link - 1].low, segment->links[link - 1].summary};
         is_sorted = is_sorted && (at + 1 == row->count || out[at].low <= out[at + 1].low);
     }
     if (!is_sorted) {
@@ -220,16 +220,16 @@ static void gather(const tm_segment *segment, const tm_row *row, tm_posting *out
     }
 }
 
-/* Briefs, as they are read on. */
-typedef struct brief_window {
+/* Summaries, as they are read on. */
+typedef struct summary_window {
     const tm_segment *segment; /* borrowed */
     tm_disk *disk;             /* borrowed */
-    uint64_t at;               /* of the first brief, in the file */
-    const uint8_t *postings;   /* borrowed: those that ask for briefs, the last one first */
+    uint64_t at;               /* of the first summary, in the file */
+    const uint8_t *postings;   /* borrowed: those that ask for summaries, the last one first */
     uint32_t end;              /* the window shows those before it */
     uint32_t count;
-    tm_brief briefs[BRIEFS_READ];
-} brief_window;
+    tm_summary summaries[SUMMARIES_READ];
+} summary_window;
 
 static tm_posting posting_at(const uint8_t *postings, uint32_t at) {
     tm_posting posting;
@@ -237,13 +237,13 @@ static tm_posting posting_at(const uint8_t *postings, uint32_t at) {
     return posting;
 }
 
-/* How many briefs to read for a posting: back to those of postings before it that lie close. */
+/* How many summaries to read for a posting: back to those of postings before it that lie close. */
 static uint32_t reach_of(const uint8_t *postings, uint32_t at) {
-    uint32_t last = posting_at(postings, at).brief;
+    uint32_t last = posting_at(postings, at).summary;
     uint32_t first = last;
     while (at-- > 0) {
-        uint32_t which = posting_at(postings, at).brief;
-        if (which > first || first - which > BRIEFS_GAP || last - which >= BRIEFS_READ) {
+        uint32_t which = posting_at(postings, at).summary;
+        if (which > first || first - which > SUMMARIES_GAP || last - which >= SUMMARIES_READ) {
             break;
         }
         first = which;
@@ -251,36 +251,36 @@ static uint32_t reach_of(const uint8_t *postings, uint32_t at) {
     return last - first + 1;
 }
 
-/* The brief of a posting. One that is out of the list is none. */
-static bool find_brief(brief_window *w, uint32_t at, tm_brief *brief) {
-    uint32_t which = posting_at(w->postings, at).brief;
-    *brief = (tm_brief){.lasts_ms = BRIEF_IS_SHORT};
-    if (which >= w->segment->brief_count) {
+/* The summary of a posting. One that is out of the list is none. */
+static bool find_summary(summary_window *w, uint32_t at, tm_summary *summary) {
+    uint32_t which = posting_at(w->postings, at).summary;
+    *summary = (tm_summary){.lasts_ms = SUMMARY_IS_SHORT};
+    if (which >= w->segment->summary_count) {
         return true;
     }
     if (w->segment->state != SEGMENT_SEALED) {
-        *brief = w->segment->briefs[which];
+        *summary = w->segment->summaries[which];
         return true;
     }
     if (which >= w->end || which < w->end - w->count) {
         w->end = which + 1;
         w->count = reach_of(w->postings, at);
-        uint64_t from = w->at + (uint64_t)(w->end - w->count) * sizeof *brief;
-        if (tm_disk_read_whole(w->disk, w->segment->file, w->briefs, w->count * sizeof *brief, from) != 0) {
+        uint64_t from = w->at + (uint64_t)(w->end - w->count) * sizeof *summary;
+        if (tm_disk_read_whole(w->disk, w->segment->file, w->summaries, w->count * sizeof *summary, from) != 0) {
             return false;
         }
     }
-    *brief = w->briefs[w->count - (w->end - which)];
+    *summary = w->summaries[w->count - (w->end - which)];
     return true;
 }
 
 bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
                            tm_reference *out) {
     uint64_t postings_at = segment->used + sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row);
-    brief_window w = {.segment = segment,
-                      .disk = disk,
-                      .at = postings_at + segment->link_count * sizeof(tm_posting),
-                      .postings = (const uint8_t *)out};
+    summary_window w = {.segment = segment,
+                        .disk = disk,
+                        .at = postings_at + segment->link_count * sizeof(tm_posting),
+                        .postings = (const uint8_t *)out};
     if (segment->state != SEGMENT_SEALED) {
         gather(segment, row, (tm_posting *)out);
     } else if (tm_disk_read_whole(disk, segment->file, out, count * sizeof(tm_posting),
@@ -289,25 +289,25 @@ bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_ro
     }
     for (uint32_t i = count; i-- > 0;) { /* from the end, as references are longer than the postings before them */
         uint32_t low = posting_at(w.postings, i).low;
-        tm_brief brief;
-        if (!find_brief(&w, i, &brief)) {
+        tm_summary summary;
+        if (!find_summary(&w, i, &summary)) {
             return false;
         }
-        out[i] = (tm_reference){low, brief};
+        out[i] = (tm_reference){low, summary};
     }
     return true;
 }
 
-bool tm_segment_brief(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_brief *out) {
-    const tm_brief *brief = &reference->brief;
-    *out = (tm_log_brief){.n = n};
-    if (brief->lasts_ms == BRIEF_IS_SHORT || brief->crc != tm_brief_crc(tm_salt(segment->serial), n, brief)) {
+bool tm_segment_summary(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_summary *out) {
+    const tm_summary *summary = &reference->summary;
+    *out = (tm_log_summary){.n = n};
+    if (summary->lasts_ms == SUMMARY_IS_SHORT || summary->crc != tm_summary_crc(tm_salt(segment->serial), n, summary)) {
         return false;
     }
-    int32_t apart_ms = (int32_t)(brief->at_ms - (uint32_t)segment->briefs_ms);
-    out->at_ms = segment->briefs_ms + (uint64_t)(int64_t)apart_ms;
-    out->expires_ms = brief->lasts_ms > 0 ? out->at_ms + brief->lasts_ms : 0;
-    out->body_size = brief->body_size;
+    int32_t apart_ms = (int32_t)(summary->at_ms - (uint32_t)segment->summaries_ms);
+    out->at_ms = segment->summaries_ms + (uint64_t)(int64_t)apart_ms;
+    out->expires_ms = summary->lasts_ms > 0 ? out->at_ms + summary->lasts_ms : 0;
+    out->body_size = summary->body_size;
     out->is_enough = 1;
     return true;
 }
@@ -317,16 +317,16 @@ bool tm_segment_brief(const tm_segment *segment, const tm_reference *reference, 
 static void sort_rows(tm_row *rows, uint32_t count) {
     bool is_sorted = true;
     for (uint32_t i = 1; i < count; i++) {
-        is_sorted = is_sorted && by_claimant(&rows[i - 1], &rows[i]) < 0;
+        is_sorted = is_sorted && by_holder(&rows[i - 1], &rows[i]) < 0;
     }
     if (!is_sorted) {
-        qsort(rows, count, sizeof *rows, by_claimant);
+        qsort(rows, count, sizeof *rows, by_holder);
     }
 }
 
 uint64_t tm_segment_footer_bytes(const tm_segment *segment) {
     return sizeof(tm_footer_head) + (uint64_t)segment->row_count * sizeof(tm_row) +
-           (uint64_t)segment->link_count * sizeof(tm_posting) + (uint64_t)segment->brief_count * sizeof(tm_brief);
+           (uint64_t)segment->link_count * sizeof(tm_posting) + (uint64_t)segment->summary_count * sizeof(tm_summary);
 }
 
 void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
@@ -336,12 +336,12 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
                              .last_seq = segment->last_seq,
                              .last_n = segment->last_n,
                              .last_fresh_n = segment->last_fresh_n,
-                             .briefs_ms = segment->briefs_ms,
+                             .summaries_ms = segment->summaries_ms,
                              .least_us = segment->least_us,
                              .most_us = segment->most_us,
                              .rows = segment->row_count,
                              .postings = segment->link_count,
-                             .briefs = segment->brief_count,
+                             .summaries = segment->summary_count,
                              .used = (uint32_t)segment->used};
     tm_row *rows = (tm_row *)(head + 1);
     tm_posting *postings = (tm_posting *)(rows + segment->row_count);
@@ -355,8 +355,8 @@ void tm_segment_footer(const tm_segment *segment, uint8_t *out) {
         rows[i].start = start;
         start += rows[i].count;
     }
-    if (segment->brief_count > 0) {
-        memcpy(postings + start, segment->briefs, segment->brief_count * sizeof *segment->briefs);
+    if (segment->summary_count > 0) {
+        memcpy(postings + start, segment->summaries, segment->summary_count * sizeof *segment->summaries);
     }
     head->crc = tm_footer_crc(head, tm_footer_bytes(head));
 }
@@ -373,10 +373,10 @@ static void weigh(tm_segment *segment, const tm_footer_head *head) {
     const uint8_t *at = (const uint8_t *)(head + 1) + head->rows * sizeof(tm_row) + head->postings * sizeof(tm_posting);
     segment->weight = head->postings * POSTING_WEIGHT + head->rows * sizeof(tm_row);
     segment->heaviest = 0;
-    for (uint32_t i = 0; i < head->briefs; i++) {
-        tm_brief brief;
-        memcpy(&brief, at + i * sizeof brief, sizeof brief);
-        uint64_t weight = tm_record_weight(brief.body_size, segment->bytes);
+    for (uint32_t i = 0; i < head->summaries; i++) {
+        tm_summary summary;
+        memcpy(&summary, at + i * sizeof summary, sizeof summary);
+        uint64_t weight = tm_record_weight(summary.body_size, segment->bytes);
         segment->weight += weight;
         segment->heaviest = weight > segment->heaviest ? weight : segment->heaviest;
     }
@@ -391,14 +391,14 @@ bool tm_segment_seal(tm_segment *segment, const uint8_t *footer) {
     }
     memcpy(rows, head + 1, head->rows * sizeof *rows);
     sort_rows(rows, head->rows);
-    if (segment->brief_count == 0) { /* else this is what the footer has from it */
-        segment->briefs_ms = head->briefs_ms;
+    if (segment->summary_count == 0) { /* else this is what the footer has from it */
+        segment->summaries_ms = head->summaries_ms;
     }
     free_index(segment);
     segment->rows = rows;
     segment->row_count = segment->row_capacity = head->rows;
     segment->link_count = head->postings;
-    segment->brief_count = head->briefs;
+    segment->summary_count = head->summaries;
     segment->used = head->used;
     segment->last_seq = head->last_seq;
     segment->last_n = head->last_n;

@@ -1,7 +1,8 @@
 /* segment.h - one segment: its file, and who has what in it.
  *
  * Law: of an open or closed segment the index lies in memory, as chains of links by row; of a sealed one the rows lie
- * in memory, postings and briefs in its footer. `pins` says how many read its file now: it does not go away meanwhile.
+ * in memory, postings and summaries in its footer. `pins` says how many read its file now: it does not go away
+ * meanwhile.
  */
 #ifndef TM_LOG_SEGMENT_H
 #define TM_LOG_SEGMENT_H
@@ -19,20 +20,20 @@ typedef enum {
 /* A posting in memory. */
 typedef struct tm_link {
     uint32_t low;
-    uint32_t brief;
+    uint32_t summary;
     uint32_t next; /* + 1; 0: the last one */
 } tm_link;
 
-/* A posting with its brief, for who reads. */
+/* A posting with its summary, for who reads. */
 typedef struct tm_reference {
     uint32_t low;
-    tm_brief brief;
+    tm_summary summary;
 } tm_reference;
 
 /* What records that are still to be indexed need. */
 typedef struct tm_room {
     uint32_t links;
-    uint32_t briefs;
+    uint32_t summaries;
 } tm_room;
 
 typedef struct tm_segment {
@@ -60,7 +61,7 @@ typedef struct tm_segment {
     bool is_failed;  /* a write or an fdatasync failed: goes for good, then */
     bool is_sparse;  /* what is open in it is to be copied forward */
     bool is_leaving; /* is in no checkpoint from now on */
-    tm_row *rows; /* owned; sorted by claimant when sealed, with `start` as in the footer; else `start` is a link + 1 */
+    tm_row *rows; /* owned; sorted by holder when sealed, with `start` as in the footer; else `start` is a link + 1 */
     uint32_t row_count;
     uint32_t row_capacity;
     uint32_t last_row; /* that was found or made last */
@@ -68,11 +69,11 @@ typedef struct tm_segment {
     tm_link *links;    /* owned; while not sealed */
     uint32_t link_count;
     uint32_t link_capacity;
-    tm_brief *briefs; /* owned; while not sealed. In the order of their places */
-    uint32_t brief_count;
-    uint32_t brief_capacity;
-    uint64_t briefs_ms; /* of the first one that was appended */
-    uint64_t least_us;  /* when records were appended, as they say; more than `most_us`: there are none */
+    tm_summary *summaries; /* owned; while not sealed. In the order of their places */
+    uint32_t summary_count;
+    uint32_t summary_capacity;
+    uint64_t summaries_ms; /* of the first one that was appended */
+    uint64_t least_us;     /* when records were appended, as they say; more than `most_us`: there are none */
     uint64_t most_us;
 } tm_segment;
 
@@ -89,7 +90,7 @@ void tm_segment_expect(tm_segment *segment, const tm_segment *like);
 bool tm_segment_reserve(tm_segment *segment, const tm_log_record *record, tm_room *room);
 void tm_segment_index(tm_segment *segment, const tm_log_record *record, uint32_t place);
 
-/* The rows of one claimant: a walk over them, in no order; NULL after the last. A row is borrowed until the segment's
+/* The rows of one holder: a walk over them, in no order; NULL after the last. A row is borrowed until the segment's
  * index changes. */
 typedef struct tm_row_walk {
     const tm_segment *segment; /* borrowed */
@@ -114,7 +115,7 @@ void tm_segment_unseal(tm_segment *segment);
 bool tm_segment_references(const tm_segment *segment, tm_disk *disk, const tm_row *row, uint32_t from, uint32_t count,
                            tm_reference *out);
 /* What a reference says of its record, whose number is `n`. false: not enough, the record has to be read; so it is,
- * too, where the brief is damaged. */
-bool tm_segment_brief(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_brief *brief);
+ * too, where the summary is damaged. */
+bool tm_segment_summary(const tm_segment *segment, const tm_reference *reference, uint64_t n, tm_log_summary *summary);
 
 #endif

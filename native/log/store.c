@@ -2,8 +2,8 @@
 #include "log/store.h"
 
 #include "log/checkpoint.h"
+#include "log/maintain.h"
 #include "log/spares.h"
-#include "log/tend.h"
 #include <errno.h>
 
 static void close_files(tm_store *store) {
@@ -20,7 +20,7 @@ void tm_store_close(tm_store *store) {
     close_files(store);
     TM_DELETE(&store->memory, TM_COLD, store->segments, tm_segment *, store->segment_capacity);
     TM_DELETE(&store->memory, TM_COLD, store->spares, uint64_t, store->spare_capacity);
-    tm_claimants_free(&store->claimants);
+    tm_log_holders_free(&store->holders);
     tm_ranges_free(&store->missing, &store->memory);
     tm_ranges_free(&store->doubtful, &store->memory);
     pthread_mutex_destroy(&store->writing);
@@ -50,7 +50,7 @@ int tm_store_open(const tm_log_options *options, tm_disk *disk, tm_store **made)
         return TM_NO_MEMORY;
     }
     store->memory = memory;
-    store->claimants.memory = &store->memory;
+    store->holders.memory = &store->memory;
     store->disk = disk;
     store->bytes_max = options->bytes_max;
     store->segment_bytes = options->segment_bytes;

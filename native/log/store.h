@@ -1,4 +1,4 @@
-/* store.h - the log on disk: segments, claimants, what is missing, checkpoints. The ring and its committer stand before
+/* store.h - the log on disk: segments, holders, what is missing, checkpoints. The ring and its committer stand before
  * it.
  *
  * Law: `seq` and `last_n` are what is on disk; they move after a sync alone. Two locks: `writing` is held while a batch
@@ -17,7 +17,7 @@
 
 #include <pthread.h>
 
-#include "log/claimants.h"
+#include "log/holders.h"
 #include "log/segment.h"
 
 #define SEGMENTS_RESERVED 2U      /* spare files for what lets go of messages, and for copies */
@@ -53,13 +53,13 @@ typedef struct tm_store {
     uint64_t *spares; /* owned: serials of spare files */
     uint32_t spare_count;
     uint32_t spare_capacity;
-    tm_claimants claimants;
+    tm_log_holders holders;
     tm_ranges missing;
     tm_ranges doubtful;        /* what was missing when the store was opened */
     uint64_t checkpoint_seq;   /* of the checkpoint on disk */
     uint64_t checkpoint_count; /* of changes that it holds */
     uint64_t changes;          /* of which segments there are */
-    uint64_t done;             /* numbers that claimants were told to be done with, each as often as it was; rises */
+    uint64_t done;             /* numbers that holders were told to be done with, each as often as it was; rises */
     tm_segment *copied;        /* the one that copies are made from; NULL: none */
     uint64_t copied_to;        /* number up to which that is done; 0: nothing is yet */
     uint32_t copy_bytes;       /* of one batch of copies */
@@ -74,9 +74,9 @@ typedef struct tm_store {
     bool is_full_of_all;       /* for acks, too */
     bool is_tight;             /* over TIGHT_PERCENT of it are in use, or the disk is full */
     bool is_failed;
-    bool is_held;     /* nothing is copied forward or set aside */
-    bool cannot_tend; /* the last piece of tending has failed */
-    bool cannot_copy; /* there is no room for what is to be copied next */
+    bool is_held;         /* nothing is copied forward or set aside */
+    bool cannot_maintain; /* the last piece of tending has failed */
+    bool cannot_copy;     /* there is no room for what is to be copied next */
     uint64_t syncs_failed;
     uint64_t batch_bytes; /* written */
     uint64_t copied_records;
@@ -101,7 +101,7 @@ typedef struct tm_batch {
 
 /* What so many claims take of a footer at most. */
 static inline uint64_t tm_footer_share(uint64_t refs) {
-    return refs * (sizeof(tm_posting) + sizeof(tm_brief) + sizeof(tm_row));
+    return refs * (sizeof(tm_posting) + sizeof(tm_summary) + sizeof(tm_row));
 }
 
 /* `disk` is the store's from here on, also when it fails. */

@@ -17,14 +17,14 @@ static int by_number(const void *one, const void *other) {
 /* Numbers past `after` of keeps that have terms, in order, in a block of its own (of `*room`); NULL: no memory. */
 static uint32_t *list(tm_store *store, uint32_t after, uint32_t *room, uint32_t *count) {
     pthread_mutex_lock(&store->state);
-    const tm_claimants *claimants = &store->claimants;
-    *room = claimants->known + 1;
+    const tm_log_holders *holders = &store->holders;
+    *room = holders->known + 1;
     *count = 0;
     uint32_t *keeps = TM_NEW(&store->memory, TM_COLD, uint32_t, *room);
-    for (uint32_t i = 0; i < claimants->count && keeps != NULL; i++) {
-        const tm_claimant *claimant = &claimants->all[i];
-        if (claimant->is_known && claimant->role == TM_TERMS && claimant->id > after) {
-            keeps[(*count)++] = (uint32_t)claimant->id;
+    for (uint32_t i = 0; i < holders->count && keeps != NULL; i++) {
+        const tm_log_holder *holder = &holders->all[i];
+        if (holder->is_known && holder->role == TM_TERMS && holder->id > after) {
+            keeps[(*count)++] = (uint32_t)holder->id;
         }
     }
     pthread_mutex_unlock(&store->state);

@@ -11,12 +11,12 @@
 
 #include "base/clock.h"
 #include "log/log.h"
+#include "log/maintain.h"
 #include "log/read.h"
 #include "log/spares.h"
-#include "log/tend.h"
 #include "log/threads.h"
 
-#define TEND_MS 100 /* between looks at what is to be tended */
+#define MAINTAIN_MS 100 /* between looks at what is to be tended */
 #define NS_OF_MS UINT64_C(1000000)
 
 /* ---- the committer ---- */
@@ -59,9 +59,9 @@ void tm_log_release(tm_log *log) {
     tm_log_wake(log, 1);
 }
 
-int tm_log_tend(tm_log *log, uint32_t *is_idle) {
+int tm_log_maintain(tm_log *log, uint32_t *is_idle) {
     bool idle;
-    int result = tm_store_tend(log->store, true, &idle);
+    int result = tm_store_maintain(log->store, true, &idle);
     *is_idle = idle;
     tm_log_tell_room(log);
     return result;
@@ -77,7 +77,7 @@ int tm_log_scrub(tm_log *log, uint64_t bytes, uint32_t *is_through) {
 static void wait_for_work(tm_log *log) {
     struct pollfd called = {.fd = log->wakes[1], .events = POLLIN};
     eventfd_t calls;
-    if (poll(&called, 1, TEND_MS) > 0) {
+    if (poll(&called, 1, MAINTAIN_MS) > 0) {
         eventfd_read(log->wakes[1], &calls);
     }
 }
@@ -87,7 +87,7 @@ static uint64_t pause_ns(const tm_log *log, uint64_t bytes) {
     return log->scrub_bytes_per_s > 0 ? bytes * (NS_OF_MS * 1000) / log->scrub_bytes_per_s : 0;
 }
 
-static void *tend_all(void *given) {
+static void *maintain_all(void *given) {
     tm_log *log = given;
     uint64_t checkpoint_at = tm_clock_ns() + log->checkpoint_ms * NS_OF_MS;
     uint64_t scrub_at = tm_clock_ns() + pause_ns(log, log->store->segment_bytes);
@@ -95,7 +95,7 @@ static void *tend_all(void *given) {
         uint64_t now = tm_clock_ns();
         bool is_due = now >= checkpoint_at;
         bool is_idle = true;
-        int result = tm_store_tend(log->store, is_due, &is_idle);
+        int result = tm_store_maintain(log->store, is_due, &is_idle);
         checkpoint_at = is_due ? now + log->checkpoint_ms * NS_OF_MS : checkpoint_at;
         tm_log_tell_room(log);
         if (atomic_load(&log->is_stuck)) {
@@ -137,7 +137,7 @@ static void *answer_all(void *given) {
 
 /* ---- all of them ---- */
 
-static void *(*const WORK[])(void *) = {commit_all, tend_all, answer_all};
+static void *(*const WORK[])(void *) = {commit_all, maintain_all, answer_all};
 
 /* End the first `count` threads. */
 static void end_some(tm_log *log, unsigned count) {
@@ -169,22 +169,22 @@ void tm_log_end_threads(tm_log *log) {
 
 /* ---- what others ask ---- */
 
-int tm_log_read(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, void *out, size_t capacity,
+int tm_log_read(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, void *out, size_t capacity,
                 size_t *size) {
-    return tm_store_read(log->store, tm_claim_of(claimant, is_home), after, out, capacity, size);
+    return tm_store_read(log->store, tm_claim_of(holder, is_home), after, out, capacity, size);
 }
 
-int tm_log_briefs(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t after, tm_log_brief *out, size_t capacity,
-                  size_t *count) {
-    return tm_store_briefs(log->store, tm_claim_of(claimant, is_home), after, out, capacity, count);
+int tm_log_summaries(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t after, tm_log_summary *out,
+                     size_t capacity, size_t *count) {
+    return tm_store_summaries(log->store, tm_claim_of(holder, is_home), after, out, capacity, count);
 }
 
-size_t tm_log_done_with(tm_log *log, uint64_t claimant, uint32_t is_home, uint64_t *done, tm_log_range *out,
+size_t tm_log_done_with(tm_log *log, uint64_t holder, uint32_t is_home, uint64_t *done, tm_log_range *out,
                         size_t capacity) {
     tm_store *store = log->store;
-    tm_claim of = tm_claim_of(claimant, is_home);
+    tm_claim of = tm_claim_of(holder, is_home);
     pthread_mutex_lock(&store->state);
-    const tm_claimant *known = tm_claimants_find(&store->claimants, of.claimant, of.role);
+    const tm_log_holder *known = tm_log_holders_find(&store->holders, of.holder, of.role);
     size_t count = known != NULL ? known->above.count : 0;
     *done = known != NULL ? known->done : 0;
     for (size_t i = 0; i < count && i < capacity; i++) {
@@ -225,7 +225,7 @@ void tm_log_state_of(tm_log *log, tm_log_state *state) {
                             .segments = store->segment_count,
                             .spare = store->spare_count,
                             .disk_bytes = tm_store_disk_bytes(store),
-                            .claimants = store->claimants.known,
+                            .holders = store->holders.known,
                             .copied = store->copied_records,
                             .scrubbed_bytes = store->scrubbed_bytes,
                             .damaged = store->damaged,

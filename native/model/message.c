@@ -104,7 +104,7 @@ static bool sorted_are_distinct(const tm_attribute *attributes, uint32_t count) 
     return true;
 }
 
-/* Equal names meet at a place of their own among these bits; others seldom do, and only those that meet are compared.
+/* Equal names meet at a place of their own among these bits; others rarely do, and only those that meet are compared.
  * The key of the places is no secret: where names were chosen to collide, the attributes are sorted instead. */
 #define PLACES 512U
 #define MEETINGS_MAX 12U /* 64 names meet four times, as chance has it */

@@ -6,17 +6,17 @@
 
 /* ---- values ---- */
 
-static unsigned misfit_of_integers(const tm_domain *domain, const tm_attribute *attribute) {
+static unsigned violation_of_integers(const tm_domain *domain, const tm_attribute *attribute) {
     if (attribute->kind == TM_KIND_INTEGER) {
         bool is_inside = attribute->integer >= domain->low && attribute->integer <= domain->high;
-        return is_inside ? TM_MISFIT_NONE : TM_MISFIT_OUTSIDE;
+        return is_inside ? TM_VIOLATION_NONE : TM_VIOLATION_OUTSIDE;
     }
     if (attribute->kind != TM_KIND_FLOAT) {
-        return TM_MISFIT_KIND;
+        return TM_VIOLATION_KIND;
     }
     bool is_inside = tm_number_compare(0, attribute->real, true, domain->low, 0, false) >= 0 &&
                      tm_number_compare(0, attribute->real, true, domain->high, 0, false) <= 0;
-    return is_inside ? TM_MISFIT_TOO_FINE : TM_MISFIT_OUTSIDE;
+    return is_inside ? TM_VIOLATION_TOO_FINE : TM_VIOLATION_OUTSIDE;
 }
 
 /* Adding and taking away 1.5 * 2^52 rounds a double to the nearest integer; within SPACE_UNITS_MAX the product is off
@@ -26,44 +26,45 @@ static bool is_decimal(double real, double scale) {
     return units / scale == real;
 }
 
-static unsigned misfit_of_fixed(const tm_domain *domain, const tm_attribute *attribute) {
+static unsigned violation_of_fixed(const tm_domain *domain, const tm_attribute *attribute) {
     if (attribute->kind == TM_KIND_INTEGER) {
         bool is_inside = attribute->integer >= domain->low && attribute->integer <= domain->high;
-        return is_inside ? TM_MISFIT_NONE : TM_MISFIT_OUTSIDE;
+        return is_inside ? TM_VIOLATION_NONE : TM_VIOLATION_OUTSIDE;
     }
     if (attribute->kind != TM_KIND_FLOAT) {
-        return TM_MISFIT_KIND;
+        return TM_VIOLATION_KIND;
     }
     if (!(attribute->real >= domain->real_low && attribute->real <= domain->real_high)) {
-        return TM_MISFIT_OUTSIDE;
+        return TM_VIOLATION_OUTSIDE;
     }
-    return is_decimal(attribute->real, domain->scale) ? TM_MISFIT_NONE : TM_MISFIT_TOO_FINE;
+    return is_decimal(attribute->real, domain->scale) ? TM_VIOLATION_NONE : TM_VIOLATION_TOO_FINE;
 }
 
-static unsigned misfit_of_choice(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory) {
+static unsigned violation_of_choice(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory) {
     if (attribute->kind != TM_KIND_STRING) {
-        return TM_MISFIT_KIND;
+        return TM_VIOLATION_KIND;
     }
     bool is_there = tm_texts_find(&domain->values, memory, attribute->string, attribute->length) != TEXTS_NONE;
-    return is_there ? TM_MISFIT_NONE : TM_MISFIT_NOT_LISTED;
+    return is_there ? TM_VIOLATION_NONE : TM_VIOLATION_NOT_LISTED;
 }
 
-unsigned tm_domain_misfit(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory) {
+unsigned tm_domain_violation(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory) {
     switch ((tm_domain_kind)domain->kind) {
     case DOMAIN_TEXT:
-        return attribute->kind == TM_KIND_STRING ? TM_MISFIT_NONE : TM_MISFIT_KIND;
+        return attribute->kind == TM_KIND_STRING ? TM_VIOLATION_NONE : TM_VIOLATION_KIND;
     case DOMAIN_TRUTH:
-        return attribute->kind == TM_KIND_BOOLEAN ? TM_MISFIT_NONE : TM_MISFIT_KIND;
+        return attribute->kind == TM_KIND_BOOLEAN ? TM_VIOLATION_NONE : TM_VIOLATION_KIND;
     case DOMAIN_NUMBER:
-        return attribute->kind == TM_KIND_INTEGER || attribute->kind == TM_KIND_FLOAT ? TM_MISFIT_NONE : TM_MISFIT_KIND;
+        return attribute->kind == TM_KIND_INTEGER || attribute->kind == TM_KIND_FLOAT ? TM_VIOLATION_NONE
+                                                                                      : TM_VIOLATION_KIND;
     case DOMAIN_INTEGER:
-        return misfit_of_integers(domain, attribute);
+        return violation_of_integers(domain, attribute);
     case DOMAIN_FIXED:
-        return misfit_of_fixed(domain, attribute);
+        return violation_of_fixed(domain, attribute);
     case DOMAIN_CHOICE:
-        return misfit_of_choice(domain, attribute, memory);
+        return violation_of_choice(domain, attribute, memory);
     }
-    return TM_MISFIT_KIND;
+    return TM_VIOLATION_KIND;
 }
 
 uint32_t tm_spaces_find(const tm_spaces *spaces, const tm_attribute *naming) {
@@ -284,30 +285,30 @@ static void put_literal(sentence *out, const char *text) {
     put(out, text, (uint32_t)strlen(text));
 }
 
-void tm_misfit_say(const tm_misfit *misfit, const tm_spaces *spaces, char text[SPACE_SENTENCE_BYTES + 1]) {
+void tm_violation_say(const tm_violation *violation, const tm_spaces *spaces, char text[SPACE_SENTENCE_BYTES + 1]) {
     static const char *const WHAT[] = {
-        [TM_MISFIT_NONE] = "fits",
-        [TM_MISFIT_MISSING] = "is missing",
-        [TM_MISFIT_UNDECLARED] = "is not declared",
-        [TM_MISFIT_KIND] = "is of another kind",
-        [TM_MISFIT_OUTSIDE] = "lies outside its range",
-        [TM_MISFIT_TOO_FINE] = "has too many digits",
-        [TM_MISFIT_NOT_LISTED] = "is none of its values",
-        [TM_MISFIT_NO_SPACE] = "names no space",
+        [TM_VIOLATION_NONE] = "fits",
+        [TM_VIOLATION_MISSING] = "is missing",
+        [TM_VIOLATION_UNDECLARED] = "is not declared",
+        [TM_VIOLATION_KIND] = "is of another kind",
+        [TM_VIOLATION_OUTSIDE] = "lies outside its range",
+        [TM_VIOLATION_TOO_FINE] = "has too many digits",
+        [TM_VIOLATION_NOT_LISTED] = "is none of its values",
+        [TM_VIOLATION_NO_SPACE] = "names no space",
     };
     sentence out = {.text = text};
     const tm_text *allowed = &spaces->known;
-    if (misfit->space != SPACE_NONE) {
-        const tm_space *space = &spaces->spaces[misfit->space];
-        allowed = misfit->field == TEXTS_NONE ? &space->declared : &space->attributes[misfit->field].allowed;
+    if (violation->space != SPACE_NONE) {
+        const tm_space *space = &spaces->spaces[violation->space];
+        allowed = violation->field == TEXTS_NONE ? &space->declared : &space->attributes[violation->field].allowed;
         put_literal(&out, "space ");
-        put(&out, spaces->names.texts[misfit->space].bytes, spaces->names.texts[misfit->space].length);
+        put(&out, spaces->names.texts[violation->space].bytes, spaces->names.texts[violation->space].length);
         put_literal(&out, ": ");
     }
     put_literal(&out, "attribute ");
-    put(&out, misfit->name, misfit->length);
+    put(&out, violation->name, violation->length);
     put_literal(&out, " ");
-    put_literal(&out, WHAT[misfit->why]);
+    put_literal(&out, WHAT[violation->why]);
     put_literal(&out, "; allowed: ");
     put(&out, allowed->bytes, allowed->length);
 }

@@ -58,20 +58,20 @@ void tm_spaces_free(tm_spaces *spaces); /* NULL is allowed */
 /* The space that the value of the naming attribute names, or SPACE_NONE. */
 uint32_t tm_spaces_find(const tm_spaces *spaces, const tm_attribute *naming);
 
-/* Does the value belong to the domain? TM_MISFIT_NONE, or why it does not. */
-unsigned tm_domain_misfit(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory);
+/* Does the value belong to the domain? TM_VIOLATION_NONE, or why it does not. */
+unsigned tm_domain_violation(const tm_domain *domain, const tm_attribute *attribute, const tm_memory *memory);
 
 /* Why a message does not fit. */
-typedef struct tm_misfit {
+typedef struct tm_violation {
     const uint8_t *name; /* of the attribute; borrowed from the message or the space */
     uint32_t length;
     uint32_t space; /* SPACE_NONE: it names none */
     uint32_t field; /* of the space; TEXTS_NONE: it declares none of that name */
     unsigned why;   /* TM_MISFIT_* */
-} tm_misfit;
+} tm_violation;
 
 /* The sentence, as in protocol/spaces/space.py, cut at SPACE_SENTENCE_BYTES; it ends with a zero. */
 #define SPACE_SENTENCE_BYTES 255U
-void tm_misfit_say(const tm_misfit *misfit, const tm_spaces *spaces, char out[SPACE_SENTENCE_BYTES + 1]);
+void tm_violation_say(const tm_violation *violation, const tm_spaces *spaces, char out[SPACE_SENTENCE_BYTES + 1]);
 
 #endif

@@ -5,36 +5,36 @@
 
 #include "base/grow.h"
 
-void tm_combined_init(tm_combined_store *store, tm_ways_store *ways) {
-    *store = (tm_combined_store){.ways = ways};
+void tm_combined_init(tm_combined_store *store, tm_next_hops_store *next_hops) {
+    *store = (tm_combined_store){.next_hops = next_hops};
 }
 
 static void drop(tm_combined_store *store, tm_combined *combined) {
     if (combined->view != 0) {
-        tm_table_drop_view(store->ways->table, combined->view);
+        tm_table_drop_view(store->next_hops->table, combined->view);
     }
-    TM_DELETE(store->ways->memory, TM_COLD, combined->groups, tm_way_group, combined->group_capacity);
-    TM_DELETE(store->ways->memory, TM_COLD, combined->reaches, uint64_t, combined->reach_capacity);
+    TM_DELETE(store->next_hops->memory, TM_COLD, combined->groups, tm_next_hop_group, combined->group_capacity);
+    TM_DELETE(store->next_hops->memory, TM_COLD, combined->reaches, uint64_t, combined->reach_capacity);
 }
 
 void tm_combined_clear(tm_combined_store *store) {
-    tm_memory *memory = store->ways->memory;
+    tm_memory *memory = store->next_hops->memory;
     for (uint32_t row = 0; row < store->count; row++) {
-        tm_way_blocks *blocks = &store->rows[row].blocks;
+        tm_next_hop_blocks *blocks = &store->rows[row].blocks;
         drop(store, &store->rows[row]);
         for (uint32_t i = 0; i < blocks->count; i++) {
-            tm_ways_release(store->ways, blocks->ids[i]);
+            tm_next_hops_release(store->next_hops, blocks->ids[i]);
         }
-        tm_ways_release(store->ways, blocks->own);
+        tm_next_hops_release(store->next_hops, blocks->own);
     }
     TM_DELETE(memory, TM_COLD, store->rows, tm_combined, store->capacity);
     tm_idset_free(&store->set, memory, TM_COLD);
-    tm_combined_init(store, store->ways);
+    tm_combined_init(store, store->next_hops);
 }
 
 /* ---- groups ---- */
 
-static uint64_t hash_words(const uint32_t words[COMBINED_WAYS_MAX], uint32_t more, const tm_hash_key *key) {
+static uint64_t hash_words(const uint32_t words[COMBINED_NEXT_HOPS_MAX], uint32_t more, const tm_hash_key *key) {
     return tm_hash_words(words[0] | (uint64_t)words[1] << 32, words[2] | (uint64_t)words[3] << 32, more, key);
 }
 
@@ -47,17 +47,18 @@ typedef struct making {
 
 static uint64_t hash_of_group(const void *owner, uint64_t id) {
     const making *at = owner;
-    const tm_way_group *group = &at->made->groups[id - 1];
-    return hash_words(group->ways, group->is_reached, &at->memory->key);
+    const tm_next_hop_group *group = &at->made->groups[id - 1];
+    return hash_words(group->next_hops, group->is_reached, &at->memory->key);
 }
 
-static bool use_group(making *at, const tm_way_group *wanted, uint32_t *number) {
+static bool use_group(making *at, const tm_next_hop_group *wanted, uint32_t *number) {
     tm_combined *made = at->made;
-    uint64_t hash = hash_words(wanted->ways, wanted->is_reached, &at->memory->key);
+    uint64_t hash = hash_words(wanted->next_hops, wanted->is_reached, &at->memory->key);
     tm_idset_search search = tm_idset_start(&at->set, hash);
     for (uint32_t id; (id = tm_idset_next(&search)) != 0;) {
-        const tm_way_group *group = &made->groups[id - 1];
-        if (memcmp(group->ways, wanted->ways, sizeof group->ways) == 0 && group->is_reached == wanted->is_reached) {
+        const tm_next_hop_group *group = &made->groups[id - 1];
+        if (memcmp(group->next_hops, wanted->next_hops, sizeof group->next_hops) == 0 &&
+            group->is_reached == wanted->is_reached) {
             *number = id - 1;
             return true;
         }
@@ -74,39 +75,43 @@ static bool use_group(making *at, const tm_way_group *wanted, uint32_t *number) 
 }
 
 /* Where a router lies; false: nowhere, in all generations. */
-static bool place(const tm_ways_store *ways, const tm_way_blocks *blocks, uint32_t router, tm_way_group *group) {
-    uint32_t last = WAY_NONE;
+static bool place(const tm_next_hops_store *next_hops, const tm_next_hop_blocks *blocks, uint32_t router,
+                  tm_next_hop_group *group) {
+    uint32_t last = NEXT_HOP_NONE;
     bool is_anywhere = false;
-    for (uint32_t i = 0; i < COMBINED_WAYS_MAX; i++) {
-        group->ways[i] = i < blocks->count ? tm_ways_way(tm_ways_at(ways, blocks->ids[i]), router) : WAY_NONE;
-        last = i < blocks->count ? group->ways[i] : last;
-        is_anywhere = is_anywhere || group->ways[i] != WAY_NONE;
+    for (uint32_t i = 0; i < COMBINED_NEXT_HOPS_MAX; i++) {
+        group->next_hops[i] = i < blocks->count
+                                  ? tm_next_hops_towards(tm_next_hops_at(next_hops, blocks->ids[i]), router)
+                                  : NEXT_HOP_NONE;
+        last = i < blocks->count ? group->next_hops[i] : last;
+        is_anywhere = is_anywhere || group->next_hops[i] != NEXT_HOP_NONE;
     }
-    group->is_reached = last == WAY_NONE && tm_ways_way(tm_ways_at(ways, blocks->own), router) != WAY_NONE;
+    group->is_reached =
+        last == NEXT_HOP_NONE && tm_next_hops_towards(tm_next_hops_at(next_hops, blocks->own), router) != NEXT_HOP_NONE;
     return is_anywhere;
 }
 
-static bool group_all(making *at, const tm_ways_store *ways, uint32_t *groups, uint32_t count) {
+static bool group_all(making *at, const tm_next_hops_store *next_hops, uint32_t *groups, uint32_t count) {
     for (uint32_t router = 0; router < count; router++) {
-        tm_way_group group;
-        groups[router] = WAY_NONE;
-        if (place(ways, &at->made->blocks, router, &group) && !use_group(at, &group, &groups[router])) {
+        tm_next_hop_group group;
+        groups[router] = NEXT_HOP_NONE;
+        if (place(next_hops, &at->made->blocks, router, &group) && !use_group(at, &group, &groups[router])) {
             return false;
         }
     }
     return true;
 }
 
-static uint64_t reach_of(const tm_way_group *group) {
+static uint64_t reach_of(const tm_next_hop_group *group) {
     uint64_t reach = 0;
-    for (uint32_t i = 0; i < COMBINED_WAYS_MAX; i++) {
-        if (group->ways[i] == WAY_NONE) {
+    for (uint32_t i = 0; i < COMBINED_NEXT_HOPS_MAX; i++) {
+        if (group->next_hops[i] == NEXT_HOP_NONE) {
             continue;
         }
-        if (group->ways[i] >= 64) {
+        if (group->next_hops[i] >= 64) {
             return 0;
         }
-        reach |= UINT64_C(1) << group->ways[i];
+        reach |= UINT64_C(1) << group->next_hops[i];
     }
     return reach;
 }
@@ -130,17 +135,17 @@ static uint64_t bytes_of(const tm_combined *made, uint32_t routers) {
 
 /* `made` has its blocks, and nothing else. */
 static bool make(tm_combined_store *store, tm_combined *made) {
-    tm_memory *memory = store->ways->memory;
+    tm_memory *memory = store->next_hops->memory;
     making at = {.memory = memory, .made = made};
     uint32_t count = 0;
     for (uint32_t i = 0; i < made->blocks.count; i++) {
-        const tm_ways *ways = tm_ways_at(store->ways, made->blocks.ids[i]);
-        count = ways != NULL && ways->count > count ? ways->count : count;
+        const tm_next_hops *next_hops = tm_next_hops_at(store->next_hops, made->blocks.ids[i]);
+        count = next_hops != NULL && next_hops->count > count ? next_hops->count : count;
     }
     uint32_t *groups = TM_NEW(memory, TM_COLD, uint32_t, count + 1);
-    bool is_made = groups != NULL && group_all(&at, store->ways, groups, count) && note_reach(memory, made) &&
+    bool is_made = groups != NULL && group_all(&at, store->next_hops, groups, count) && note_reach(memory, made) &&
                    store->bytes + bytes_of(made, count) <= COMBINED_BYTES_MAX &&
-                   tm_table_view(store->ways->table, groups, count, &made->view) == TM_OK;
+                   tm_table_view(store->next_hops->table, groups, count, &made->view) == TM_OK;
     TM_DELETE(memory, TM_COLD, groups, uint32_t, count + 1);
     tm_idset_free(&at.set, memory, TM_COLD);
     if (is_made) {
@@ -153,8 +158,8 @@ static bool make(tm_combined_store *store, tm_combined *made) {
 
 /* ---- groupings ---- */
 
-static uint64_t hash_blocks(const tm_combined_store *store, const tm_way_blocks *blocks) {
-    return hash_words(blocks->ids, blocks->own, &store->ways->memory->key);
+static uint64_t hash_blocks(const tm_combined_store *store, const tm_next_hop_blocks *blocks) {
+    return hash_words(blocks->ids, blocks->own, &store->next_hops->memory->key);
 }
 
 static uint64_t hash_of(const void *owner, uint64_t id) {
@@ -162,12 +167,12 @@ static uint64_t hash_of(const void *owner, uint64_t id) {
     return hash_blocks(store, &store->rows[id - 1].blocks);
 }
 
-static bool are_equal(const tm_way_blocks *one, const tm_way_blocks *other) {
+static bool are_equal(const tm_next_hop_blocks *one, const tm_next_hop_blocks *other) {
     return one->count == other->count && one->own == other->own && memcmp(one->ids, other->ids, sizeof one->ids) == 0;
 }
 
-uint32_t tm_combined_take(tm_combined_store *store, const tm_way_blocks *blocks) {
-    tm_memory *memory = store->ways->memory;
+uint32_t tm_combined_take(tm_combined_store *store, const tm_next_hop_blocks *blocks) {
+    tm_memory *memory = store->next_hops->memory;
     uint64_t hash = hash_blocks(store, blocks);
     tm_idset_search at = tm_idset_start(&store->set, hash);
     for (uint32_t id; (id = tm_idset_next(&at)) != COMBINED_NONE;) {
@@ -182,9 +187,9 @@ uint32_t tm_combined_take(tm_combined_store *store, const tm_way_blocks *blocks)
         return COMBINED_NONE;
     }
     for (uint32_t i = 0; i < blocks->count; i++) {
-        tm_ways_hold(store->ways, blocks->ids[i]);
+        tm_next_hops_hold(store->next_hops, blocks->ids[i]);
     }
-    tm_ways_hold(store->ways, blocks->own);
+    tm_next_hops_hold(store->next_hops, blocks->own);
     store->rows[store->count] = made;
     tm_idset_insert(&store->set, hash, ++store->count);
     return store->count;

@@ -8,8 +8,8 @@
 
 void tm_routes_init(tm_routes *routes, tm_memory *memory, tm_table *table) {
     *routes = (tm_routes){.memory = memory, .changes = 1};
-    tm_ways_init(&routes->ways, memory, table);
-    tm_combined_init(&routes->combined, &routes->ways);
+    tm_next_hops_init(&routes->next_hops, memory, table);
+    tm_combined_init(&routes->combined, &routes->next_hops);
 }
 
 /* What was found of routes before is no longer true. */
@@ -21,25 +21,25 @@ static void note_change(tm_routes *routes) {
 
 /* Let go of the blocks of a route. */
 static void release(tm_routes *routes, uint32_t key, const tm_route *route) {
-    if (tm_key_is_tree(key) && route->ways != WAYS_NONE) {
-        tm_ways_release(&routes->ways, route->from);
+    if (tm_key_is_tree(key) && route->next_hops != NEXT_HOPS_NONE) {
+        tm_next_hops_release(&routes->next_hops, route->from);
     }
-    tm_ways_release(&routes->ways, route->ways);
+    tm_next_hops_release(&routes->next_hops, route->next_hops);
 }
 
-tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t key, const uint32_t *ways,
-                        uint32_t way_count) {
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t key, const uint32_t *next_hops,
+                        uint32_t next_hop_count) {
     if (!tm_grow(routes->memory, TM_COLD, &generation->routes, sizeof *generation->routes, &generation->capacity,
                  key + 1)) {
         return NULL;
     }
-    uint32_t taken = tm_ways_take(&routes->ways, ways, way_count);
-    if (taken == WAYS_NONE) {
+    uint32_t taken = tm_next_hops_take(&routes->next_hops, next_hops, next_hop_count);
+    if (taken == NEXT_HOPS_NONE) {
         return NULL;
     }
     tm_route *route = &generation->routes[key];
     release(routes, key, route);
-    *route = (tm_route){.ways = taken, .from = tm_key_is_tree(key) ? WAYS_NONE : WAY_NONE};
+    *route = (tm_route){.next_hops = taken, .from = tm_key_is_tree(key) ? NEXT_HOPS_NONE : NEXT_HOP_NONE};
     note_change(routes);
     return route;
 }
@@ -60,8 +60,8 @@ void tm_routes_clear(tm_routes *routes) {
     for (uint32_t i = 0; i <= ROUTES_GENERATIONS_MAX; i++) {
         clear_generation(routes, &routes->generations[i]);
     }
-    tm_ways_free(&routes->ways);
-    tm_routes_init(routes, routes->memory, routes->ways.table);
+    tm_next_hops_free(&routes->next_hops);
+    tm_routes_init(routes, routes->memory, routes->next_hops.table);
 }
 
 uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit) {
@@ -184,9 +184,10 @@ const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t key, uint32_t 
         return NULL;
     }
     if (noted->combined_at != routes->changes) {
-        tm_way_blocks blocks = {.count = routes->in_force, .own = tm_generation_ways(newest, tm_key_of_source(me))};
+        tm_next_hop_blocks blocks = {.count = routes->in_force,
+                                     .own = tm_generation_next_hops(newest, tm_key_of_source(me))};
         for (uint32_t i = 0; i < routes->in_force; i++) {
-            blocks.ids[i] = tm_generation_ways(&routes->generations[i], key);
+            blocks.ids[i] = tm_generation_next_hops(&routes->generations[i], key);
         }
         noted->combined = tm_combined_take(&routes->combined, &blocks);
         noted->combined_at = routes->changes;
@@ -196,9 +197,9 @@ const tm_combined *tm_routes_combined(tm_routes *routes, uint32_t key, uint32_t 
 
 /* ---- soundness ---- */
 
-static bool is_mentioned(const tm_generation *generation, const tm_ways *ways) {
-    for (uint32_t router = 0; ways != NULL && router < ways->count; router++) {
-        if (ways->by_router[router] != WAY_NONE && !mentions(generation, router)) {
+static bool is_mentioned(const tm_generation *generation, const tm_next_hops *next_hops) {
+    for (uint32_t router = 0; next_hops != NULL && router < next_hops->count; router++) {
+        if (next_hops->by_router[router] != NEXT_HOP_NONE && !mentions(generation, router)) {
             return false;
         }
     }
@@ -209,12 +210,12 @@ static bool route_is_sound(const tm_routes *routes, const tm_generation *generat
     const tm_route *route = tm_generation_route(generation, key);
     return route == NULL ||
            (mentions(generation, tm_key_router(key)) &&
-            is_mentioned(generation, tm_ways_at(&routes->ways, route->ways)) &&
-            (!tm_key_is_tree(key) || is_mentioned(generation, tm_ways_at(&routes->ways, route->from))));
+            is_mentioned(generation, tm_next_hops_at(&routes->next_hops, route->next_hops)) &&
+            (!tm_key_is_tree(key) || is_mentioned(generation, tm_next_hops_at(&routes->next_hops, route->from))));
 }
 
 bool tm_routes_are_sound(const tm_routes *routes) {
-    bool sound = routes->in_force <= ROUTES_GENERATIONS_MAX && tm_ways_are_sound(&routes->ways);
+    bool sound = routes->in_force <= ROUTES_GENERATIONS_MAX && tm_next_hops_are_sound(&routes->next_hops);
     for (uint32_t i = 0; i < routes->in_force + routes->is_making && sound; i++) {
         const tm_generation *generation = &routes->generations[i];
         sound = i + 1 != routes->in_force || generation->until_ms == UINT64_MAX;

@@ -4,7 +4,7 @@
  * in force whole. Those before it stay in force for their hold, ROUTES_GENERATIONS_MAX at most, the oldest going first:
  * a message is taken from the parent of any of them and goes the ways of all of them (R5b).
  *
- *     generation   [key] -> route: from whom, block of ways (ways.h)
+ *     generation   [key] -> route: from whom, block of ways (next_hops.h)
  *
  * A route is that of a source, or of the tree of a root, along which messages of any source go (ROUTE, mode TREE).
  */
@@ -13,7 +13,7 @@
 
 #include "network/combined.h"
 
-#define ROUTES_GENERATIONS_MAX COMBINED_WAYS_MAX
+#define ROUTES_GENERATIONS_MAX COMBINED_NEXT_HOPS_MAX
 
 /* What a route is of, as one number. */
 static inline uint32_t tm_key_of_source(uint32_t router) {
@@ -31,9 +31,9 @@ static inline uint32_t tm_key_router(uint32_t key) {
 
 /* Of one key in one generation. Routers and neighbours are indices. */
 typedef struct tm_route {
-    uint32_t ways; /* id of a block, held: who wants something, and where; WAYS_NONE: no route was set */
-    uint32_t from; /* of a source: the neighbour that its messages come from, or WAY_NONE; of a tree: id of a block,
-                    * held, that says so of each source, and so where each router lies on the tree */
+    uint32_t next_hops; /* id of a block, held: who wants something, and where; NEXT_HOPS_NONE: no route was set */
+    uint32_t from;      /* of a source: the neighbour that its messages come from, or NEXT_HOP_NONE; of a tree: id of a
+                         * block, held, that says so of each source, and so where each router lies on the tree */
     /* of the newest generation */
     uint32_t combined;    /* with the generations before it: the id of the grouping, or COMBINED_NONE */
     uint32_t combined_at; /* the value of `changes` when that was found; 0: never */
@@ -51,7 +51,7 @@ typedef struct tm_generation {
 
 typedef struct tm_routes {
     tm_memory *memory; /* borrowed */
-    tm_ways_store ways;
+    tm_next_hops_store next_hops;
     tm_combined_store combined;
     uint32_t changes;                                      /* of routes, or of what is in force; never 0 */
     tm_generation generations[ROUTES_GENERATIONS_MAX + 1]; /* oldest first; behind those in force the one being made */
@@ -68,10 +68,10 @@ void tm_routes_clear(tm_routes *routes);
 uint32_t tm_routes_begin(tm_routes *routes, uint8_t hop_limit);
 /* NULL: no such generation is in force or being made. */
 tm_generation *tm_routes_generation(tm_routes *routes, uint32_t id);
-/* A route by the `way_count` ways (copied), from nowhere yet; one that was there is replaced. NULL: no memory, and
+/* A route by the `next_hop_count` ways (copied), from nowhere yet; one that was there is replaced. NULL: no memory, and
  * nothing has changed. */
-tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t key, const uint32_t *ways,
-                        uint32_t way_count);
+tm_route *tm_routes_set(tm_routes *routes, tm_generation *generation, uint32_t key, const uint32_t *next_hops,
+                        uint32_t next_hop_count);
 /* Note that the generation speaks of a router. false: no memory. */
 bool tm_generation_mention(tm_routes *routes, tm_generation *generation, uint32_t router);
 /* In force from now on; false: none was being made. */
@@ -86,32 +86,36 @@ uint8_t tm_routes_hop_limit(const tm_routes *routes);
 bool tm_routes_mention(const tm_routes *routes, uint32_t router);
 
 static inline const tm_route *tm_generation_route(const tm_generation *generation, uint32_t key) {
-    return key < generation->capacity && generation->routes[key].ways != WAYS_NONE ? &generation->routes[key] : NULL;
+    return key < generation->capacity && generation->routes[key].next_hops != NEXT_HOPS_NONE ? &generation->routes[key]
+                                                                                             : NULL;
 }
-/* The id of a key's block of ways in a generation; WAYS_NONE: it has no route. */
-static inline uint32_t tm_generation_ways(const tm_generation *generation, uint32_t key) {
-    return key < generation->capacity ? generation->routes[key].ways : WAYS_NONE;
+/* The id of a key's block of ways in a generation; NEXT_HOPS_NONE: it has no route. */
+static inline uint32_t tm_generation_next_hops(const tm_generation *generation, uint32_t key) {
+    return key < generation->capacity ? generation->routes[key].next_hops : NEXT_HOPS_NONE;
 }
-/* The neighbour behind which a router that wants something lies, by the key's route in generation `i`, or WAY_NONE. */
-static inline uint32_t tm_routes_way(const tm_routes *routes, uint32_t i, uint32_t key, uint32_t router) {
-    return tm_ways_way(tm_ways_at(&routes->ways, tm_generation_ways(&routes->generations[i], key)), router);
+/* The neighbour behind which a router that wants something lies, by the key's route in generation `i`, or
+ * NEXT_HOP_NONE. */
+static inline uint32_t tm_routes_next_hop(const tm_routes *routes, uint32_t i, uint32_t key, uint32_t router) {
+    return tm_next_hops_towards(
+        tm_next_hops_at(&routes->next_hops, tm_generation_next_hops(&routes->generations[i], key)), router);
 }
-/* Along a tree also routers that want nothing have a way: the neighbour behind which one lies, or WAY_NONE. */
+/* Along a tree also routers that want nothing have a way: the neighbour behind which one lies, or NEXT_HOP_NONE. */
 static inline uint32_t tm_routes_towards(const tm_routes *routes, uint32_t i, uint32_t key, uint32_t router) {
     const tm_route *route = tm_key_is_tree(key) ? tm_generation_route(&routes->generations[i], key) : NULL;
-    return route != NULL ? tm_ways_way(tm_ways_at(&routes->ways, route->from), router)
-                         : tm_routes_way(routes, i, key, router);
+    return route != NULL ? tm_next_hops_towards(tm_next_hops_at(&routes->next_hops, route->from), router)
+                         : tm_routes_next_hop(routes, i, key, router);
 }
-/* The neighbour that messages of a source come from by a route of its own or of a tree, or WAY_NONE. */
+/* The neighbour that messages of a source come from by a route of its own or of a tree, or NEXT_HOP_NONE. */
 static inline uint32_t tm_routes_from(const tm_routes *routes, const tm_route *route, uint32_t key, uint32_t source) {
-    return tm_key_is_tree(key) ? tm_ways_way(tm_ways_at(&routes->ways, route->from), source) : route->from;
+    return tm_key_is_tree(key) ? tm_next_hops_towards(tm_next_hops_at(&routes->next_hops, route->from), source)
+                               : route->from;
 }
 
-/* Have all generations in force the same ways for the key? `*ways` is their block's id, or WAYS_NONE. */
-static inline bool tm_routes_agree(const tm_routes *routes, uint32_t key, uint32_t *ways) {
-    *ways = tm_generation_ways(&routes->generations[0], key);
+/* Have all generations in force the same ways for the key? `*ways` is their block's id, or NEXT_HOPS_NONE. */
+static inline bool tm_routes_agree(const tm_routes *routes, uint32_t key, uint32_t *next_hops) {
+    *next_hops = tm_generation_next_hops(&routes->generations[0], key);
     for (uint32_t i = 1; i < routes->in_force; i++) {
-        if (tm_generation_ways(&routes->generations[i], key) != *ways) {
+        if (tm_generation_next_hops(&routes->generations[i], key) != *next_hops) {
             return false;
         }
     }

@@ -204,8 +204,8 @@ static const char *fault_of_connections(const tm_switch *sw) {
 static const char *fault_of_subscriber(const tm_switch *sw, uint32_t id) {
     const tm_subscriber *subscriber = &sw->subscribers[id];
     if (subscriber->connection == CONNECTION_NONE) {
-        bool has_way = subscriber->state != SUBSCRIBER_LIVE || switch_is_kept(subscriber);
-        return has_way ? NULL : "a live subscriber without a connection is not kept";
+        bool has_next_hop = subscriber->state != SUBSCRIBER_LIVE || switch_is_kept(subscriber);
+        return has_next_hop ? NULL : "a live subscriber without a connection is not kept";
     }
     if (sw->connections[subscriber->connection].subscriber != id) {
         return "a subscriber and its connection do not agree";

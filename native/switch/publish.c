@@ -13,8 +13,8 @@
 #include "switch/forwarding/group_choice.h"
 #include "switch/matching/check.h"
 #include "switch/matching/counters.h"
-#include "switch/matching/fit.h"
 #include "switch/matching/local.h"
+#include "switch/matching/validate.h"
 #include "switch/message.h"
 #include "switch/observe/trace.h"
 #include "switch/observe/trail.h"
@@ -188,12 +188,12 @@ static bool take_counter(tm_switch *sw, tm_message *message) {
 
 /* false: it does not fit the space that it names, and is refused. */
 static bool fits(tm_switch *sw, tm_message *message) {
-    tm_misfit misfit;
-    if (sw->spaces == NULL || switch_fits(sw, message, &misfit)) {
+    tm_violation violation;
+    if (sw->spaces == NULL || switch_fits(sw, message, &violation)) {
         return true;
     }
     char text[SPACE_SENTENCE_BYTES + 1];
-    tm_misfit_say(&misfit, sw->spaces, text);
+    tm_violation_say(&violation, sw->spaces, text);
     drop(sw, message, TM_DROP_SPACE, WIRE_REFUSED_NOT_IN_SPACE, text);
     return false;
 }

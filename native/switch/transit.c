@@ -15,15 +15,15 @@
 #include "switch/matching/check.h"
 #include "switch/matching/local.h"
 #include "switch/message.h"
-#include "switch/observe/shed.h"
+#include "switch/observe/link_drops.h"
 #include "switch/observe/trail.h"
 
 static __attribute__((cold)) void drop(tm_switch *sw, const tm_message *message, unsigned reason) {
     switch_turn_away(sw, message, reason);
     if (reason == TM_DROP_MEMORY) {
-        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
     } else if (reason == TM_DROP_COSTLY) {
-        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_TOO_COSTLY);
+        switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_TOO_COSTLY);
     }
     if (message->trail != NULL) {
         switch_trail_end(sw, message, reason);
@@ -94,7 +94,7 @@ static uint32_t deliver_here(tm_switch *sw, const tm_message *message, bool is_k
         unsigned reason = is_known ? TM_DROP_DUPLICATE : TM_DROP_MEMORY;
         switch_turn_away(sw, message, reason);
         if (!is_known) {
-            switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+            switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
         }
         if (message->trail != NULL) {
             message->trail->here = (uint8_t)reason;
@@ -163,7 +163,7 @@ static bool find_route(const tm_net *net, tm_message *message, uint32_t source) 
 static __attribute__((cold)) void hand_up(tm_switch *sw, const tm_message *message, bool again) {
     if (again || !switch_tell_frame(sw, message->from, TM_EVENT_UNROUTED, message->frame, message->size)) {
         switch_turn_away(sw, message, TM_DROP_NO_ROUTE);
-        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
         switch_record_refusal(sw, message, TM_DROP_NO_ROUTE);
     }
 }

@@ -308,7 +308,7 @@ void tm_table_stats(const tm_table *table, tm_stats *stats) {
     *stats = (tm_stats){.filters = holders->live,
                         .constraints = holders->constraints,
                         .active = holders->live,
-                        .ghosts = holders->kept,
+                        .tombstones = holders->kept,
                         .interfaces = holders->in_use};
     if (table->class->stats != NULL) {
         table->class->stats(table->engine, stats);

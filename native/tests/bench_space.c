@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "frames.h"
-#include "switch/matching/fit.h"
+#include "switch/matching/validate.h"
 #include "switch/message.h"
 
 #define RUNS 10
@@ -105,14 +105,14 @@ int main(int argc, char **argv) {
     tm_message one = {.form = &sw->forms[0]};
     CHECK(tm_shape_decode(&one.form->shape, message.bytes, message.size, sw->attributes, &one.attribute_count) == TM_OK,
           "message");
-    tm_misfit misfit;
-    CHECK(switch_fits(sw, &one, &misfit), "it does not fit: %u", misfit.why);
+    tm_violation violation;
+    CHECK(switch_fits(sw, &one, &violation), "it does not fit: %u", violation.why);
     double least = 1e18;
     for (unsigned run = 0; run < RUNS; run++) {
         double start = now_ns();
         for (uint64_t i = 0; i < rounds; i++) {
-            __asm__ volatile("" : : "r"(&one) : "memory"); /* each time anew */
-            CHECK(switch_fits(sw, &one, &misfit), "it does not fit");
+            __asm__ volatile("" : : "r"(&one) : "memory"); /* each time again */
+            CHECK(switch_fits(sw, &one, &violation), "it does not fit");
         }
         double each = (now_ns() - start) / (double)rounds;
         least = each < least ? each : least;

@@ -23,16 +23,16 @@ void keeps_pass_time(keeps_world *w, uint32_t ms, int64_t wall_ms) {
 }
 
 /* All is let go that may. */
-static void tend_all(keeps_world *w) {
+static void maintain_all(keeps_world *w) {
     uint32_t is_idle = 0;
-    for (unsigned i = 0; i < 500 && !is_idle && tm_log_tend(w->log, &is_idle) == TM_OK; i++) {
+    for (unsigned i = 0; i < 500 && !is_idle && tm_log_maintain(w->log, &is_idle) == TM_OK; i++) {
     }
 }
 
 /* The disk has caught up: publishers go on. */
 static void check_let_go(keeps_world *w) {
     do {
-        tend_all(w);
+        maintain_all(w);
         poll(w);
         keeps_pass_time(w, 0, 0);
     } while (tm_log_commit(w->log) == TM_OK);
@@ -52,7 +52,7 @@ void keeps_commit(keeps_world *w) {
     if (tm_log_commit(w->log) == TM_LOG_FAILED) {
         keeps_crash(w, keeps_choose(w, CRASH_OF_PROCESS));
     }
-    tm_log_tend(w->log, &is_idle);
+    tm_log_maintain(w->log, &is_idle);
     poll(w);
 }
 
@@ -77,7 +77,7 @@ void keeps_damage(keeps_world *w) {
     while (tm_log_commit(w->log) == TM_OK) {
     }
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(w->log, &is_idle);
+        tm_log_maintain(w->log, &is_idle);
     }
     if (w->log->store->checkpoint_seq != w->log->store->seq) { /* a disk that is full or fails has none */
         return;

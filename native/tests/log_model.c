@@ -5,18 +5,18 @@
 
 #define READ_BYTES 16384U
 
-static bool is_home(uint32_t claimant) {
-    return claimant >= MODEL_CLAIMANTS - MODEL_HOMES;
+static bool is_home(uint32_t holder) {
+    return holder >= MODEL_HOLDERS - MODEL_HOMES;
 }
 
 void model_begin(model *m) {
     memset(m, 0, sizeof *m);
-    for (uint32_t i = 0; i < MODEL_CLAIMANTS; i++) {
+    for (uint32_t i = 0; i < MODEL_HOLDERS; i++) {
         m->ids[i] = ++m->last_id;
     }
 }
 
-/* Was the claimant with this id forgotten by then? */
+/* Was the holder with this id forgotten by then? */
 static bool has_ended(const model *m, uint64_t id, uint64_t committed) {
     for (uint32_t i = 0; i < m->ends.count; i++) {
         if (m->ends.all[i].id == id && m->ends.all[i].n <= committed) {
@@ -26,14 +26,14 @@ static bool has_ended(const model *m, uint64_t id, uint64_t committed) {
     return false;
 }
 
-/* The id that a claimant had then. */
-static uint64_t id_at(const model *m, uint32_t claimant, uint64_t committed) {
+/* The id that a holder had then. */
+static uint64_t id_at(const model *m, uint32_t holder, uint64_t committed) {
     for (uint32_t i = 0; i < m->ends.count; i++) {
-        if (m->ends.all[i].claimant == claimant && m->ends.all[i].n > committed) {
+        if (m->ends.all[i].holder == holder && m->ends.all[i].n > committed) {
             return m->ends.all[i].id;
         }
     }
-    return m->ids[claimant];
+    return m->ids[holder];
 }
 
 /* ---- bodies ---- */
@@ -48,14 +48,14 @@ static void fill(uint8_t *body, uint32_t size, uint64_t seed) {
 
 void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model_record *record) {
     static uint8_t body[1 << 16];
-    static uint32_t keeps[MODEL_CLAIMANTS];
+    static uint32_t keeps[MODEL_HOLDERS];
     static tm_log_home homes[MODEL_HOMES];
     *record = (model_record){.seed = roll(d), .kind = TM_LOG_MESSAGE};
     record->body_size = below(d, 20) == 0 ? below(d, body_max) : below(d, body_max / 8);
-    record->named = 1U << below(d, MODEL_CLAIMANTS) | (1U << below(d, MODEL_CLAIMANTS) & roll(d));
+    record->named = 1U << below(d, MODEL_HOLDERS) | (1U << below(d, MODEL_HOLDERS) & roll(d));
     if (m->body_bytes > 0) {
         record->body_size = m->body_bytes;
-        record->named = 1U << below(d, MODEL_CLAIMANTS - MODEL_HOMES);
+        record->named = 1U << below(d, MODEL_HOLDERS - MODEL_HOMES);
     }
     fill(body, record->body_size, record->seed);
     *entry = (tm_log_entry){.keeps = keeps,
@@ -66,7 +66,7 @@ void model_draw(model *m, dice *d, uint32_t body_max, tm_log_entry *entry, model
                             .t_us = record->seed,
                             .from_router = record->seed >> 1,
                             .from_n = record->seed >> 2};
-    for (uint32_t i = 0; i < MODEL_CLAIMANTS; i++) {
+    for (uint32_t i = 0; i < MODEL_HOLDERS; i++) {
         record->ids[i] = m->ids[i];
         record->done_at[i] = NEVER;
         if (record->named >> i & 1) {
@@ -89,37 +89,37 @@ void model_add(model *m, const model_record *record, uint64_t n) {
 
 /* ---- acks ---- */
 
-bool model_draw_ack(model *m, dice *d, tm_log_done *done, uint32_t *claimant) {
+bool model_draw_ack(model *m, dice *d, tm_log_done *done, uint32_t *holder) {
     if (m->count == 0) {
         return false;
     }
     const model_record *last = &m->all[below(d, m->count)];
     const model_record *first = &m->all[below(d, (uint32_t)(last - m->all) + 1)];
     uint32_t how = below(d, 3);
-    *claimant = below(d, MODEL_CLAIMANTS);
-    *done = (tm_log_done){.claimant = m->ids[*claimant], .last = last->n, .is_home = is_home(*claimant)};
+    *holder = below(d, MODEL_HOLDERS);
+    *done = (tm_log_done){.holder = m->ids[*holder], .last = last->n, .is_home = is_home(*holder)};
     done->first = how == 0 ? 0 : how == 1 ? last->n : first->n;
     return true;
 }
 
-void model_ack(model *m, uint32_t claimant, const tm_log_done *done, uint64_t n) {
+void model_ack(model *m, uint32_t holder, const tm_log_done *done, uint64_t n) {
     m->highest = n > m->highest ? n : m->highest;
     for (uint32_t i = 0; i < m->count; i++) {
         model_record *record = &m->all[i];
-        if (record->n >= done->first && record->n <= done->last && record->ids[claimant] == done->claimant &&
-            n < record->done_at[claimant]) {
-            record->done_at[claimant] = n;
+        if (record->n >= done->first && record->n <= done->last && record->ids[holder] == done->holder &&
+            n < record->done_at[holder]) {
+            record->done_at[holder] = n;
         }
     }
 }
 
-/* ---- terms, and the end of a claimant ---- */
+/* ---- terms, and the end of a holder ---- */
 
 bool model_draw_terms(model *m, dice *d, tm_log_entry *entry, model_event *terms) {
     static uint8_t body[1 << 10];
     static uint32_t keep;
-    uint32_t claimant = below(d, MODEL_CLAIMANTS - MODEL_HOMES);
-    *terms = (model_event){.claimant = claimant, .id = m->ids[claimant], .seed = roll(d)};
+    uint32_t holder = below(d, MODEL_HOLDERS - MODEL_HOMES);
+    *terms = (model_event){.holder = holder, .id = m->ids[holder], .seed = roll(d)};
     terms->body_size = m->body_bytes > 0 ? m->body_bytes : below(d, sizeof body);
     fill(body, terms->body_size, terms->seed);
     keep = (uint32_t)terms->id;
@@ -135,16 +135,16 @@ void model_set_terms(model *m, const model_event *terms, uint64_t n) {
     m->terms.all[m->terms.count++].n = n;
 }
 
-bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *claimant) {
-    *claimant = below(d, MODEL_CLAIMANTS);
-    *done = (tm_log_done){.claimant = m->ids[*claimant], .is_home = is_home(*claimant)};
+bool model_draw_end(model *m, dice *d, tm_log_done *done, uint32_t *holder) {
+    *holder = below(d, MODEL_HOLDERS);
+    *done = (tm_log_done){.holder = m->ids[*holder], .is_home = is_home(*holder)};
     return m->ends.count < MODEL_EVENTS;
 }
 
-void model_end(model *m, uint32_t claimant, uint64_t n) {
+void model_end(model *m, uint32_t holder, uint64_t n) {
     m->highest = n > m->highest ? n : m->highest;
-    m->ends.all[m->ends.count++] = (model_event){.n = n, .id = m->ids[claimant], .claimant = claimant};
-    m->ids[claimant] = ++m->last_id;
+    m->ends.all[m->ends.count++] = (model_event){.n = n, .id = m->ids[holder], .holder = holder};
+    m->ids[holder] = ++m->last_id;
 }
 
 /* The terms that were committed last of a keep; NULL: none. */
@@ -160,7 +160,7 @@ static const model_event *terms_of(const model *m, uint64_t id, uint64_t committ
 static void lose_events(model *m, uint64_t committed) {
     while (m->ends.count > 0 && m->ends.all[m->ends.count - 1].n > committed) {
         const model_event *end = &m->ends.all[--m->ends.count];
-        m->ids[end->claimant] = end->id;
+        m->ids[end->holder] = end->id;
     }
     while (m->terms.count > 0 && m->terms.all[m->terms.count - 1].n > committed) {
         m->terms.count--;
@@ -184,7 +184,7 @@ void model_lose(model *m, uint64_t committed) {
     uint32_t kept = 0;
     lose_events(m, committed);
     for (uint32_t i = 0; i < m->count; i++) {
-        for (uint32_t c = 0; c < MODEL_CLAIMANTS; c++) {
+        for (uint32_t c = 0; c < MODEL_HOLDERS; c++) {
             m->all[i].done_at[c] = m->all[i].done_at[c] > committed ? NEVER : m->all[i].done_at[c];
         }
         if (m->all[i].n <= committed) {
@@ -199,7 +199,7 @@ void model_cut(model *m, uint64_t committed) {
     for (uint32_t i = 0; i < m->count; i++) {
         model_record *record = &m->all[i];
         bool is_open = false;
-        for (uint32_t c = 0; c < MODEL_CLAIMANTS; c++) {
+        for (uint32_t c = 0; c < MODEL_HOLDERS; c++) {
             is_open = is_open || (record->named >> c & 1 && record->done_at[c] > committed &&
                                   !has_ended(m, record->ids[c], committed));
         }
@@ -244,18 +244,18 @@ typedef struct comparison {
     tm_log *log;
     uint64_t committed;
     bool may_return;
-    uint32_t claimant;
+    uint32_t holder;
     uint64_t id;
     uint32_t next; /* record of the model */
     uint64_t n;
 } comparison;
 
-/* Pass the records of the model before number `n`: each is not for the claimant, done with, gone, or missing. */
+/* Pass the records of the model before number `n`: each is not for the holder, done with, gone, or missing. */
 static const char *pass(comparison *c, uint64_t n) {
     for (; c->next < c->m->count && c->m->all[c->next].n < n; c->next++) {
         const model_record *record = &c->m->all[c->next];
-        bool is_due = record->named >> c->claimant & 1 && record->n <= c->committed &&
-                      record->ids[c->claimant] == c->id && record->done_at[c->claimant] > c->committed;
+        bool is_due = record->named >> c->holder & 1 && record->n <= c->committed && record->ids[c->holder] == c->id &&
+                      record->done_at[c->holder] > c->committed;
         if (is_due && !is_told(c->log, record->n)) {
             c->n = record->n;
             return "a record that was committed and is open is not there";
@@ -277,10 +277,10 @@ static const char *judge(comparison *c, const tm_log_record *record) {
     if (expected->n > c->committed) {
         return "a record that is past what the log says is committed";
     }
-    if (!(expected->named >> c->claimant & 1) || expected->ids[c->claimant] != c->id) {
+    if (!(expected->named >> c->holder & 1) || expected->ids[c->holder] != c->id) {
         return "a record that is for another";
     }
-    if (expected->done_at[c->claimant] <= c->committed && !c->may_return) {
+    if (expected->done_at[c->holder] <= c->committed && !c->may_return) {
         return "a record that was done with";
     }
     return is_same(expected, record) ? NULL : "a record with other contents";
@@ -290,7 +290,7 @@ static const char *judge(comparison *c, const tm_log_record *record) {
 static const char *compare_terms(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
     static uint8_t body[1 << 10];
-    bool is_seen[MODEL_CLAIMANTS] = {0};
+    bool is_seen[MODEL_HOLDERS] = {0};
     uint32_t after = 0;
     size_t size;
     do {
@@ -312,7 +312,7 @@ static const char *compare_terms(const model *m, tm_log *log, uint64_t committed
                 }
                 continue;
             }
-            is_seen[terms->claimant] = true;
+            is_seen[terms->holder] = true;
             fill(body, terms->body_size, terms->seed);
             if (record->body_size != terms->body_size || memcmp(record + 1, &keep, sizeof keep) != 0 ||
                 memcmp((const uint8_t *)(record + 1) + 8, body, terms->body_size) != 0) {
@@ -320,9 +320,9 @@ static const char *compare_terms(const model *m, tm_log *log, uint64_t committed
             }
         }
     } while (size > 0);
-    for (uint32_t claimant = 0; claimant < MODEL_CLAIMANTS - MODEL_HOMES; claimant++) {
-        const model_event *terms = terms_of(m, id_at(m, claimant, committed), committed);
-        if (terms != NULL && !is_seen[claimant] && !is_told(log, terms->n)) {
+    for (uint32_t holder = 0; holder < MODEL_HOLDERS - MODEL_HOMES; holder++) {
+        const model_event *terms = terms_of(m, id_at(m, holder, committed), committed);
+        if (terms != NULL && !is_seen[holder] && !is_told(log, terms->n)) {
             *n = terms->n;
             return "terms that were committed are not there";
         }
@@ -336,11 +336,11 @@ static const char *compare_ended(const model *m, tm_log *log, uint64_t committed
         const model_event *end = &m->ends.all[i];
         size_t count;
         if (end->n <= committed) {
-            tm_log_brief brief;
-            int result = tm_log_briefs(log, end->id, is_home(end->claimant), 0, &brief, 1, &count);
+            tm_log_summary summary;
+            int result = tm_log_summaries(log, end->id, is_home(end->holder), 0, &summary, 1, &count);
             CHECK(result == TM_OK || result == TM_NO_MEMORY, "reading numbers: %d", result);
             if (count > 0) {
-                *n = brief.n;
+                *n = summary.n;
                 return "something is kept for who was forgotten";
             }
         }
@@ -350,15 +350,15 @@ static const char *compare_ended(const model *m, tm_log *log, uint64_t committed
 
 const char *model_compare(const model *m, tm_log *log, uint64_t committed, bool may_return, uint64_t *n) {
     static uint64_t buffer[READ_BYTES / 8];
-    for (uint32_t claimant = 0; claimant < MODEL_CLAIMANTS; claimant++) {
-        uint64_t id = id_at(m, claimant, committed);
-        comparison c = {m, log, committed, may_return, claimant, id, 0, 0};
+    for (uint32_t holder = 0; holder < MODEL_HOLDERS; holder++) {
+        uint64_t id = id_at(m, holder, committed);
+        comparison c = {m, log, committed, may_return, holder, id, 0, 0};
         uint64_t after = 0;
         size_t size;
         do {
-            int result = tm_log_read(log, id, is_home(claimant), after, buffer, sizeof buffer, &size);
+            int result = tm_log_read(log, id, is_home(holder), after, buffer, sizeof buffer, &size);
             if (result == TM_NO_MEMORY) { /* a test let an allocation fail, once */
-                result = tm_log_read(log, id, is_home(claimant), after, buffer, sizeof buffer, &size);
+                result = tm_log_read(log, id, is_home(holder), after, buffer, sizeof buffer, &size);
             }
             CHECK(result == TM_OK, "reading: %d", result);
             for (size_t at = 0; at < size;) {

@@ -15,7 +15,7 @@ typedef struct net_graph {
     __uint128_t length[ROUTERS][ROUTERS];
 } net_graph;
 
-/* Find all lengths anew, after a change of costs. */
+/* Find all lengths again, after a change of costs. */
 void graph_measure(net_graph *graph);
 bool graph_is_near(const net_graph *graph, unsigned a, unsigned b);
 /* The first step from `from` to `to`. */

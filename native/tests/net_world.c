@@ -40,7 +40,7 @@ static int set_route(router *at, uint32_t generation, unsigned source) {
 static int set_tree(router *at, uint32_t generation, unsigned root) {
     unsigned me = (unsigned)(at - w.routers);
     uint64_t routers[ROUTERS];
-    uint64_t ways[ROUTERS];
+    uint64_t next_hops[ROUTERS];
     uint64_t issuers[ROUTERS];
     uint64_t children[ROUTERS];
     size_t count = 0;
@@ -51,13 +51,14 @@ static int set_tree(router *at, uint32_t generation, unsigned root) {
         }
         bool is_below = w.graph.length[root][me] + w.graph.length[me][to] == w.graph.length[root][to];
         routers[count] = ROUTER(to);
-        ways[count++] = ROUTER(graph_next_hop(&w.graph, me, is_below ? to : root));
+        next_hops[count++] = ROUTER(graph_next_hop(&w.graph, me, is_below ? to : root));
         if (is_below) {
             issuers[below_count] = ROUTER(to);
-            children[below_count++] = ways[count - 1];
+            children[below_count++] = next_hops[count - 1];
         }
     }
-    return tm_switch_route_tree(at->sw, generation, ROUTER(root), routers, ways, count, issuers, children, below_count);
+    return tm_switch_route_tree(at->sw, generation, ROUTER(root), routers, next_hops, count, issuers, children,
+                                below_count);
 }
 
 /* The roots of two classes, and of what is in none: the first and the last router in reach. */

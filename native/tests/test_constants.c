@@ -147,7 +147,7 @@ static uint64_t moved_since(const onepath_strings *strings, int64_t *before, uin
     return moved;
 }
 
-/* A label seldom moves, whatever the order: between two constants there are always more. */
+/* A label rarely moves, whatever the order: between two constants there are always more. */
 static void test_few_labels_move(coming by) {
     static int64_t before[CONSTANTS];
     static world w;

@@ -128,8 +128,8 @@ static uint64_t count_open(tm_log *log, uint64_t *last) {
     return count;
 }
 
-static void acknowledge(tm_log *log, uint32_t claimant, uint64_t last) {
-    tm_log_done done = {.claimant = claimant, .last = last};
+static void acknowledge(tm_log *log, uint32_t holder, uint64_t last) {
+    tm_log_done done = {.holder = holder, .last = last};
     tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     uint64_t n;
     CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
@@ -179,7 +179,7 @@ static void a_folder_is_opened_again(void) {
     CHECK(system(command) == 0, "removing %s", folder);
 }
 
-/* More claimants than records are no reason to copy what is open; when the last is done with, its space is free. */
+/* More holders than records are no reason to copy what is open; when the last is done with, its space is free. */
 static void what_many_wait_for_stays(void) {
     char folder[] = "/tmp/tamis-log-XXXXXX";
     char command[64];
@@ -231,11 +231,11 @@ static bool fail_one(uint64_t fail) {
         tm_log_entry entry;
         model_record record;
         tm_log_done done;
-        uint32_t claimant;
-        if (step % 5 == 4 && model_draw_ack(&m, &d, &done, &claimant)) {
+        uint32_t holder;
+        if (step % 5 == 4 && model_draw_ack(&m, &d, &done, &holder)) {
             entry = (tm_log_entry){.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
             if (tm_log_append(log, &entry, &n) == TM_OK) {
-                model_ack(&m, claimant, &done, n);
+                model_ack(&m, holder, &done, n);
             }
         } else {
             model_draw(&m, &d, 1900, &entry, &record);
@@ -245,11 +245,11 @@ static bool fail_one(uint64_t fail) {
         }
         result = tm_log_commit(log);
         CHECK(result == TM_OK || result == TM_NO_MEMORY || result == TM_ABSENT, "committing: %d", result);
-        result = tm_log_tend(log, &is_idle);
+        result = tm_log_maintain(log, &is_idle);
         CHECK(result == TM_OK || result == TM_NO_MEMORY, "tending: %d", result);
     }
     const char *reason = NULL;
-    for (unsigned tries = 0; tries < 2; tries++) {
+    for (unsigned attempts = 0; attempts < 2; attempts++) {
         result = tm_log_commit(log);
     }
     reason = model_compare(&m, log, tm_log_committed(log), true, &n);

@@ -91,10 +91,10 @@ static const char *judge(tm_log *log, uint64_t confirmed, bool is_flipped, uint6
     return reason == NULL ? append_one(log) : reason;
 }
 
-static void tend_until_idle(tm_log *log) {
+static void maintain_until_idle(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(log, &is_idle);
+        tm_log_maintain(log, &is_idle);
     }
 }
 
@@ -146,7 +146,7 @@ static void flip(void) {
     const char *reason;
     while (tm_log_commit(w.log) == TM_OK) {
     }
-    tend_until_idle(w.log);
+    maintain_until_idle(w.log);
     bool is_waiting = tm_log_committed(w.log) != w.log->next_n - 1;        /* for a disk that is full */
     if (w.log->store->checkpoint_seq != w.log->store->seq || is_waiting) { /* or fails: it has no checkpoint */
         return;
@@ -166,7 +166,7 @@ static void flip(void) {
         while (!is_through) {
             tm_log_scrub(log, UINT64_MAX, &is_through);
         }
-        tend_until_idle(log);
+        maintain_until_idle(log);
         reason = judge(log, 0, true, &n);
     }
     if (reason != NULL) {
@@ -200,24 +200,24 @@ static void set_terms(void) {
 
 static void forget(void) {
     tm_log_done done;
-    uint32_t claimant;
+    uint32_t holder;
     uint64_t n;
-    if (model_draw_end(&w.model, &w.dice, &done, &claimant)) {
+    if (model_draw_end(&w.model, &w.dice, &done, &holder)) {
         tm_log_entry entry = {.kind = TM_LOG_FORGET, .body = &done, .body_size = sizeof done};
         if (tm_log_append(w.log, &entry, &n) == TM_OK) {
-            model_end(&w.model, claimant, n);
+            model_end(&w.model, holder, n);
         }
     }
 }
 
 static void acknowledge(void) {
     tm_log_done done;
-    uint32_t claimant;
+    uint32_t holder;
     uint64_t n;
-    if (model_draw_ack(&w.model, &w.dice, &done, &claimant)) {
+    if (model_draw_ack(&w.model, &w.dice, &done, &holder)) {
         tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
         if (tm_log_append(w.log, &entry, &n) == TM_OK) {
-            model_ack(&w.model, claimant, &done, n);
+            model_ack(&w.model, holder, &done, n);
         }
     }
 }
@@ -272,7 +272,7 @@ static void step(void) {
     } else if (what < 84) {
         tm_log_commit(w.log);
     } else if (what < 98) {
-        tm_log_tend(w.log, &is_idle);
+        tm_log_maintain(w.log, &is_idle);
     } else if (below(&w.dice, 4) == 0) {
         w.disk->is_full = !w.disk->is_full;
     } else if (w.is_flipping) {

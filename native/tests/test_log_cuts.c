@@ -74,10 +74,10 @@ static tm_log *open_on(faulty_disk *disk) {
     return log;
 }
 
-static void tend(tm_log *log) {
+static void maintain(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        CHECK(tm_log_tend(log, &is_idle) == TM_OK, "tending");
+        CHECK(tm_log_maintain(log, &is_idle) == TM_OK, "tending");
     }
 }
 
@@ -117,7 +117,7 @@ static void append_message(tm_log *log) {
 /* The first keep has done with a message: an ack that is lost makes it come again. */
 static void append_ack(tm_log *log) {
     written *done = &w.all[below(&w.dice, w.count)];
-    tm_log_done range = {.claimant = 1, .first = done->n, .last = done->n};
+    tm_log_done range = {.holder = 1, .first = done->n, .last = done->n};
     tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &range, .body_size = sizeof range};
     uint64_t n;
     CHECK(tm_log_append(log, &entry, &n) == TM_OK, "acknowledging");
@@ -299,7 +299,7 @@ static void cut(const file_name *file, size_t size) {
     CHECK(recovery.missing == told && (recovery.damages > 0 || told == 0), "the recovery says other numbers");
     CHECK(recovery.lost_copies == 0 || may_follow_others(file, size), "%s: nothing was copied, and copies are lost",
           w.at);
-    tend(log);
+    maintain(log);
     const faulty_file *aside = faulty_find(disk, file->aside);
     CHECK(aside != NULL && faulty_find(disk, file->name) == NULL, "the file is not set aside");
     CHECK(aside->size == size && (size == 0 || memcmp(aside->bytes->now, before, size) == 0), "it is another file");

@@ -284,12 +284,12 @@ static void append(tm_log *log, dice *d) {
 
 static void acknowledge(tm_log *log, dice *d) {
     tm_log_done done;
-    uint32_t claimant;
+    uint32_t holder;
     uint64_t n;
-    if (model_draw_ack(&MODEL, d, &done, &claimant)) {
+    if (model_draw_ack(&MODEL, d, &done, &holder)) {
         tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
         if (tm_log_append(log, &entry, &n) == TM_OK) {
-            model_ack(&MODEL, claimant, &done, n);
+            model_ack(&MODEL, holder, &done, n);
         }
     }
 }
@@ -331,7 +331,7 @@ static void run(uint64_t seed) {
         } else if (what < 850) {
             plain += commit_batch(log, e);
         } else if (what < 990) {
-            tm_log_tend(log, &is_idle);
+            tm_log_maintain(log, &is_idle);
         } else {
             uint64_t confirmed = tm_log_committed(log);
             engine *found = engine_crash(e);

@@ -33,10 +33,10 @@ static uint64_t append(tm_log *log, uint32_t keep) {
     return n;
 }
 
-static void tend(tm_log *log) {
+static void maintain(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(log, &is_idle);
+        tm_log_maintain(log, &is_idle);
     }
 }
 
@@ -57,7 +57,7 @@ static void a_head_that_is_not_written_is_not_missed(void) {
     faulty_disk *disk = faulty_new(1);
     tm_log *log = open_on(disk);
     append(log, FIRST_KEEP);
-    tend(log);
+    maintain(log);
     faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
     tm_log_close(log);
     log = open_on(next);
@@ -97,7 +97,7 @@ static bool a_head_that_is_not_synced_is_not_missed(uint32_t calls) {
     faulty_disk *disk = faulty_new(calls);
     tm_log *log = open_on(disk);
     append(log, FIRST_KEEP);
-    tend(log);
+    maintain(log);
     faulty_disk *next = faulty_crash(disk, CRASH_ALL_KEPT, 2);
     tm_log_close(log);
     log = open_on(next);
@@ -141,18 +141,18 @@ static void a_batch_that_a_checkpoint_covers_is_missed(void) {
     while (log->store->segment_count < 2) { /* the last one of these is in the second */
         append(log, FIRST_KEEP);
     }
-    tm_log_done done = {.claimant = FIRST_KEEP, .first = tm_log_committed(log), .last = tm_log_committed(log)};
+    tm_log_done done = {.holder = FIRST_KEEP, .first = tm_log_committed(log), .last = tm_log_committed(log)};
     while (log->store->segment_count < 3) {
         append(log, SECOND_KEEP);
     }
     tm_log_entry ack = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     uint64_t n;
     CHECK(tm_log_append(log, &ack, &n) == TM_OK, "acknowledging");
-    done = (tm_log_done){.claimant = SECOND_KEEP, .last = n};
+    done = (tm_log_done){.holder = SECOND_KEEP, .last = n};
     CHECK(tm_log_append(log, &ack, &n) == TM_OK && tm_log_commit(log) == TM_OK, "acknowledging");
-    tend(log);
+    maintain(log);
     append(log, FIRST_KEEP);
-    tend(log); /* the next checkpoint: the folder is synced with it */
+    maintain(log); /* the next checkpoint: the folder is synced with it */
     const tm_segment *first = log->store->segments[0];
     CHECK(log->store->segments[1]->previous != first->serial, "the segment behind it is there");
     CHECK(log->store->checkpoint_seq == log->store->seq, "no checkpoint");

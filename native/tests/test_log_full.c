@@ -14,7 +14,7 @@
 #define KEEP 7U
 #define RECORDS_MAX 200U
 
-static int try_open(faulty_disk *disk, tm_log **log) {
+static int attempt_open(faulty_disk *disk, tm_log **log) {
     tm_log_options options = {.bytes_max = 40 * SEGMENT_BYTES,
                               .segment_bytes = SEGMENT_BYTES,
                               .ring_bytes = 8192,
@@ -25,14 +25,14 @@ static int try_open(faulty_disk *disk, tm_log **log) {
 
 static tm_log *open_on(faulty_disk *disk) {
     tm_log *log = NULL;
-    CHECK(try_open(disk, &log) == TM_OK, "opening");
+    CHECK(attempt_open(disk, &log) == TM_OK, "opening");
     return log;
 }
 
-static void tend(tm_log *log) {
+static void maintain(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(log, &is_idle); /* a full disk refuses what is not done with, and that is no end */
+        tm_log_maintain(log, &is_idle); /* a full disk refuses what is not done with, and that is no end */
     }
 }
 
@@ -47,7 +47,7 @@ static int append(tm_log *log) {
 }
 
 static int acknowledge(tm_log *log, uint64_t first, uint64_t last) {
-    tm_log_done done = {.claimant = KEEP, .first = first, .last = last};
+    tm_log_done done = {.holder = KEEP, .first = first, .last = last};
     tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     uint64_t n;
     int result = tm_log_append(log, &entry, &n);
@@ -56,10 +56,10 @@ static int acknowledge(tm_log *log, uint64_t first, uint64_t last) {
 
 /* Numbers that are open, and the last of them. */
 static uint32_t count_open(tm_log *log, uint64_t *last) {
-    static tm_log_brief briefs[RECORDS_MAX];
+    static tm_log_summary summaries[RECORDS_MAX];
     size_t count;
-    CHECK(tm_log_briefs(log, KEEP, 0, 0, briefs, RECORDS_MAX, &count) == TM_OK, "reading");
-    *last = count > 0 ? briefs[count - 1].n : 0;
+    CHECK(tm_log_summaries(log, KEEP, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
+    *last = count > 0 ? summaries[count - 1].n : 0;
     return (uint32_t)count;
 }
 
@@ -78,7 +78,7 @@ static uint32_t fill(faulty_disk *disk, tm_log *log) {
         result = append(log);
         count += result == TM_OK;
         CHECK(count < RECORDS_MAX, "it is never full");
-        tend(log);
+        maintain(log);
     }
     CHECK(result == TM_LOG_FULL, "refused with %d", result);
     CHECK(state_of(log).is_disk_full && state_of(log).disk_error == ENOSPC, "it does not say why");
@@ -106,7 +106,7 @@ static void a_log_opens_on_a_full_disk(crash_kind kind) {
         CHECK(count_open(log, &last) == count, "messages are gone");
         int result = append(log);
         CHECK(result == TM_LOG_FULL || result == TM_LOG_BUSY, "a message is not refused");
-        tend(log); /* until it has been looked for what may go, a message waits */
+        maintain(log); /* until it has been looked for what may go, a message waits */
         CHECK(append(log) == TM_LOG_FULL, "a message is not refused where nothing can go");
     }
     tm_log_recovery recovery;
@@ -114,13 +114,13 @@ static void a_log_opens_on_a_full_disk(crash_kind kind) {
     CHECK(recovery.damages == 0 && tm_log_missing(log, NULL, 0) == 0, "damage, where nothing was damaged");
     CHECK(acknowledge(log, 0, last - 1) == TM_OK, "an ack is refused");
     CHECK(count_open(log, &last) == 1, "an ack is not on disk");
-    tend(log); /* the segments that are done with go, behind a checkpoint for which a spare file made way */
+    maintain(log); /* the segments that are done with go, behind a checkpoint for which a spare file made way */
     CHECK(append(log) == TM_OK && !state_of(log).is_full, "there is no room in segments that are done with");
     disk = crash(disk, log, kind);
     log = open_on(disk);
     CHECK(count_open(log, &last) == 2, "what was taken on a full disk is gone");
     disk->is_full = false;
-    tend(log);
+    maintain(log);
     CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "it says that the disk is full, and it is not");
     tm_log_close(log);
 }
@@ -130,7 +130,7 @@ static void it_is_over_when_there_is_room(void) {
     tm_log *log = open_on(disk);
     fill(disk, log);
     disk->is_full = false;
-    tend(log);
+    maintain(log);
     CHECK(!state_of(log).is_disk_full && !state_of(log).is_full, "it still says that the disk is full");
     CHECK(append(log) == TM_OK, "a message is refused");
     tm_log_close(log);
@@ -140,7 +140,7 @@ static void a_new_log_on_a_full_disk_says_why_it_is_none(void) {
     faulty_disk *disk = faulty_new(1);
     disk->is_full = true;
     tm_log *log = NULL;
-    CHECK(try_open(disk, &log) == TM_LOG_FULL, "another result");
+    CHECK(attempt_open(disk, &log) == TM_LOG_FULL, "another result");
 }
 
 int main(void) {

@@ -38,10 +38,10 @@ static faulty_disk *crash(faulty_disk *disk, tm_log *log, crash_kind kind, uint6
 }
 
 /* Tend until nothing is left to do. */
-static void tend(tm_log *log) {
+static void maintain(tm_log *log) {
     uint32_t is_idle = 0;
     for (unsigned i = 0; i < 500 && !is_idle; i++) {
-        tm_log_tend(log, &is_idle);
+        tm_log_maintain(log, &is_idle);
     }
     CHECK(is_idle, "there is no end of tending");
     tm_log_state state;
@@ -78,18 +78,18 @@ static uint32_t fill(tm_log *log, uint32_t burst, uint32_t body_bytes) {
         CHECK(count < RECORDS_MAX, "it is never full");
         CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "refused with %d", result);
         commit_all(log);
-        tend(log);
+        maintain(log);
     }
     return count;
 }
 
 /* Numbers of the keep that are open. */
 static uint32_t read_open(tm_log *log, uint64_t *numbers) {
-    static tm_log_brief briefs[RECORDS_MAX];
+    static tm_log_summary summaries[RECORDS_MAX];
     size_t count;
-    CHECK(tm_log_briefs(log, KEEP, 0, 0, briefs, RECORDS_MAX, &count) == TM_OK, "reading");
+    CHECK(tm_log_summaries(log, KEEP, 0, 0, summaries, RECORDS_MAX, &count) == TM_OK, "reading");
     for (size_t i = 0; i < count; i++) {
-        numbers[i] = briefs[i].n;
+        numbers[i] = summaries[i].n;
     }
     return (uint32_t)count;
 }
@@ -103,21 +103,21 @@ static uint64_t let_go(tm_log *log, const tm_log_entry *entry) {
         CHECK(result == TM_OK || result == TM_LOG_BUSY || result == TM_LOG_FULL, "an ack ends with %d", result);
         if (result != TM_OK) {
             uint32_t is_idle;
-            tm_log_tend(log, &is_idle);
+            tm_log_maintain(log, &is_idle);
         }
     }
     CHECK(result == TM_OK, "an ack is never taken");
     for (unsigned i = 0; i < ROUNDS && tm_log_committed(log) < n; i++) {
         uint32_t is_idle;
         tm_log_commit(log);
-        tm_log_tend(log, &is_idle);
+        tm_log_maintain(log, &is_idle);
     }
     CHECK(tm_log_committed(log) >= n, "an ack does not come to disk");
     return n;
 }
 
-static void acknowledge(tm_log *log, uint64_t claimant, uint64_t first, uint64_t last) {
-    tm_log_done done = {.claimant = claimant, .first = first, .last = last};
+static void acknowledge(tm_log *log, uint64_t holder, uint64_t first, uint64_t last) {
+    tm_log_done done = {.holder = holder, .first = first, .last = last};
     tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
     let_go(log, &entry);
 }
@@ -125,7 +125,7 @@ static void acknowledge(tm_log *log, uint64_t claimant, uint64_t first, uint64_t
 /* As a keep writes how many it has lost: the record before is done with. */
 static void lose(tm_log *log, uint64_t n, uint64_t *before) {
     uint8_t body[LOSS_BYTES] = {0};
-    tm_log_done done = {.claimant = KEEP, .first = n, .last = n};
+    tm_log_done done = {.holder = KEEP, .first = n, .last = n};
     memcpy(body, &done, sizeof done);
     uint32_t book = TM_LOG_LOSS_KEEP;
     tm_log_entry entry = {
@@ -163,7 +163,7 @@ static void takes_acks_in_any_life(crash_kind kind, uint32_t lives) {
         check_open(log, numbers + first, count - first);
     }
     acknowledge(log, KEEP, 0, numbers[count - 1]);
-    tend(log);
+    maintain(log);
     for (uint32_t i = 0; i < 20; i++) {
         CHECK(append(log, BODY_BYTES) == TM_OK, "there is no room, and nothing is open");
         commit_all(log);
@@ -197,7 +197,7 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
     uint32_t kept = 3 + below(dice, 8);
     for (uint32_t i = 0; i < all; i++) {
         if (i % kept != 0) {
-            tm_log_done done = {.claimant = KEEP, .first = numbers[i], .last = numbers[i]};
+            tm_log_done done = {.holder = KEEP, .first = numbers[i], .last = numbers[i]};
             tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
             let_go(log, &entry);
         } else {
@@ -210,7 +210,7 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
         disk->context = &c;
         uint32_t is_idle = 0;
         for (unsigned i = 0; i < 500 && !is_idle && c.crashed == NULL; i++) {
-            tm_log_tend(log, &is_idle);
+            tm_log_maintain(log, &is_idle);
         }
         disk->before = NULL;
         faulty_disk *next = c.crashed != NULL ? c.crashed : faulty_crash(disk, kind, life);
@@ -219,7 +219,7 @@ static void copies_through_crashes(dice *dice, crash_kind kind) {
         log = open_on(disk);
         check_open(log, numbers, count);
     }
-    tend(log);
+    maintain(log);
     check_open(log, numbers, count);
     uint64_t weight = tm_record_weight(BODY_BYTES, BODY_BYTES) + POSTING_WEIGHT;
     uint64_t room = (SEGMENTS - SEGMENTS_RESERVED - 2) * (SEGMENT_BYTES - SEGMENT_HEAD_BYTES) - 2 * weight * count;
@@ -243,7 +243,7 @@ static void a_burst_leaves_the_reserve(uint32_t burst, uint32_t body_bytes) {
         acknowledge(log, KEEP, numbers[i], numbers[i]);
     }
     acknowledge(log, KEEP, 0, numbers[count - 1]);
-    tend(log);
+    maintain(log);
     CHECK(append(log, body_bytes) == TM_OK, "there is no room, and nothing is open");
     tm_log_close(log);
 }
@@ -267,7 +267,7 @@ static void a_log_that_cannot_copy_is_full(void) {
     fill(log, 1, BODY_BYTES);
     uint32_t count = read_open(log, numbers);
     for (uint32_t i = 0; i < count; i++) {
-        tm_log_done done = {.claimant = KEEP, .first = numbers[i], .last = numbers[i]};
+        tm_log_done done = {.holder = KEEP, .first = numbers[i], .last = numbers[i]};
         tm_log_entry entry = {.kind = TM_LOG_ACK, .body = &done, .body_size = sizeof done};
         uint64_t n;
         if (i % 4 != 0 && tm_log_append(log, &entry, &n) == TM_OK) { /* as many as there is room for */
@@ -280,11 +280,11 @@ static void a_log_that_cannot_copy_is_full(void) {
     }
     disk->is_full = true;
     log = open_on(disk);
-    tend(log);
+    maintain(log);
     CHECK(log->store->spare_count == 0 && log->store->cannot_copy, "it can copy");
     CHECK(append(log, BODY_BYTES) == TM_LOG_FULL && !tm_log_is_behind(log, 1), "a publisher would wait for ever");
     disk->is_full = false;
-    tend(log);
+    maintain(log);
     CHECK(append(log, BODY_BYTES) == TM_OK, "there is room on the disk, and it is not taken");
     tm_log_close(log);
 }
@@ -304,7 +304,7 @@ static void files_take_twice_what_is_open(uint32_t kept, uint32_t small, uint32_
         result = append(log, appended % kept == 0 ? small : large);
         appended += result == TM_OK;
         commit_all(log);
-        tend(log);
+        maintain(log);
     }
     uint32_t count = read_open(log, numbers);
     uint64_t open_bytes = 0;
@@ -315,7 +315,7 @@ static void files_take_twice_what_is_open(uint32_t kept, uint32_t small, uint32_
             open_bytes += tm_record_weight(small, small) + POSTING_WEIGHT;
         }
     }
-    tend(log);
+    maintain(log);
     tm_log_state state;
     tm_log_state_of(log, &state);
     uint64_t bytes = (state.segments - 1) * (SEGMENT_BYTES - SEGMENT_HEAD_BYTES);

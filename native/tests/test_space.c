@@ -1,7 +1,7 @@
 /* test_space.c - spaces from bytes of any kind, under failing allocations, and sentences of any length.
  *
  * Law: what tm_spaces_new refuses leaves no byte behind; what it accepts can be asked about any value, and every
- * misfit has a sentence of valid UTF-8 within its bound. Whether the answers are right is for
+ * violation has a sentence of valid UTF-8 within its bound. Whether the answers are right is for
  * tests/native/test_spaces.py.
  */
 #include <string.h>
@@ -68,10 +68,10 @@ static void put_spaces(wire *out, dice *d) {
     }
 }
 
-static void say(const tm_spaces *spaces, tm_misfit misfit) {
+static void say(const tm_spaces *spaces, tm_violation violation) {
     char text[SPACE_SENTENCE_BYTES + 1];
     memset(text, 0x7f, sizeof text);
-    tm_misfit_say(&misfit, spaces, text);
+    tm_violation_say(&violation, spaces, text);
     const char *end = memchr(text, '\0', sizeof text);
     size_t length = end == NULL ? sizeof text : (size_t)(end - text);
     CHECK(length > 0 && length <= SPACE_SENTENCE_BYTES, "%zu bytes", length);
@@ -85,18 +85,19 @@ static uint32_t ask(const tm_spaces *spaces, dice *d) {
     uint32_t asked = 0;
     random_message(d, &message);
     CHECK(tm_attributes_decode(message.bytes, message.size, attributes, &count, &used) == TM_OK, "decode");
-    say(spaces, (tm_misfit){spaces->naming.bytes, spaces->naming.length, SPACE_NONE, TEXTS_NONE, TM_MISFIT_NO_SPACE});
+    say(spaces,
+        (tm_violation){spaces->naming.bytes, spaces->naming.length, SPACE_NONE, TEXTS_NONE, TM_VIOLATION_NO_SPACE});
     for (size_t i = 0; i < count; i++) {
         uint32_t named = tm_spaces_find(spaces, &attributes[i]);
         CHECK(named == SPACE_NONE || named < spaces->count, "space %u", named);
         for (uint32_t s = 0; s < spaces->count; s++) {
             const tm_space *space = &spaces->spaces[s];
             say(spaces,
-                (tm_misfit){attributes[i].name, attributes[i].name_length, s, TEXTS_NONE, TM_MISFIT_UNDECLARED});
+                (tm_violation){attributes[i].name, attributes[i].name_length, s, TEXTS_NONE, TM_VIOLATION_UNDECLARED});
             for (uint32_t field = 0; field < space->names.count; field++, asked++) {
-                unsigned why = tm_domain_misfit(&space->attributes[field].domain, &attributes[i], spaces->memory);
-                CHECK(why <= TM_MISFIT_NOT_LISTED, "misfit %u", why);
-                say(spaces, (tm_misfit){attributes[i].name, attributes[i].name_length, s, field, why});
+                unsigned why = tm_domain_violation(&space->attributes[field].domain, &attributes[i], spaces->memory);
+                CHECK(why <= TM_VIOLATION_NOT_LISTED, "misfit %u", why);
+                say(spaces, (tm_violation){attributes[i].name, attributes[i].name_length, s, field, why});
             }
         }
     }

@@ -27,10 +27,10 @@ from typing import Final
 import click
 
 from tamis.router.core.core import CoreParts, CoreSettings
+from tamis.router.core.routing.paths import PathCache
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, REQUEST_EVERY_US, Collecting, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
-from tamis.router.core.ways.paths import PathCache
 from tamis.simulate.faults import topologies
 from tamis.simulate.faults.faults import MS, WISHES
 from tamis.simulate.faults.workload import CONTENTS

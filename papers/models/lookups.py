@@ -5,7 +5,7 @@ tamis.papers.models.lookups` prints its strategies over densities.
     always      the first router finds all; their keys travel with the event, and elsewhere keys are looked up
     partial n   the first router finds up to n behind each link. Up to n are all there are: the list is complete, and
                 whoever gets it looks up keys alone. Else it is not: links with a key get the event with their keys,
-                each other link is matched anew, up to n, and so are clients, whole
+                each other link is matched again, up to n, and so are clients, whole
 
 Law: an event goes where never takes it, whatever the strategy; only the work differs. `destinations` is not the
 paper's: one match for all routers at the first one, and one for the clients of each other router.

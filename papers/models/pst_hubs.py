@@ -5,7 +5,7 @@
 
 Law: `native/engines/pst/` takes the same steps, one by one, and gives the same answers in the same order; what a step
 is stands in `tree_match.c`. What a constraint means is `protocol/evaluate.py`'s. This file is slow on purpose: sets are
-computed anew, and bounds are sorted lists.
+computed again, and bounds are sorted lists.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from tamis.bench.networks.strategies.control import Budget, Network
 from tamis.bench.networks.strategies.fleet import Fleet
 from tamis.bench.networks.strategies.wants import Wants
 from tamis.protocol.strategies import BY_NAME
-from tamis.router.core.ways.roots import RootChoice
+from tamis.router.core.routing.roots import RootChoice
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.node import Node
 

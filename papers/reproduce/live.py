@@ -37,7 +37,7 @@ from tamis.protocol.language.format import format_predicate
 from tamis.protocol.strategies import BY_NAME
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.ways.roots import RootChoice
+from tamis.router.core.routing.roots import RootChoice
 from tamis.simulate.faults.topologies import NetworkPlan
 
 RING_SUBSCRIPTIONS: Final = 200

@@ -1,6 +1,6 @@
 """Which build, and which machine, a cell was measured by.
 
-Law: a cell that was measured by another build, or on another processor, is measured anew.
+Law: a cell that was measured by another build, or on another processor, is measured again.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from tamis.protocol.language.literals import RESERVED, write_value
 from tamis.protocol.language.mistake import SyntaxMistake
 from tamis.protocol.language.tree import Junction, Leaf, Node, Placed
 from tamis.protocol.nearest import nearest
-from tamis.protocol.spaces import ChoiceDomain, FixedDomain, IntegerDomain, Misfit, Space, SpaceSet
+from tamis.protocol.spaces import ChoiceDomain, FixedDomain, IntegerDomain, Space, SpaceSet, Violation
 from tamis.protocol.spaces.space import SPACE_NAME
 from tamis.protocol.values import Value, kind_of
 
@@ -84,7 +84,7 @@ class SpaceReader:
         domain = declared.domain
         for operand in leaf.operands:
             if kind_of(operand.content) is not domain.kind:
-                raise _refused(name, operand, domain.allowed, Misfit.KIND)
+                raise _refused(name, operand, domain.allowed, Violation.KIND)
         match domain:
             case IntegerDomain() | FixedDomain():
                 return _of_numbers(leaf, domain)
@@ -100,11 +100,11 @@ class SpaceReader:
 def _of_numbers(leaf: Leaf, domain: IntegerDomain | FixedDomain) -> Constraint:
     constraint = leaf.constraint
     is_order = constraint.op in ORDER_OPS or constraint.op is Op.BETWEEN
-    misfits = {operand: domain.misfit(operand.content) for operand in leaf.operands}
-    for operand, misfit in misfits.items():
-        if misfit is Misfit.OUTSIDE or (misfit is Misfit.TOO_FINE and not is_order):
-            raise _refused(constraint.name, operand, domain.allowed, misfit)
-    if not any(misfits.values()):
+    violations = {operand: domain.violation(operand.content) for operand in leaf.operands}
+    for operand, violation in violations.items():
+        if violation is Violation.OUTSIDE or (violation is Violation.TOO_FINE and not is_order):
+            raise _refused(constraint.name, operand, domain.allowed, violation)
+    if not any(violations.values()):
         return constraint
     if constraint.op is Op.BETWEEN:
         return _between(leaf, domain)
@@ -125,7 +125,7 @@ def _between(leaf: Leaf, domain: IntegerDomain | FixedDomain) -> Constraint:
 
 def _next(domain: IntegerDomain | FixedDomain, number: float, up: bool) -> int | float:
     """Return `number` if it has no more digits than the domain, otherwise the next one up or down that has not."""
-    if domain.misfit(number) is None:
+    if domain.violation(number) is None:
         return number
     units = Fraction(number) * 10**domain.digits
     whole = ceil(units) if up else floor(units)
@@ -142,7 +142,7 @@ def _of_choice(leaf: Leaf, domain: ChoiceDomain) -> Constraint:
     for operand in leaf.operands:
         if operand.content not in domain.ranks:
             hint = _meant(operand.content, domain.ranks)
-            raise _refused(constraint.name, operand, domain.allowed, Misfit.NOT_LISTED, hint)
+            raise _refused(constraint.name, operand, domain.allowed, Violation.NOT_LISTED, hint)
     if constraint.op is Op.BETWEEN or constraint.op in ORDER_OPS:
         return Constraint(constraint.name, Op.IN, _chosen(leaf, domain))
     return constraint
@@ -180,11 +180,11 @@ def _ends(op: Op, ranks: list[int], count: int) -> tuple[int, int]:
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 
-def _refused(name: str, operand: Placed, allowed: str, misfit: Misfit, hint: str = "") -> SyntaxMistake:
+def _refused(name: str, operand: Placed, allowed: str, violation: Violation, hint: str = "") -> SyntaxMistake:
     value: Value = operand.content
     shown = write_value(value)
     shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
-    return SyntaxMistake(operand.at, f"{name} is {allowed}: {shown} {misfit.text}", hint)
+    return SyntaxMistake(operand.at, f"{name} is {allowed}: {shown} {violation.text}", hint)
 
 
 _SHOWN = 40

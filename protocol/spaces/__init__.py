@@ -16,10 +16,10 @@ from tamis.protocol.spaces.domains import (
     Domain,
     FixedDomain,
     IntegerDomain,
-    Misfit,
     NumberDomain,
     TextDomain,
     TruthDomain,
+    Violation,
 )
 from tamis.protocol.spaces.mapping import digest, pack, packed_digest, space_from, space_to_mapping, unpack
 from tamis.protocol.spaces.space import NO_SPACES, Space, SpaceAttribute, SpaceRefusal, SpaceSet
@@ -30,7 +30,7 @@ __all__ = [
     "SpaceSet",
     "NO_SPACES",
     "SpaceRefusal",
-    "Misfit",
+    "Violation",
     "Domain",
     "TextDomain",
     "TruthDomain",

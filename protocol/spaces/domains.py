@@ -1,6 +1,6 @@
 """Which values an attribute may take: six kinds of domain.
 
-Law: `misfit` says of every value of a message whether it belongs to the domain, and why not; nothing is rounded or
+Law: `violation` says of every value of a message whether it belongs to the domain, and why not; nothing is rounded or
 rewritten. 1 and 1.0 are one value, as everywhere. A float belongs to a fixed-point domain if it is the float nearest to
 a decimal number of that many digits, so that equality with such a number is exact.
 """
@@ -18,7 +18,7 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.values import Value, ValueKind, canonical, check_value, kind_of
 
 
-class Misfit(enum.IntEnum):
+class Violation(enum.IntEnum):
     """Why an attribute of a message does not fit the space. The numbers are those of TM_MISFIT_* in tm_switch_api.h."""
 
     MISSING = 1
@@ -32,17 +32,17 @@ class Misfit(enum.IntEnum):
     @property
     def text(self) -> str:
         """What is wrong, as the end of a sentence that begins with the attribute."""
-        return _MISFIT_TEXTS[self]
+        return _VIOLATION_TEXTS[self]
 
 
-_MISFIT_TEXTS: Final = {
-    Misfit.MISSING: "is missing",
-    Misfit.UNDECLARED: "is not declared",
-    Misfit.KIND: "is of another kind",
-    Misfit.OUTSIDE: "lies outside its range",
-    Misfit.TOO_FINE: "has too many digits",
-    Misfit.NOT_LISTED: "is none of its values",
-    Misfit.NO_SPACE: "names no space",
+_VIOLATION_TEXTS: Final = {
+    Violation.MISSING: "is missing",
+    Violation.UNDECLARED: "is not declared",
+    Violation.KIND: "is of another kind",
+    Violation.OUTSIDE: "lies outside its range",
+    Violation.TOO_FINE: "has too many digits",
+    Violation.NOT_LISTED: "is none of its values",
+    Violation.NO_SPACE: "names no space",
 }
 
 
@@ -56,8 +56,8 @@ class TextDomain:
     def allowed(self) -> str:
         return "a string"
 
-    def misfit(self, value: Value) -> Misfit | None:
-        return None if isinstance(value, str) else Misfit.KIND
+    def violation(self, value: Value) -> Violation | None:
+        return None if isinstance(value, str) else Violation.KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class TruthDomain:
     def allowed(self) -> str:
         return "true or false"
 
-    def misfit(self, value: Value) -> Misfit | None:
-        return None if isinstance(value, bool) else Misfit.KIND
+    def violation(self, value: Value) -> Violation | None:
+        return None if isinstance(value, bool) else Violation.KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class NumberDomain:
     def allowed(self) -> str:
         return "a number"
 
-    def misfit(self, value: Value) -> Misfit | None:
-        return None if kind_of(value) is ValueKind.NUMBER else Misfit.KIND
+    def violation(self, value: Value) -> Violation | None:
+        return None if kind_of(value) is ValueKind.NUMBER else Violation.KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,12 @@ class IntegerDomain:
     def allowed(self) -> str:
         return f"an integer from {self.low} to {self.high}"
 
-    def misfit(self, value: Value) -> Misfit | None:
+    def violation(self, value: Value) -> Violation | None:
         if isinstance(value, str | bool):
-            return Misfit.KIND
+            return Violation.KIND
         if not self.low <= value <= self.high:
-            return Misfit.OUTSIDE
-        return None if isinstance(canonical(value), int) else Misfit.TOO_FINE
+            return Violation.OUTSIDE
+        return None if isinstance(canonical(value), int) else Violation.TOO_FINE
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ class FixedDomain:
         low, high = self.bounds
         return f"a number of at most {self.digits} digits behind the point from {low} to {high}"
 
-    def misfit(self, value: Value) -> Misfit | None:
+    def violation(self, value: Value) -> Violation | None:
         if isinstance(value, str | bool):
-            return Misfit.KIND
+            return Violation.KIND
         if not self.bounds[0] <= value <= self.bounds[1]:
-            return Misfit.OUTSIDE
-        return None if is_decimal(value, self.digits) else Misfit.TOO_FINE
+            return Violation.OUTSIDE
+        return None if is_decimal(value, self.digits) else Violation.TOO_FINE
 
 
 @dataclass(frozen=True)
@@ -198,10 +198,10 @@ class ChoiceDomain:
         shown = ", ".join(self.values[:_VALUES_SHOWN])
         return f"one of {shown}" if len(self.values) <= _VALUES_SHOWN else f"one of {shown}, ..."
 
-    def misfit(self, value: Value) -> Misfit | None:
+    def violation(self, value: Value) -> Violation | None:
         if not isinstance(value, str):
-            return Misfit.KIND
-        return None if value in self.ranks else Misfit.NOT_LISTED
+            return Violation.KIND
+        return None if value in self.ranks else Violation.NOT_LISTED
 
 
 Domain = TextDomain | TruthDomain | NumberDomain | IntegerDomain | FixedDomain | ChoiceDomain

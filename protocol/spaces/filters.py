@@ -25,7 +25,7 @@ def _is_vain(constraint: Constraint, space: Space) -> bool:
     if declared is None:
         return not space.is_open
     if constraint.op in (Op.EQ, Op.IN):
-        return all(declared.domain.misfit(value) is not None for value in constraint.operands)
+        return all(declared.domain.violation(value) is not None for value in constraint.operands)
     if constraint.op in PATTERN_OPS:
         return declared.domain.kind is not ValueKind.STRING
     if constraint.op in ORDER_OPS or constraint.op is Op.BETWEEN:

@@ -2,7 +2,7 @@
 
 Law: a message belongs to the space that its naming attribute (`type`, unless told otherwise) names. It fits if each
 attribute that the space requires is there, each declared one is in its domain, and others are there only if the space
-is open. The first misfit in the order of the message is told, then the first missing attribute by name, so that all
+is open. The first violation in the order of the message is told, then the first missing attribute by name, so that all
 programs that check one message say the same.
 """
 
@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from tamis.protocol import limits
 from tamis.protocol.errors import Refused
-from tamis.protocol.spaces.domains import Domain, Misfit
+from tamis.protocol.spaces.domains import Domain, Violation
 from tamis.protocol.values import Value, check_name
 
 SPACE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -42,11 +42,11 @@ class SpaceRefusal:
 
     space: str
     attribute: str
-    misfit: Misfit
+    violation: Violation
     allowed: str
 
     def __str__(self) -> str:
-        return refusal_text(self.space, self.attribute, self.misfit.text, self.allowed)
+        return refusal_text(self.space, self.attribute, self.violation.text, self.allowed)
 
 
 def refusal_text(space: str, attribute: str, what: str, allowed: str) -> str:
@@ -94,13 +94,13 @@ class Space:
             if name == naming or (declared is None and self.is_open):
                 continue
             if declared is None:
-                return SpaceRefusal(self.name, name, Misfit.UNDECLARED, self.declared)
-            misfit = declared.domain.misfit(value)
-            if misfit is not None:
-                return SpaceRefusal(self.name, name, misfit, declared.allowed)
+                return SpaceRefusal(self.name, name, Violation.UNDECLARED, self.declared)
+            violation = declared.domain.violation(value)
+            if violation is not None:
+                return SpaceRefusal(self.name, name, violation, declared.allowed)
         for name, declared in self.attributes.items():
             if not declared.is_optional and name not in attributes:
-                return SpaceRefusal(self.name, name, Misfit.MISSING, declared.allowed)
+                return SpaceRefusal(self.name, name, Violation.MISSING, declared.allowed)
         return None
 
     @property
@@ -148,7 +148,7 @@ class SpaceSet:
         if space is not None:
             return space.check(attributes, self.naming)
         if self.refuses_unknown:
-            return SpaceRefusal("", self.naming, Misfit.NO_SPACE, self.known)
+            return SpaceRefusal("", self.naming, Violation.NO_SPACE, self.known)
         return None
 
     @property

@@ -20,7 +20,7 @@ _SURELY_SHORT: Final = STRING_BYTES_MAX // 4
 """A string of so many characters fits in STRING_BYTES_MAX whatever the characters are."""
 
 
-# Applications use few names, again and again: one that has passed is not checked again. A full set starts anew, so
+# Applications use few names, again and again: one that has passed is not checked again. A full set starts again, so
 # that names which strangers make up cannot fill memory.
 _NAMES_KEPT: Final = 4_096
 _good_names: Final[set[str]] = set()

@@ -1,7 +1,7 @@
 """A data frame whose parts are decoded when they are read: what a client does with each DELIVER.
 
 Law: making a DeliverView checks the header, and that every part lies inside the frame; reading `extensions` or
-`attributes` checks those, each time anew: a view keeps nothing but the frame it borrows.
+`attributes` checks those, each time again: a view keeps nothing but the frame it borrows.
 """
 
 from __future__ import annotations

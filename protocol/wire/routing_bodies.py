@@ -3,7 +3,7 @@
 Law: everything stated has an issuer and a freshness (epoch, seq). Routers are named by their 64-bit numbers
 (`numbers.stable_number`); the LSA alone carries the name behind a number. RA, SR, UR and SPACE may be large and travel
 in parts (`parts.py`); each says in `ticket` what its parts are known by. A body that was received is passed on in the
-bytes in which it came (`raw`), fields of later versions included. Records that are stated anew keep those fields:
+bytes in which it came (`raw`), fields of later versions included. Records that are stated again keep those fields:
 an advertised filter its own, an entry its own, HELD likewise. What an advertised filter says beside its bytes, a worker
 group among it, goes with these bytes (`Extended`), so that all that holds packed filters holds that, too.
 """

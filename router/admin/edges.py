@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from tamis.protocol.values import Value
+from tamis.router.core.routing.classes import class_of
 from tamis.router.core.statements.edges.edges import SAID
 from tamis.router.core.statements.edges.places import EVERY_CLASS, EdgePlace, everything_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.rendezvous import RendezvousCore
-from tamis.router.core.ways.classes import class_of
 
 if TYPE_CHECKING:
     from tamis.router.core.core import Core
-    from tamis.router.core.ways.trees import Trees
+    from tamis.router.core.routing.trees import Trees
     from tamis.router.links.joined import JoinedNetwork
 
 

@@ -23,9 +23,9 @@ from tamis.router.admin.guard import OPEN, Headers, Local, check_addressed, chec
 from tamis.router.admin.pages import Request, answer
 from tamis.router.admin.view import RouterView
 from tamis.router.connections.admissions import Reason
+from tamis.router.connections.limits import ReserveDescriptor
 from tamis.router.connections.listeners import Acceptor, Listener
-from tamis.router.connections.other_end import unread_bytes
-from tamis.router.connections.places import Spare
+from tamis.router.connections.peer import unread_bytes
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
@@ -51,7 +51,7 @@ class AdminServer:
         self._conversations: set[_Conversation] = set()
         self._acceptor: Acceptor | None = None
 
-    def start(self, listener: Listener, spare: Spare | None = None) -> None:
+    def start(self, listener: Listener, spare: ReserveDescriptor | None = None) -> None:
         self._acceptor = Acceptor(listener, self, self.running.connections.loop, spare, full=_FULL)
 
     def close(self) -> None:

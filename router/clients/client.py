@@ -30,7 +30,7 @@ from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.peer import Peer
 from tamis.router.connections.traces import report_of
 from tamis.router.daemon.addresses import address_of
 from tamis.router.daemon.logs import fields
@@ -68,7 +68,7 @@ class ClientRegister(Protocol):
         """Take in that the filters of `client` are out of the table."""
 
 
-class Client(OtherEnd):
+class Client(Peer):
     """One client. `subscriber` is None, and `frame_bytes_max` 0, until it is let in."""
 
     CUT = "a client is disconnected"
@@ -204,7 +204,7 @@ class Client(OtherEnd):
         self._register.gone(self)
         self._register.keeping.left(self)
         if self.subscriber is not None:
-            self.connections.work.add(self.subscriber.clear_wishes())
+            self.connections.work.add(self.subscriber.clear_interest())
 
     def forgotten(self) -> None:
         self._register.forgotten(self)

@@ -24,6 +24,7 @@ from tamis.protocol.wire.report_bodies import Report
 from tamis.router.clients.client import Client
 from tamis.router.clients.grants import Denial, Grant
 from tamis.router.clients.greeting import AdmissionPolicy
+from tamis.router.clients.interest import NO_INTEREST, LocalInterest, NetworkOfClients
 from tamis.router.clients.keeping import Keeping, NoKeeping, why_nothing
 from tamis.router.clients.moving import GoAways, addresses_in_reach
 from tamis.router.clients.series import ClientSeries
@@ -31,10 +32,9 @@ from tamis.router.clients.slowing import Slowing
 from tamis.router.clients.subscriber import Subscriber
 from tamis.router.clients.tokens import TokenFile
 from tamis.router.clients.trace_askers import TraceAskers
-from tamis.router.clients.wishes import NO_WISHES, ClientWishes, NetworkOfClients
 from tamis.router.connections.admissions import Reason, Side
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.peer import Peer
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
 
@@ -53,12 +53,12 @@ class Clients:
         self.trace_askers = TraceAskers()
         self.keeping: Keeping = NoKeeping(why_nothing(connections.settings.data))
         self.series = ClientSeries(connections.switch)
-        self.new_wishes: Callable[[], ClientWishes] = lambda: NO_WISHES
+        self.new_interest: Callable[[], LocalInterest] = lambda: NO_INTEREST
         self._held_against = tokens.digests if tokens is not None else None
 
     def join(self, network: NetworkOfClients) -> None:
         """Tell `network` what clients want, from now on."""
-        self.new_wishes = lambda: ClientWishes(network)
+        self.new_interest = lambda: LocalInterest(network)
 
     def policy(self) -> AdmissionPolicy:
         """Return what a client that connects now is asked, and told of this router."""
@@ -116,7 +116,7 @@ class Clients:
             admission=admission,
             grant=grant,
             client=client,
-            make_wishes=self.new_wishes,
+            make_interest=self.new_interest,
         )
         self.by_interface[subscriber.interface] = subscriber
         return subscriber
@@ -184,7 +184,7 @@ class Clients:
 
     def dismiss(self) -> None:
         """End the sessions of all clients now; what is queued still goes out."""
-        self.connections.each(self.by_connection, OtherEnd.leave)
+        self.connections.each(self.by_connection, Peer.leave)
 
     # --- what the network has for them -----------------------------------------------------------------------------
 

@@ -24,11 +24,11 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.packed_filters import decode_filter
 from tamis.protocol.wire.routing_bodies import of_group
 from tamis.router.clients.acks import answer, refusal
+from tamis.router.clients.interest import Filters
 from tamis.router.clients.subscriber import Subscriber
-from tamis.router.clients.wishes import Filters
 from tamis.router.connections.work import SlicedWork
-from tamis.router.daemon.client_happenings import SubscriptionRemoved, SubscriptionsAdded
-from tamis.router.daemon.happenings import Happenings
+from tamis.router.daemon.client_events import SubscriptionRemoved, SubscriptionsAdded
+from tamis.router.daemon.events import EventBus
 
 REQUESTS_MAX: Final = 16
 FILTERS_AT_ONCE: Final = 50
@@ -54,7 +54,7 @@ class Switchboard(Protocol):
     """What requests need of the place where all connections come together."""
 
     work: SlicedWork
-    happenings: Happenings
+    events: EventBus
     is_draining: bool
 
     @property
@@ -145,7 +145,7 @@ class Requests:
         say_so = partial(self._answer, AckOf.SUBSCRIBE, frame.request, done, refusals)
         known = say_so if done and frame.waits_for_network else None
         if done:
-            yield from subscriber.wishes.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
+            yield from subscriber.interest.add(lambda: _filters_of(frame, done), lambda: client.is_open, known)
         if known is None:
             say_so()
 
@@ -154,7 +154,7 @@ class Requests:
         `refused`."""
         client, now = self._client, frame.ids[first : len(frame.ids) - frame.left]
         taken = [id_ for id_ in now if id_ not in refused] if refused else now
-        client.connections.happenings.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
+        client.connections.events.tell(SubscriptionsAdded, client.name, client.connection, taken, frame)
 
     def _unsubscribe(self, data: bytes) -> _Slices:
         client, subscriber, body = self._client, self._subscriber, decode(data)
@@ -169,14 +169,14 @@ class Requests:
             if client.connections.switch.unsubscribe(subscriber.interface, id_):
                 done.append(id_)
                 subscriber.groups.pop(id_, None)
-                client.connections.happenings.tell(SubscriptionRemoved, client.name, client.connection, id_)
+                client.connections.events.tell(SubscriptionRemoved, client.name, client.connection, id_)
             else:
                 refusals.append(refusal(id_, RefusalCode.NO_SUCH_ID, f"there is no subscription {id_}"))
             if perf_counter() > stop:
                 yield
                 stop = perf_counter() + SLICE_S
         client.connections.settle()
-        yield from subscriber.wishes.remove(done)
+        yield from subscriber.interest.remove(done)
         self._answer(AckOf.UNSUBSCRIBE, body.request, done, refusals)
 
     def _answer(self, of: AckOf, request: int, done: list[int], refusals: list[Refusal]) -> None:

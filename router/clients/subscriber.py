@@ -14,7 +14,7 @@ from tamis.native.switch_figures import SubscriberFigures
 from tamis.native.switch_values import Admission
 from tamis.protocol.errors import FrameError
 from tamis.router.clients.grants import Grant
-from tamis.router.clients.wishes import ClientWishes
+from tamis.router.clients.interest import LocalInterest
 
 
 class Serving(Protocol):
@@ -34,7 +34,7 @@ class Subscriber:
     """One subscriber. `interface` is its number in the switch; `client` serves it, or is None once that has gone."""
 
     __slots__ = (
-        *("_make_wishes", "_switch", "_wishes", "client", "filters_max", "grant", "groups", "interface", "name"),
+        *("_make_interest", "_switch", "_interest", "client", "filters_max", "grant", "groups", "interface", "name"),
         *("table_bytes_max", "wants_since_s"),
     )
 
@@ -47,10 +47,10 @@ class Subscriber:
         admission: Admission,
         grant: Grant,
         client: Serving,
-        make_wishes: Callable[[], ClientWishes],
+        make_interest: Callable[[], LocalInterest],
     ) -> None:
-        self._switch, self._make_wishes = switch, make_wishes
-        self._wishes: ClientWishes | None = None
+        self._switch, self._make_interest = switch, make_interest
+        self._interest: LocalInterest | None = None
         self.interface, self.name, self.grant = interface, name, grant
         self.filters_max, self.table_bytes_max = admission.filters_max, admission.table_bytes_max
         self.client: Serving | None = client
@@ -60,15 +60,15 @@ class Subscriber:
         """When it had its first subscription (monotonic); None: it had none."""
 
     @property
-    def wishes(self) -> ClientWishes:
+    def interest(self) -> LocalInterest:
         """What the client asks of the network."""
-        self._wishes = self._wishes or self._make_wishes()
-        return self._wishes
+        self._interest = self._interest or self._make_interest()
+        return self._interest
 
-    def clear_wishes(self) -> Generator[None, None, None]:
+    def clear_interest(self) -> Generator[None, None, None]:
         """Take back, in slices, all that the client asks of the network."""
-        if self._wishes is not None:
-            yield from self._wishes.clear()
+        if self._interest is not None:
+            yield from self._interest.clear()
 
     @property
     def subscriptions(self) -> int:

@@ -25,12 +25,12 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.session_bodies import Drain
 from tamis.router.connections.admissions import Admissions
-from tamis.router.connections.other_end import OtherEnd
-from tamis.router.connections.places import Places, places_of
+from tamis.router.connections.limits import ConnectionLimits, places_of
+from tamis.router.connections.peer import Peer
 from tamis.router.connections.wider_network import NoNetwork, WiderNetwork
 from tamis.router.connections.work import SlicedWork, Task
 from tamis.router.daemon import fault_injection
-from tamis.router.daemon.happenings import Alarmed, ConnectionEnded, Happenings, InterfaceCounted
+from tamis.router.daemon.events import Alarmed, ConnectionEnded, EventBus, InterfaceCounted
 from tamis.router.daemon.health import Health
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import keep_unmatched_of, new_table, switch_options
@@ -44,7 +44,7 @@ TICK_S: Final = 0.1
 STEPS_PER_SLICE: Final = 500
 
 _log = logging.getLogger(__name__)
-End = TypeVar("End", bound=OtherEnd)
+End = TypeVar("End", bound=Peer)
 
 
 class Connections:
@@ -55,7 +55,7 @@ class Connections:
         settings: RouterSettings,
         epoch: int,
         loop: asyncio.AbstractEventLoop,
-        places: Places | None = None,
+        places: ConnectionLimits | None = None,
     ) -> None:
         """`places` is what the system allows of the places that the settings ask for; None: all of them."""
         self.settings, self.epoch = settings, epoch
@@ -65,10 +65,10 @@ class Connections:
         self.tables = [self.table]
         self.switch = Switch(self.table, switch_options(settings, epoch, self.places.connections))
         keep_unmatched_of(self.switch, settings)
-        self._ends: dict[int, OtherEnd] = {}
+        self._ends: dict[int, Peer] = {}
         self.network: WiderNetwork = NoNetwork()
-        self.health = Health(tell=lambda text: self.happenings.tell(Alarmed, text))
-        self.happenings = Happenings(self.health.caught)
+        self.health = Health(tell=lambda text: self.events.tell(Alarmed, text))
+        self.events = EventBus(self.health.caught)
         self.work = SlicedWork(loop.call_soon, self.health.caught)
         self.is_leaving = False
         """Is no client let in any more?"""
@@ -147,13 +147,13 @@ class Connections:
         end = self._ends.get(connection)
         return (end.name, end.IS_LINK) if end is not None else ("", False)
 
-    def _tell_end(self, end: OtherEnd) -> None:
-        if self.happenings.is_heard(InterfaceCounted):
+    def _tell_end(self, end: Peer) -> None:
+        if self.events.is_heard(InterfaceCounted):
             for gained in self.switch.increments(end.connection, end.connection + 1)[0]:
-                self.happenings.tell(InterfaceCounted, gained, end.name, end.IS_LINK)
-        self.happenings.tell(ConnectionEnded, end.name, end.connection)
+                self.events.tell(InterfaceCounted, gained, end.name, end.IS_LINK)
+        self.events.tell(ConnectionEnded, end.name, end.connection)
 
-    def _closed(self, end: OtherEnd, code: int) -> None:
+    def _closed(self, end: Peer, code: int) -> None:
         end.ended()
         self._tell_end(end)
         del self._ends[end.connection]
@@ -165,7 +165,7 @@ class Connections:
         else:
             end.forgotten()
 
-    def _forget(self, end: OtherEnd) -> Task:
+    def _forget(self, end: Peer) -> Task:
         while self.switch.forget(end.connection, STEPS_PER_SLICE):
             yield
         end.forgotten()
@@ -207,7 +207,7 @@ class Connections:
         if self._polling_soon is None:
             self._polling_soon = self.loop.call_soon(self._poll)
 
-    def come_again(self, end: OtherEnd, kind: FrameKind, frame: bytes) -> None:
+    def come_again(self, end: Peer, kind: FrameKind, frame: bytes) -> None:
         """Hand a frame, whose answer had to wait, to `end` as if it had just come."""
         self._take([SwitchEvent(EventType.FRAME, end.connection, kind, 0, frame, "")])
 
@@ -268,7 +268,7 @@ class Connections:
             except Exception:  # a bug: it is logged, and those who wait for an answer get none
                 self.health.caught("failed to take in what is on disk")
 
-    def _handle(self, end: OtherEnd, event: SwitchEvent) -> None:
+    def _handle(self, end: Peer, event: SwitchEvent) -> None:
         if event.type == EventType.FRAME:
             end.receive(FrameKind(event.kind), event.frame)
         elif event.type == EventType.FAULT:
@@ -307,7 +307,7 @@ class Connections:
 
     def dismiss(self) -> None:
         """End every connection now; what is queued still goes out."""
-        self.each(self._ends, OtherEnd.leave)
+        self.each(self._ends, Peer.leave)
 
     def each(self, ends: Mapping[int, End], do: Callable[[End], None]) -> None:
         """Call `do` with each of `ends` that is there when the work begins, in slices."""

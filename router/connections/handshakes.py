@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tamis.router.connections.admissions import Admissions, Reason, Side
 from tamis.router.connections.listeners import Opener
-from tamis.router.connections.other_end import OtherEnd, unread_bytes
+from tamis.router.connections.peer import Peer, unread_bytes
 from tamis.router.connections.tls import TlsConnection
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.addresses import address_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tamis.router.connections.connections import Connections
 
 
-class TlsDoor:
+class TlsAcceptor:
     """Open connections of `side` behind TLS for `opener`; `opened` makes the other end once a handshake is over."""
 
     def __init__(
@@ -33,7 +33,7 @@ class TlsDoor:
         side: Side,
         opener: Opener,
         context: ssl.SSLContext,
-        opened: Callable[[TlsConnection], OtherEnd | None],
+        opened: Callable[[TlsConnection], Peer | None],
     ) -> None:
         self.connections, self.side, self.context, self.opened = connections, side, context, opened
         self._opener = opener
@@ -60,7 +60,7 @@ class TlsDoor:
 class _Handshake:
     """One connection, from its acceptance to its first byte, and from there to the end of its handshake."""
 
-    def __init__(self, door: TlsDoor, sock: socket.socket, peer: str) -> None:
+    def __init__(self, door: TlsAcceptor, sock: socket.socket, peer: str) -> None:
         self._door, self._sock, self._peer = door, sock, peer
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
@@ -110,7 +110,7 @@ class _Handshake:
         finally:
             door.room.leave(self)
 
-    def _over(self, connection: TlsConnection) -> OtherEnd | None:
+    def _over(self, connection: TlsConnection) -> Peer | None:
         self._door.room.leave(self)
         return self._door.opened(connection)
 

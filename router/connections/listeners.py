@@ -18,8 +18,8 @@ from typing import Final, Protocol
 
 from tamis.configs.address import Address
 from tamis.router.connections.admissions import Reason
-from tamis.router.connections.other_end import FULL
-from tamis.router.connections.places import Spare, turn_away
+from tamis.router.connections.limits import ReserveDescriptor, turn_away
+from tamis.router.connections.peer import FULL
 from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.logs import fields
@@ -136,7 +136,7 @@ class Acceptor:
         listener: Listener,
         opener: Opener,
         loop: asyncio.AbstractEventLoop,
-        spare: Spare | None = None,
+        spare: ReserveDescriptor | None = None,
         full: bytes = FULL,
     ) -> None:
         self._listener, self._opener, self._loop = listener, opener, loop

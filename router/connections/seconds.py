@@ -1,7 +1,7 @@
 """What is told each second: that one has passed, and what the counters of connections have gained.
 
 Law: a connection is told of in each second in which one of its counters moved, in slices; if the telling of one second
-is not over when the next begins, it covers both. Counters are read here alone, as reading them starts them anew, and
+is not over when the next begins, it covers both. Counters are read here alone, as reading them starts them again, and
 only while something listens.
 """
 
@@ -12,8 +12,8 @@ from typing import Final
 
 from tamis.router.connections.connections import Connections
 from tamis.router.connections.work import Task
-from tamis.router.daemon.happenings import InterfaceCounted, SecondPassed
-from tamis.router.daemon.link_happenings import UnlinkedCounted
+from tamis.router.daemon.events import InterfaceCounted, SecondPassed
+from tamis.router.daemon.link_events import UnlinkedCounted
 
 SECOND_S: Final = 1.0
 
@@ -41,13 +41,13 @@ class SecondTicker:
     def _next(self) -> None:
         self.start()
         self._seconds += 1
-        self._connections.happenings.tell(SecondPassed, self._seconds)
+        self._connections.events.tell(SecondPassed, self._seconds)
         if self._is_counted() and not self._is_telling:
             self._is_telling = True
             self._connections.work.add(self._counters())
 
     def _is_counted(self) -> bool:
-        return self._connections.happenings.is_heard(InterfaceCounted)
+        return self._connections.events.is_heard(InterfaceCounted)
 
     def _counters(self) -> Task:
         connections, at, before = self._connections, 0, -1
@@ -55,9 +55,9 @@ class SecondTicker:
             before = at
             gained, at = connections.switch.increments(at)
             for increment in gained:
-                connections.happenings.tell(InterfaceCounted, increment, *connections.behind(increment.connection))
+                connections.events.tell(InterfaceCounted, increment, *connections.behind(increment.connection))
             yield
         while unlinked := connections.network.unlinked():
             for neighbour, messages in unlinked.items():
-                connections.happenings.tell(UnlinkedCounted, neighbour, messages)
+                connections.events.tell(UnlinkedCounted, neighbour, messages)
         self._is_telling = False

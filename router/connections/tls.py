@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from tamis.configs.sections.connections import NeighbourTls, Tls
-from tamis.router.connections.other_end import FULL, OtherEnd
+from tamis.router.connections.peer import FULL, Peer
 from tamis.router.daemon.cannot_start import CannotStart
 
 PEM_BYTES_MAX: Final = 1_048_576
@@ -86,9 +86,9 @@ class FedConnections(Protocol):
 class TlsConnection(asyncio.BufferedProtocol):
     """One connection; `opened` makes its other end, or None where there is no room for it."""
 
-    def __init__(self, connections: FedConnections, opened: Callable[[TlsConnection], OtherEnd | None]) -> None:
+    def __init__(self, connections: FedConnections, opened: Callable[[TlsConnection], Peer | None]) -> None:
         self._connections, self._opened = connections, opened
-        self._end: OtherEnd | None = None
+        self._end: Peer | None = None
         self._writable: list[Callable[[], None]] = []
         self._transport: asyncio.Transport
         self._is_full = self._is_paused = self._is_ahead = False

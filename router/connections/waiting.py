@@ -32,10 +32,10 @@ GETS_ON_S: Final = 0.5
 LOOKED_AT: Final = 64
 """How many connections whose bytes lie unread are passed over before another connection is accepted."""
 TURNS: Final = 2
-"""The turns of a client in its greeting, HELLO and AUTH: each begins its time anew."""
+"""The turns of a client in its greeting, HELLO and AUTH: each begins its time again."""
 
 
-class Guest(Protocol):
+class PendingConnection(Protocol):
     """A connection that waits."""
 
     def is_heard(self) -> bool:
@@ -62,7 +62,7 @@ class WaitingRoom:
         self.places = places
         self._clock, self._is_behind = clock, is_behind
         self._silent, self._spoken = _ByAddress(), _ByAddress()
-        self._place_of: dict[Guest, _Place] = {}
+        self._place_of: dict[PendingConnection, _Place] = {}
         self._given_up, self._given_up_s = 0, 0.0  # places since the last calm, and when the last of them was
         self._greeted_s: OrderedDict[str, float] = OrderedDict()  # by address; none older than the last by GETS_ON_S
 
@@ -80,18 +80,18 @@ class WaitingRoom:
             self._spoken, max(SPOKEN_S, patience_s)
         )
 
-    def enter(self, guest: Guest, address: str) -> None:
+    def enter(self, guest: PendingConnection, address: str) -> None:
         """Let `guest` in, which has connected from `address`. One that never asked for a place gets one beyond those
         that are counted."""
         self._wait_for(guest, address, 0)
 
-    def spoke(self, guest: Guest) -> None:
+    def spoke(self, guest: PendingConnection) -> None:
         """Note that `guest` has sent a frame of its greeting."""
         place = self._place_of.get(guest)
         if place is not None and place.turns == 0:
             self._next_turn(guest)
 
-    def greeted(self, guest: Guest) -> None:
+    def greeted(self, guest: PendingConnection) -> None:
         """Let `guest` leave, which has greeted; its address gives no place up for a while."""
         place = self._place_of.get(guest)
         if place is not None:
@@ -102,7 +102,7 @@ class WaitingRoom:
                 of.popitem(last=False)
             self.leave(guest)
 
-    def leave(self, guest: Guest) -> None:
+    def leave(self, guest: PendingConnection) -> None:
         """Forget `guest`, whose connection has ended; one that is not here may leave, too."""
         place = self._place_of.pop(guest, None)
         if place is not None:
@@ -134,20 +134,20 @@ class WaitingRoom:
         greeted_s = self._greeted_s.get(address)
         return greeted_s is not None and self._clock() - greeted_s <= GETS_ON_S
 
-    def _next_turn(self, guest: Guest) -> None:
-        """End the turn of `guest`; its time begins anew."""
+    def _next_turn(self, guest: PendingConnection) -> None:
+        """End the turn of `guest`; its time begins again."""
         place = self._place_of[guest]
         self._among(place.turns).remove(guest, place.address)
         self._wait_for(guest, place.address, place.turns + 1)
 
-    def _wait_for(self, guest: Guest, address: str, turns: int) -> None:
+    def _wait_for(self, guest: PendingConnection, address: str, turns: int) -> None:
         self._place_of[guest] = _Place(address, self._clock(), turns)
         self._among(turns).add(guest, address)
 
     def _among(self, turns: int) -> _ByAddress:
         return self._spoken if turns else self._silent
 
-    def _end(self, guest: Guest) -> None:
+    def _end(self, guest: PendingConnection) -> None:
         self._given_up, self._given_up_s = self._given_up + 1, self._clock()
         self.leave(guest)
         guest.give_way()
@@ -157,7 +157,7 @@ class _ByAddress:
     """Guests of each address in the order in which they came, and addresses by how many guests they have."""
 
     def __init__(self) -> None:
-        self._guests: dict[str, OrderedDict[Guest, None]] = {}
+        self._guests: dict[str, OrderedDict[PendingConnection, None]] = {}
         self._of_size: list[OrderedDict[str, None]] = [OrderedDict()]
 
     def most(self) -> str | None:
@@ -165,15 +165,15 @@ class _ByAddress:
         no guest."""
         return next(iter(self._of_size[-1]), None)
 
-    def oldest(self, address: str | None) -> Guest | None:
+    def oldest(self, address: str | None) -> PendingConnection | None:
         return next(iter(self._guests.get(address or "", ())), None)
 
-    def add(self, guest: Guest, address: str) -> None:
+    def add(self, guest: PendingConnection, address: str) -> None:
         guests = self._guests.setdefault(address, OrderedDict())
         guests[guest] = None
         self._resized(address, len(guests) - 1, len(guests))
 
-    def remove(self, guest: Guest, address: str) -> None:
+    def remove(self, guest: PendingConnection, address: str) -> None:
         guests = self._guests[address]
         del guests[guest]
         self._resized(address, len(guests) + 1, len(guests))

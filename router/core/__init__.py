@@ -6,8 +6,8 @@ the owner of a core calls it with `Tick` when `core.due_us` has come.
 
     events.py       what can happen                     commands.py     what is to be done about it
     core.py         which part handles an event         times.py        every delay, with its reason
-    timers.py       what is due when                    seldom.py       what may be done only so often
-    plausible.py    which epochs are believed           figures.py      what a core says of itself
+    timers.py       what is due when                    rate_limiter.py       what may be done only so often
+    epochs.py    which epochs are believed           figures.py      what a core says of itself
     statements/     what routers say, hear and hold     ways/           which way messages go
     strategies/     other cores than the usual one
 """

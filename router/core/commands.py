@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from tamis.protocol.spaces import Space
 from tamis.protocol.wire.routing_bodies import Body
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.trees import Trees
 
 
 class NeighbourSession(NamedTuple):
@@ -67,7 +67,7 @@ class NameRoots:
 
 
 @dataclass(frozen=True, slots=True)
-class WaysChanged:
+class RoutesChanged:
     """Tell clients of a loss: ways of messages to this router have broken. Clients that had a subscription `ago_us`
     before now are told. The missing messages were published within `span_us`. `goes_on`: some routers have gone out of
     reach, and what is published there goes on missing."""
@@ -141,7 +141,7 @@ Command = (
     | Install
     | Reroute
     | NameRoots
-    | WaysChanged
+    | RoutesChanged
     | Forget
     | BoundSource
     | RaiseEpoch

@@ -23,23 +23,27 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Command, RaiseEpoch
+from tamis.router.core.epochs import DAY_MS, EPOCH_MAX, EpochValidator, no_clock
 from tamis.router.core.events import (
     Audit,
     Await,
     Event,
-    FiltersWanted,
+    FiltersAdded,
+    FiltersRemoved,
     Heard,
-    Leave,
     LinkDown,
     LinkUp,
     Sent,
+    ShuttingDown,
     SpacesStated,
-    Stood,
+    Stalled,
     Tick,
-    Unwanted,
 )
 from tamis.router.core.figures import Figures
-from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible, no_clock
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.reuse import HeldTables
+from tamis.router.core.routing.roots import RootChoice, Roots, agreed_text
+from tamis.router.core.routing.trees import Broadcast, Trees, make_trees
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import Audits
 from tamis.router.core.statements.core_state import CoreState
@@ -59,10 +63,6 @@ from tamis.router.core.statements.spaces import SpaceTalks
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due
 from tamis.router.core.times import Times
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.reuse import HeldTables
-from tamis.router.core.ways.roots import RootChoice, Roots, agreed_text
-from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +128,14 @@ class Core:
 
         trees = trees_of(Graph.of((), (me,)), True)
         core_state = CoreState(
-            identity, parts.links(), parts.topology(), parts.rib(), times, trees, Plausible(unix_ms), self._unlearn
+            identity, parts.links(), parts.topology(), parts.rib(), times, trees, EpochValidator(unix_ms), self._unlearn
         )
         core_state.make_index = parts.index
         self.core_state = core_state
         own = parts.own(times.narrow_hold_us, parts.cover(parts.index()))
         core_state.rib.replace(me, identity.version, NO_DIGEST, own.issued)
         self._exchange = parts.exchange(core_state.rib, core_state.topology)
-        self._exchange.is_plausible = core_state.is_plausible
+        self._exchange.is_epoch_valid = core_state.is_epoch_valid
         layout = layout_of(self.family, settings.broadcast, agreed_text(settings.classes) if settings.classes else "")
         self._states = parts.link_states(core_state, layout, trees_of, self._moved, self._forget)
         self._predicates = parts.predicates(core_state, parts.flood(), self._states.keep_for_a_while)
@@ -161,7 +161,7 @@ class Core:
 
     def epoch_max(self, now_us: int) -> int:
         """Return the highest epoch that messages are taken of, where their source has no bound of its own."""
-        return max(self.core_state.plausible.by_clock(EPOCH_MAX, now_us), self.core_state.highest)
+        return max(self.core_state.epoch_validator.by_clock(EPOCH_MAX, now_us), self.core_state.highest)
 
     @property
     def due_us(self) -> int | None:
@@ -253,10 +253,10 @@ class Core:
         if link is not None and hear is not None:  # None: the body is one of another family of strategies
             hear(self, event.body, link)
 
-    def _wanted(self, event: FiltersWanted) -> None:
+    def _wanted(self, event: FiltersAdded) -> None:
         self._advertiser.wanted(event.filters, event.ticket)
 
-    def _unwanted(self, event: Unwanted) -> None:
+    def _removed(self, event: FiltersRemoved) -> None:
         self._advertiser.unwanted(event.filters)
 
     def _await(self, event: Await) -> None:
@@ -268,10 +268,10 @@ class Core:
     def _spaces_stated(self, event: SpacesStated) -> None:
         self._spaces.state(event.statements)
 
-    def _leave(self, event: Leave) -> None:  # noqa: ARG002 - the event has no fields
+    def _leave(self, event: ShuttingDown) -> None:  # noqa: ARG002 - the event has no fields
         self._states.leave()
 
-    def _stood(self, event: Stood) -> None:
+    def _stood(self, event: Stalled) -> None:
         self._states.ways.stood(event.since_us)
 
     def _tick(self, event: Tick) -> None:
@@ -315,7 +315,7 @@ class Core:
         a refusal answers with what it accepts. If the epoch is this router's own, ask all neighbours: it is lowered if
         they refuse it."""
         core_state, is_mine = self.core_state, body.issuer == self.me and body.epoch == self.epoch
-        core_state.plausible.takes(link.neighbour, body.acceptable, core_state.now_us)
+        core_state.epoch_validator.takes(link.neighbour, body.acceptable, core_state.now_us)
         core_state.ask_for_refused()
         if body.epoch:
             core_state.tell_refusal(core_state.takes(body.issuer), (link.neighbour,))
@@ -360,7 +360,7 @@ class Core:
         """R9: state everything again, with a version newer than any that was heard of this router."""
         core_state, before, who = self.core_state, self.epoch, self.core_state.identity.name
         heard = core_state.identity.newest_heard.epoch
-        if core_state.identity.jump(core_state.now_us, core_state.plausible.above(heard, core_state.now_us)):
+        if core_state.identity.jump(core_state.now_us, core_state.epoch_validator.above(heard, core_state.now_us)):
             core_state.out.append(Alarm(f"somebody else says again and again that it is {who}: is the id given twice?"))
         if before == self.epoch <= heard:
             core_state.out.append(Alarm(f"somebody else states of {who} the highest epoch that is believed: {heard}"))
@@ -370,15 +370,15 @@ class Core:
     def _lower(self, _: int) -> None:
         """Lower this router's epoch, if more than half of the neighbours refuse it because this clock was ahead at the
         start. The new epoch is one that they take, and never below what any of them was heard to hold."""
-        core_state, before, plausible = self.core_state, self.epoch, self.core_state.plausible
-        believed = plausible.by_clock(0, core_state.now_us)
-        least = core_state.identity.least(max(believed, plausible.sure_ms(core_state.now_us) + DAY_MS))
-        epoch = max(plausible.clock_ms(core_state.now_us), least)
-        refusing, neighbours = plausible.refusing(before, core_state.now_us), core_state.links.by_neighbour.keys()
+        core_state, before, epoch_validator = self.core_state, self.epoch, self.core_state.epoch_validator
+        believed = epoch_validator.by_clock(0, core_state.now_us)
+        least = core_state.identity.least(max(believed, epoch_validator.sure_ms(core_state.now_us) + DAY_MS))
+        epoch = max(epoch_validator.clock_ms(core_state.now_us), least)
+        refusing, neighbours = epoch_validator.refusing(before, core_state.now_us), core_state.links.by_neighbour.keys()
         if refusing == 0:
             return
         if 2 * refusing <= len(neighbours) or epoch > believed or epoch >= before:
-            unknown = [neighbour for neighbour in neighbours if not plausible.knows_clock(neighbour)]
+            unknown = [neighbour for neighbour in neighbours if not epoch_validator.knows_clock(neighbour)]
             core_state.tell_refusal(core_state.takes(self.me, before), unknown)
             core_state.timers.set((Due.LOWER, 0), core_state.now_us + core_state.times.retry_us)
             return
@@ -402,13 +402,13 @@ _ON_EVENT: Final[dict[type, Callable[[Core, Any], None]]] = {
     LinkDown: lambda core, event: core._link_down(event),
     Sent: lambda core, event: core._sent(event),
     Heard: lambda core, event: core._heard(event),
-    FiltersWanted: lambda core, event: core._wanted(event),
-    Unwanted: lambda core, event: core._unwanted(event),
+    FiltersAdded: lambda core, event: core._wanted(event),
+    FiltersRemoved: lambda core, event: core._removed(event),
     Await: lambda core, event: core._await(event),
     Audit: lambda core, event: core._audit(event),
     SpacesStated: lambda core, event: core._spaces_stated(event),
-    Leave: lambda core, event: core._leave(event),
-    Stood: lambda core, event: core._stood(event),
+    ShuttingDown: lambda core, event: core._leave(event),
+    Stalled: lambda core, event: core._stood(event),
     Tick: lambda core, event: core._tick(event),
 }
 _ON_BODY: Final[dict[type, Callable[[Core, Any, CoreLink], None]]] = {

@@ -51,7 +51,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class FiltersWanted:
+class FiltersAdded:
     """Local clients want these packed filters from now on; a filter counts as often as it is named.
 
     With a ticket the event is also an `Await`: the advertisement of these very filters asks the other routers to
@@ -63,7 +63,7 @@ class FiltersWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Unwanted:
+class FiltersRemoved:
     """Local clients no longer want these packed filters; a filter that is named twice is given back twice."""
 
     filters: tuple[bytes, ...]
@@ -91,12 +91,12 @@ class SpacesStated:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class ShuttingDown:
     """This router is going to stop: it states that it has no links, and goes on forwarding meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stood:
+class Stalled:
     """This router stood still since `since_us`, and goes on now: it could not notice what happened meanwhile."""
 
     since_us: int
@@ -108,5 +108,16 @@ class Tick:
 
 
 Event = (
-    LinkUp | LinkDown | Sent | Heard | FiltersWanted | Unwanted | Await | Audit | SpacesStated | Leave | Stood | Tick
+    LinkUp
+    | LinkDown
+    | Sent
+    | Heard
+    | FiltersAdded
+    | FiltersRemoved
+    | Await
+    | Audit
+    | SpacesStated
+    | ShuttingDown
+    | Stalled
+    | Tick
 )

@@ -1,6 +1,6 @@
 """One router as a process.
 
-    daemon       startup, serve, drain, stop               happenings   what happens, told to listeners
+    daemon       startup, serve, drain, stop               events   what happens, told to listeners
     settings     the topology file as this router uses it  exposure     addresses allowed without credentials
     epoch        a number greater at every start           fault_injection  faults put in on purpose
     logs, notify what people and systemd are told          health       alarms, and unexpected exceptions

@@ -32,17 +32,17 @@ from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.certificate_watch import OF_CLIENTS, CertificateWatch
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.handshakes import TlsAcceptor
+from tamis.router.connections.limits import ConnectionLimits, ReserveDescriptor, fitted, open_descriptors, places_of
 from tamis.router.connections.listeners import Acceptor, Listener, bind
-from tamis.router.connections.other_end import LINGER_S
-from tamis.router.connections.places import Places, Spare, fitted, open_descriptors, places_of
+from tamis.router.connections.peer import LINGER_S
 from tamis.router.connections.seconds import SecondTicker
 from tamis.router.connections.tls import load_certificate
 from tamis.router.daemon import fault_injection, journal, logs, notify
 from tamis.router.daemon.cannot_start import CannotStart, CannotStartNow
 from tamis.router.daemon.epoch import Epoch
+from tamis.router.daemon.events import LifeChanged, SecondPassed
 from tamis.router.daemon.exit_codes import CANNOT_START
-from tamis.router.daemon.happenings import LifeChanged, SecondPassed
 from tamis.router.daemon.logs import fields
 from tamis.router.daemon.settings import keep_unmatched_of
 from tamis.router.daemon.settings_file import load_settings, restart_keys
@@ -119,9 +119,9 @@ class Daemon:
         loop.set_exception_handler(self._failed_in_loop)
         epoch = Epoch(self._settings.data)
         connections = Connections(self._settings, epoch.next(), loop, self._places)
-        journal.listen(connections.happenings)
+        journal.listen(connections.events)
         clients = Clients(connections, self._held.tokens)
-        self._spare = Spare()
+        self._spare = ReserveDescriptor()
         self._closers.append(self._spare.close)
         fault_injection.plant(connections.switch)
         self._running = RouterView(
@@ -173,8 +173,8 @@ class Daemon:
         connections, running = self._running.connections, self._running
         recorder = running.recorder = Recorder(self._settings, chosen, connections.epoch, connections.work.add)
         self._closers.append(recorder.close)  # after the end of the connections
-        recorder.listen(connections.happenings)
-        SecondRecords(running.clients, recorder, running.stalls).listen(connections.happenings)
+        recorder.listen(connections.events)
+        SecondRecords(running.clients, recorder, running.stalls).listen(connections.events)
         connections.switch.record(recorder.messages)
         recorder.start()
 
@@ -182,7 +182,7 @@ class Daemon:
         watch = CertificateWatch(connections.health)
         for key, tls in certificates(self._settings):
             watch.use(key, tls.certificate)
-        connections.happenings.listen(SecondPassed, lambda _: watch.look())
+        connections.events.listen(SecondPassed, lambda _: watch.look())
         return watch
 
     def _keeps(self, service: KeptService) -> None:
@@ -196,7 +196,7 @@ class Daemon:
         connections, clients, loop = self._running.connections, self._running.clients, asyncio.get_running_loop()
         for listener in bind(address):
             if self._held.tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(
+                door = TlsAcceptor(
                     connections, Side.CLIENT, clients, self._held.tls, lambda behind: clients.open(-1, behind.peer)
                 )
                 self._doors.append(Acceptor(listener, door, loop, self._spare, full=b"").close)
@@ -225,7 +225,7 @@ class Daemon:
         tls, connections = self._settings.neighbour_tls, self._running.connections
         for listener in bind(address):
             if tls is not None and listener.address.kind == "tcp":
-                door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+                door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
                 self._link_doors.append(Acceptor(listener, door, connections.loop, self._spare, full=b"").close)
                 self._note("neighbours", "tamis+tls://", listener)
             else:
@@ -261,7 +261,7 @@ class Daemon:
 
     def _enter(self, life: RouterLife, recorded: str) -> None:
         self._running.life = life
-        self._running.connections.happenings.tell(LifeChanged, recorded)
+        self._running.connections.events.tell(LifeChanged, recorded)
 
     def _say_ready(self) -> None:
         running, router_id = self._running, self._settings.id
@@ -414,7 +414,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _places(settings: RouterSettings) -> Places:
+def _places(settings: RouterSettings) -> ConnectionLimits:
     """Return the places that are asked for, or as many as the system has descriptors for: each connection takes one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:

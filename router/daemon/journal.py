@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import logging
 
-from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged
-from tamis.router.daemon.link_happenings import LinkCameUp, LinkWentDown
+from tamis.router.daemon.events import Alarmed, EventBus, LifeChanged
+from tamis.router.daemon.link_events import LinkCameUp, LinkWentDown
 from tamis.router.daemon.logs import fields
 
 _log = logging.getLogger(__name__)
 
 
-def listen(happenings: Happenings) -> None:
+def listen(events: EventBus) -> None:
     """Log links that come and go, and alarms, from now on."""
     journal = _Journal()
-    happenings.listen(LifeChanged, journal.life_changed)
-    happenings.listen(LinkCameUp, journal.link_up)
-    happenings.listen(LinkWentDown, journal.link_down)
-    happenings.listen(Alarmed, journal.alarmed)
+    events.listen(LifeChanged, journal.life_changed)
+    events.listen(LinkCameUp, journal.link_up)
+    events.listen(LinkWentDown, journal.link_down)
+    events.listen(Alarmed, journal.alarmed)
 
 
 class _Journal:

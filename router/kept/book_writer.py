@@ -16,12 +16,12 @@ from tamis.protocol.errors import Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.router.kept.book import NUMBERS_A_BLOCK, NUMBERS_TAKEN, written_numbers
 from tamis.router.kept.commits import NOBODY, Commits
-from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 
 TOO_LONG: Final = (
     "the keep is longer than a record of this router's log, which has at most a quarter of `kept.segment_bytes`"
 )
-Answer = Callable[[NotDone | None], None]
+Answer = Callable[[RequestRefused | None], None]
 
 
 class BookWriter:
@@ -37,7 +37,7 @@ class BookWriter:
         self._commits = Commits(keeps.all_figures().committed)
 
     def next_number(self) -> int:
-        """Return a number that no keep of this log ever had. NotDone: the log takes nothing."""
+        """Return a number that no keep of this log ever had. RequestRefused: the log takes nothing."""
         if self._taken >= self._reserved:
             reserved = self._taken + NUMBERS_A_BLOCK
             n = self.append(NUMBERS_TAKEN, written_numbers(reserved))
@@ -48,27 +48,27 @@ class BookWriter:
         return self._taken
 
     def append(self, kind: int, body: bytes) -> int:
-        """Write a record, and return its number in the log. NotDone: the log does not take it."""
+        """Write a record, and return its number in the log. RequestRefused: the log does not take it."""
         return self.written(lambda: self._keeps.append(kind, body))
 
     def written(self, do: Callable[[], int]) -> int:
-        """Return what `do` does, which writes to the log; NotDone where that takes no more."""
+        """Return what `do` does, which writes to the log; RequestRefused where that takes no more."""
         try:
             return do()
         except LogFull:
-            raise NotDone(RefusalCode.LOG_FULL, "the log has no room") from None
+            raise RequestRefused(RefusalCode.LOG_FULL, "the log has no room") from None
         except LogBusy:
-            raise NotDone(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
+            raise RequestRefused(RefusalCode.OVERLOADED, "the disk is behind: again in a moment") from None
         except LogFailed:
-            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
+            raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
         except Refused:
-            raise NotDone(RefusalCode.OVER_QUOTA, TOO_LONG) from None
+            raise RequestRefused(RefusalCode.OVER_QUOTA, TOO_LONG) from None
 
     def when_on_disk(self, n: int, answer: Answer) -> None:
         """Call `answer` once record `n` is on disk (0: all that is written by now), or will never be."""
         n = n or self._keeps.all_figures().appended
         if n > self._commits.upto and self.has_failed:
-            answer(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+            answer(RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
             return
         self._token += 1
         token = self._token
@@ -83,4 +83,4 @@ class BookWriter:
         if has_failed:
             self.has_failed = True
             for token in self._commits.give_up():
-                self._waiting.pop(token)(NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+                self._waiting.pop(token)(RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))

@@ -10,8 +10,8 @@ from collections.abc import Generator
 from typing import Final
 
 from tamis.native.keep_figures import KeepFigures
-from tamis.router.daemon.happenings import SecondPassed
-from tamis.router.daemon.keep_happenings import KeepCounted
+from tamis.router.daemon.events import SecondPassed
+from tamis.router.daemon.keep_events import KeepCounted
 from tamis.router.kept.keeper import KeepHost
 
 COUNTED_S: Final = 60
@@ -28,7 +28,7 @@ class KeepCounts:
 
     def each_second(self, second: SecondPassed) -> None:
         connections = self._keeper.connections
-        if connections.happenings.is_heard(KeepCounted) and not self._is_counting:
+        if connections.events.is_heard(KeepCounted) and not self._is_counting:
             self._is_counting = True
             connections.work.add(self._count(is_minute=second.number % COUNTED_S == 0))
 
@@ -46,4 +46,4 @@ class KeepCounts:
     def _look(self, number: int, figures: KeepFigures, told: dict[int, KeepFigures], is_minute: bool) -> None:
         self._told[number] = figures
         if figures != told.get(number) or (is_minute and figures.open):
-            self._keeper.connections.happenings.tell(KeepCounted, number, figures)
+            self._keeper.connections.events.tell(KeepCounted, number, figures)

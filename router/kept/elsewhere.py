@@ -24,7 +24,7 @@ from tamis.protocol.wire.codes import LossReason
 from tamis.router.daemon.epoch import unix_ms
 from tamis.router.kept.book import MISSED_SINCE, WrittenMissed, written_missed
 from tamis.router.kept.keeper import KeepHost
-from tamis.router.kept.refusals import NotDone
+from tamis.router.kept.refusals import RequestRefused
 
 LATE_MS: Final = 2_000
 """A message that is missing may have been published so much earlier than a span says: clocks are read once a tick, and
@@ -121,7 +121,7 @@ class Elsewhere:
             return
         try:
             n = self._keeper.write(MISSED_SINCE, written_missed(since_ms))
-        except NotDone:
+        except RequestRefused:
             return
         self._forget()
         self._noted = [WrittenMissed(n, since_ms)]

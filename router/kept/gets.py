@@ -22,7 +22,7 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.acks import refusal
 from tamis.router.clients.keeping import KeepAsker
 from tamis.router.kept.held import HeldKeep
-from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.replays import delivered
 from tamis.router.kept.waiting import WaitingMessage, look
 
@@ -43,7 +43,7 @@ class Gets:
         """Answer `get` of `client`, later."""
         try:
             held, value = self._found(get)
-        except NotDone as error:
+        except RequestRefused as error:
             _refuse(client, get, error)
             return
         task = asyncio.get_running_loop().create_task(self._run(client, get, held, value), name="tamis get")
@@ -51,27 +51,27 @@ class Gets:
         task.add_done_callback(self._running.discard)
 
     def _found(self, get: Get) -> tuple[HeldKeep, Value]:
-        """Return the keep that `get` names, and the value; NotDone says what is wrong."""
+        """Return the keep that `get` names, and the value; RequestRefused says what is wrong."""
         held = self._keeper.by_name.get(get.name)
         if held is None:
-            raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {get.name!r}")
+            raise RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {get.name!r}")
         by = held.rest.latest_by
         if not by:
-            raise NotDone(RefusalCode.NOT_ALLOWED, f"keep {get.name!r} was made without latest_by")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"keep {get.name!r} was made without latest_by")
         try:
             attributes = decode_attributes(get.attributes)
         except FrameError as error:
-            raise NotDone(RefusalCode.NOT_ALLOWED, error.problem) from None
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, error.problem) from None
         if attributes.keys() != {GET_VALUE}:
-            raise NotDone(RefusalCode.NOT_ALLOWED, f"GET has one attribute, {GET_VALUE}")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"GET has one attribute, {GET_VALUE}")
         if len(self._running) >= GETS_MAX:
-            raise NotDone(RefusalCode.OVERLOADED, f"{GETS_MAX:,} such requests wait for the disk: try again")
+            raise RequestRefused(RefusalCode.OVERLOADED, f"{GETS_MAX:,} such requests wait for the disk: try again")
         return held, attributes[GET_VALUE]
 
     async def _run(self, client: KeepAsker, get: Get, held: HeldKeep, value: Value) -> None:
         try:
             message = await self._newest(held, value)
-        except NotDone as error:
+        except RequestRefused as error:
             _refuse(client, get, error)
             return
         if not client.is_open:
@@ -79,13 +79,15 @@ class Gets:
         if message is not None:
             frame = delivered(message.position, message.frame, get.id)
             if not 0 < len(frame) <= client.frame_bytes_max:
-                _refuse(client, get, NotDone(RefusalCode.TOO_LARGE, "the message is longer than this client takes"))
+                _refuse(
+                    client, get, RequestRefused(RefusalCode.TOO_LARGE, "the message is longer than this client takes")
+                )
                 return
             client.send(FrameKind.DELIVER, frame, urgent=False)
         client.send(FrameKind.ACK, encode(Ack(AckOf.GET, get.request, (Range(get.id, get.id),))), urgent=False)
 
     async def _newest(self, held: HeldKeep, value: Value) -> WaitingMessage | None:
-        """Return the newest message of `value`; None: there is none. NotDone: it cannot be read."""
+        """Return the newest message of `value`; None: there is none. RequestRefused: it cannot be read."""
         by = held.rest.latest_by
         attributes, before = encode_attributes({by: value}), None
         while (n := self._position(held, attributes)) not in (None, before):
@@ -104,18 +106,18 @@ class Gets:
     async def _read(self, held: HeldKeep, n: int) -> WaitingMessage | None:
         """Return the message at position `n`; None: it has left meanwhile."""
         if self._replays.is_closed:
-            raise NotDone(RefusalCode.DRAINING, "the router is stopping")
+            raise RequestRefused(RefusalCode.DRAINING, "the router is stopping")
         try:
             found = (await self._replays.aside(lambda: look(self._log, held.number, n - 1, 1))).found
         except LogFailed:
-            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
+            raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED) from None
         return found[0] if found and found[0].position == n else None
 
     async def _on_disk(self, n: int) -> None:
-        """Return when record `n` is on disk; NotDone: it never will be."""
+        """Return when record `n` is on disk; RequestRefused: it never will be."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def answer(error: NotDone | None) -> None:
+        def answer(error: RequestRefused | None) -> None:
             if not written.done():
                 written.set_result(None) if error is None else written.set_exception(error)
 
@@ -129,7 +131,7 @@ def _has(message: WaitingMessage, by: str, value: Value) -> bool:
     return found is not None and identity(found) == identity(value)
 
 
-def _refuse(client: KeepAsker, get: Get, error: NotDone) -> None:
+def _refuse(client: KeepAsker, get: Get, error: RequestRefused) -> None:
     if client.is_open:
         ack = Ack(AckOf.GET, get.request, (), (refusal(get.id, error.code, error.reason),))
         client.send(FrameKind.ACK, encode(ack), urgent=False)

@@ -25,10 +25,10 @@ from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep, KeepTerms, StartAt
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.clients.wishes import ClientWishes
+from tamis.router.clients.interest import LocalInterest
 from tamis.router.connections.work import SlicedWork
-from tamis.router.daemon.happenings import Happenings
-from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged
+from tamis.router.daemon.events import EventBus
+from tamis.router.daemon.keep_events import KeepAttended, KeepChanged
 from tamis.router.daemon.memory import MemorySettings, table_bytes_per_client
 from tamis.router.kept.book import KEEP_BEGUN, KEEP_MADE, BookFound, KeepMade, read_book, written_keep
 from tamis.router.kept.book_writer import Answer, BookWriter
@@ -39,7 +39,7 @@ from tamis.router.kept.log_bounds import ring_bytes
 from tamis.router.kept.members import KeepMembers, Member
 from tamis.router.kept.owners import OwnedKeeps, Owners, filter_bytes
 from tamis.router.kept.quotas import KeepQuotas
-from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.rights import Rights, check_names
 
 FILTERS_PER_SLICE: Final = 64
@@ -61,7 +61,7 @@ class Switchboard(Protocol):
     """What keeps need of the place where all connections come together."""
 
     work: SlicedWork
-    happenings: Happenings
+    events: EventBus
     is_draining: bool
     on_committed: Callable[[int, bool], None] | None
     keep_name: Callable[[int], str | None]
@@ -76,7 +76,7 @@ class Switchboard(Protocol):
 class KeepHost:
     """See above. `log` is the keeper's to use, and its caller's to close after the switch."""
 
-    def __init__(self, connections: Switchboard, log: Log, wishes: ClientWishes, rights: Rights) -> None:
+    def __init__(self, connections: Switchboard, log: Log, interest: LocalInterest, rights: Rights) -> None:
         settings = connections.settings
         assert settings.kept is not None  # noqa: S101 - who keeps nothing makes none
         self.connections, self.log = connections, log
@@ -96,7 +96,7 @@ class KeepHost:
         """Of keeps that take over what is in the log: who is to be told when they have it."""
         self.known: Callable[[], None] = lambda: None
         """Called once all routers in reach know what the keeps want that were there at the start."""
-        self._wishes, self._rights = wishes, rights
+        self._interest, self._rights = interest, rights
         self._wished: deque[HeldKeep] = deque()  # keeps that were made, and of which the network has still to know
         self.owners = Owners()
         self._terms = SharedTerms()
@@ -131,12 +131,12 @@ class KeepHost:
             rest = self._terms.share(keep.made.terms)
             held = HeldKeep(keep.number, keep.n, keep.made, rest, KeepState.IDLE, now_ms)
             self._hold(held, keep.made.terms)
-            if self.connections.happenings.is_heard(KeepChanged):
+            if self.connections.events.is_heard(KeepChanged):
                 self._tell("found", held, doubts=self.figures(held).doubts)
         self._letters.found()
         if found.keeps:
             filters = {held.number: held.filters for held in self.by_number.values()}
-            self.connections.work.add(self._wishes.add(lambda: filters, lambda: True, self._known))
+            self.connections.work.add(self._interest.add(lambda: filters, lambda: True, self._known))
 
     def _known(self) -> None:
         self.known()  # which is set after the start
@@ -153,8 +153,8 @@ class KeepHost:
             else:
                 differing = found.terms.differing(keep.terms)
                 if differing:
-                    raise NotDone(RefusalCode.KEEP_DIFFERS, f"it differs in {', '.join(differing)}")
-        except NotDone as error:
+                    raise RequestRefused(RefusalCode.KEEP_DIFFERS, f"it differs in {', '.join(differing)}")
+        except RequestRefused as error:
             answer(error)
         else:
             self._when_there(found, answer)
@@ -172,13 +172,13 @@ class KeepHost:
         try:
             self.keeps.open(number, keep.terms, has_filters=is_new)
         except (Refused, FrameError):
-            raise NotDone(RefusalCode.BAD_FILTER, what_is_wrong(keep.terms)) from None
+            raise RequestRefused(RefusalCode.BAD_FILTER, what_is_wrong(keep.terms)) from None
         except OutOfMemory:
-            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         try:
             self._own(number, owner)
             n = self._writer.append(KEEP_MADE if is_new else KEEP_BEGUN, written_keep(number, owner, keep))
-        except NotDone:
+        except RequestRefused:
             self.connections.work.add(self._let_go(number))
             raise
         made = KeepMade(keep.name, owner, keep.terms)
@@ -198,7 +198,7 @@ class KeepHost:
         try:
             self.keeps.own(number, self.owners.of(owner).number)
         except OutOfMemory:
-            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
 
     def _is_made(self, held: HeldKeep) -> None:
         """Go on with a keep whose record is appended, and which has its filters."""
@@ -214,18 +214,18 @@ class KeepHost:
     def _tell_network(self) -> Generator[None, None, None]:
         """Tell it of the keeps that were made; those that come meanwhile are told, too."""
         while self._wished:
-            yield from self._wish_of(self._wished.popleft())
+            yield from self._interest_of(self._wished.popleft())
 
-    def _wish_of(self, held: HeldKeep) -> Generator[None, None, None]:
+    def _interest_of(self, held: HeldKeep) -> Generator[None, None, None]:
         filters = {held.number: held.filters}
-        return self._wishes.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
+        return self._interest.add(lambda: filters, lambda: self.by_number.get(held.number) is held)
 
     def filled(self, held: HeldKeep, keep: Keep) -> None:
-        """Take in that `held` has what it was to begin with, up to now: it is made. NotDone: it cannot be."""
+        """Take in that `held` has what it was to begin with, up to now: it is made. RequestRefused: it cannot be."""
         try:
             self.keeps.filter(held.number, held.filters)
         except OutOfMemory:
-            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
+            raise RequestRefused(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for keeps") from None
         begun = held.n
         held.n = self._writer.append(KEEP_MADE, written_keep(held.number, held.owner, keep, begun))
         self.keeps.retire(begun)
@@ -233,41 +233,45 @@ class KeepHost:
         for answer in self._filling.pop(held.number):
             self._writer.when_on_disk(held.n, answer)
 
-    def give_up(self, held: HeldKeep, error: NotDone) -> bool:
+    def give_up(self, held: HeldKeep, error: RequestRefused) -> bool:
         """End a keep that cannot have what it was to begin with; False: the log does not take that now, again later."""
         answers, self._filling[held.number] = self._filling[held.number], []
         for answer in answers:
             answer(error)
         try:
             self._forget(held)
-        except NotDone:
+        except RequestRefused:
             return self.has_failed
         return True
 
     def _check(self, owner: str, keep: Keep) -> None:
-        """Raise NotDone if this router does not make such a keep."""
+        """Raise RequestRefused if this router does not make such a keep."""
         settings = self.connections.settings
         assert settings.kept is not None  # noqa: S101 - see `__init__`
         quotas, own = quotas_of(settings), self.owners.of(owner)
         if self.connections.is_draining:
-            raise NotDone(RefusalCode.DRAINING, "the router is draining")
+            raise RequestRefused(RefusalCode.DRAINING, "the router is draining")
         if keep.homes not in ((), (settings.id,)):
-            raise NotDone(RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet")
+            raise RequestRefused(
+                RefusalCode.NOT_ALLOWED, "a keep is kept by the router that is asked, and by no other yet"
+            )
         if self.has_failed:
-            raise NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
+            raise RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED)
         check_names(keep, self.by_name.__contains__)
         if ring := self._letters.ring(keep.name, keep.terms.dead_letter):
-            raise NotDone(RefusalCode.NOT_ALLOWED, f"dead letters would go round for ever: {ring}")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"dead letters would go round for ever: {ring}")
         if exceeded := quotas.exceeded(len(self.by_number), own.count, own.bytes, keep):
-            raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
         if own.filters + len(keep.terms.filters) > settings.limits.filters_per_client:
-            raise NotDone(
+            raise RequestRefused(
                 RefusalCode.OVER_QUOTA,
                 f"the keeps of a client may have {settings.limits.filters_per_client:,} filters in all",
             )
         most = table_bytes_per_client(settings)
         if own.filter_bytes + filter_bytes(keep.terms) > most:
-            raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all")
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA, f"the filters of a client's keeps may have {most:,} bytes in all"
+            )
 
     def _is_there(self, held: HeldKeep) -> None:
         if self.by_number.get(held.number) is held:
@@ -277,12 +281,12 @@ class KeepHost:
         """End a keep of `owner`; call `answer` when that is on disk, or cannot be."""
         held = self.by_name.get(name)
         if held is None:
-            answer(NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {name!r}"))
+            answer(RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {name!r}"))
             return
         try:
             self._rights.may_forget(owner, held)
             self._forget(held)
-        except NotDone as error:
+        except RequestRefused as error:
             answer(error)
         else:
             self._writer.when_on_disk(0, answer)
@@ -297,15 +301,16 @@ class KeepHost:
         self.keeps.retire(held.n)
         self._tell("forgotten", held, cause=cause)
         for answer in self._filling.pop(held.number, ()):
-            answer(NotDone(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
+            answer(RequestRefused(RefusalCode.NO_SUCH_KEEP, "it was forgotten before it was made"))
         for member in self._members.of_keep(held.number):
             self._members.remove(member)
             self.cut(held, member)
         self.connections.work.add(work)
-        self.connections.work.add(self._wishes.remove([held.number]))
+        self.connections.work.add(self._interest.remove([held.number]))
 
     def _let_go(self, number: int) -> Generator[None, None, None]:
-        """Drop a keep out of the switch, in slices; NotDone, and nothing has changed, where the log takes no more."""
+        """Drop a keep out of the switch, in slices; RequestRefused, and nothing has changed, where the log takes no
+        more."""
         while self._writer.written(lambda: self.keeps.forget(number, FILTERS_PER_SLICE)):
             yield
 
@@ -324,26 +329,30 @@ class KeepHost:
     # --- members ---------------------------------------------------------------------------------------------------
 
     def attach(self, client: str, owner: str, connection: int, attach: Attach) -> None:
-        """Attach a connection of `client`, whose keeps are those of `owner`; NotDone says why not."""
+        """Attach a connection of `client`, whose keeps are those of `owner`; RequestRefused says why not."""
         held = self.by_name.get(attach.name)
         if held is None or held.state is KeepState.MAKING:
-            raise NotDone(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
+            raise RequestRefused(RefusalCode.NO_SUCH_KEEP, f"there is no keep {attach.name!r}")
         self._rights.may_attach(owner, attach, held)
         if exceeded := quotas_of(self.connections.settings).too_many(self._members.count(held.number)):
-            raise NotDone(RefusalCode.OVER_QUOTA, exceeded)
+            raise RequestRefused(RefusalCode.OVER_QUOTA, exceeded)
         member = connection, attach.id
         if self._members.keep_of(member) is not None:
-            raise NotDone(RefusalCode.ID_IN_USE, f"attachment {attach.id} is there already")
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"attachment {attach.id} is there already")
         try:
             is_attached = self.keeps.attach(
                 *(held.number, connection, attach.id, attach.credit_frames), after=attach.after, latest=attach.latest
             )
         except Gone:
-            raise NotDone(RefusalCode.ID_IN_USE, f"id {attach.id} is that of a subscription") from None
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"id {attach.id} is that of a subscription") from None
         except OutOfMemory:
-            raise NotDone(RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps") from None
+            raise RequestRefused(
+                RefusalCode.OUT_OF_MEMORY, "the router has no memory left for members of keeps"
+            ) from None
         if not is_attached:
-            raise NotDone(RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may")
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA, "the keep, or the connection, has as many attachments as it may"
+            )
         if held.state is not KeepState.SERVED:
             held.change(KeepChange.FIRST_ATTACHED, _steady_ms())
         self._members.add(member, held.number, client)
@@ -380,13 +389,13 @@ class KeepHost:
         for held in list(self.by_number.values()):
             ends_ms = held.lease_ends_ms(held.rest.idle_ms)
             if ends_ms is not None and ends_ms <= now_ms and not self.has_failed:
-                with suppress(NotDone):  # the ring is full: again in a second
+                with suppress(RequestRefused):  # the ring is full: again in a second
                     self._forget(held, "lease")
 
     # --- figures ---------------------------------------------------------------------------------------------------
 
     def write(self, kind: int, body: bytes) -> int:
-        """Write a record of the book, and return its number. NotDone: the log does not take it."""
+        """Write a record of the book, and return its number. RequestRefused: the log does not take it."""
         return self._writer.append(kind, body)
 
     @property
@@ -421,10 +430,10 @@ class KeepHost:
     ) -> None:
         made = held.made
         told = held.number, made.name, made.owner, made.terms, doubts, cause
-        self.connections.happenings.tell(KeepChanged, what, *told)
+        self.connections.events.tell(KeepChanged, what, *told)
 
     def _tell_member(self, what: Literal["attached", "detached"], held: HeldKeep, client: str, member: Member) -> None:
-        self.connections.happenings.tell(KeepAttended, what, held.number, held.name, client, *member)
+        self.connections.events.tell(KeepAttended, what, held.number, held.name, client, *member)
 
     # --- steps -----------------------------------------------------------------------------------------------------
 

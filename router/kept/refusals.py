@@ -13,7 +13,7 @@ from tamis.protocol.wire.codes import RefusalCode
 LOG_HAS_FAILED: Final = "the log cannot be written: its disk has failed"
 
 
-class NotDone(TamisError):
+class RequestRefused(TamisError):
     """What was asked is refused: `code` and a sentence."""
 
     def __init__(self, code: RefusalCode, reason: str) -> None:

@@ -31,7 +31,7 @@ from tamis.protocol.wire.header import FLAGS_OFFSET, HEADER_BYTES, KIND_OFFSET, 
 from tamis.protocol.wire.keep_bodies import Replay, ReplayEnd
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.clients.keeping import KeepAsker
-from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.replay_pool import REPLAY_BYTES, TABLE_BYTES, ReplayPool
 
 QUEUED_BYTES_MAX: Final = 262_144
@@ -68,7 +68,7 @@ class Replays:
         return sum(len(client.running) for client in self._clients.values())
 
     def begin(self, client: KeepAsker, replay: Replay) -> None:
-        """Begin a replay for `client`; NotDone says why not."""
+        """Begin a replay for `client`; RequestRefused says why not."""
         own = self._clients.get(client.connection) or _ClientReplays()
         size = REPLAY_BYTES + sum(map(len, replay.filters))
         self._check(own, replay, size)
@@ -82,18 +82,21 @@ class Replays:
         running.task = asyncio.get_running_loop().create_task(self._run(own, running), name="tamis replay")
 
     def _check(self, own: _ClientReplays, replay: Replay, size: int) -> None:
-        """Raise NotDone if a client that has `own` may not have `replay`, which takes `size` bytes, beside them."""
+        """Raise RequestRefused if a client that has `own` may not have `replay`, which takes `size` bytes, beside
+        them."""
         most = self._kept.replays_per_client
         if len(own.running) >= most:
-            raise NotDone(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
+            raise RequestRefused(RefusalCode.OVER_QUOTA, f"a client may have {most:,} replays at a time")
         if replay.id in own.running:
-            raise NotDone(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
+            raise RequestRefused(RefusalCode.ID_IN_USE, f"replay {replay.id} is there already")
         if own.bytes + size > self.pool.client_max:
             most = self.pool.client_max
-            raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of a client's replays may take {most:,} bytes in all")
+            raise RequestRefused(
+                RefusalCode.OVER_QUOTA, f"the filters of a client's replays may take {most:,} bytes in all"
+            )
         if self.pool.waiting_bytes + size > self.pool.waiting_max:
             most = self.pool.waiting_max
-            raise NotDone(
+            raise RequestRefused(
                 RefusalCode.OVER_QUOTA, f"the replays of all clients may take {most:,} bytes: try again later"
             )
 
@@ -143,7 +146,7 @@ class Replays:
                 async with own.turn:
                     await self._queue_is_short(running)
                     await self._step(running)
-        except NotDone as error:
+        except RequestRefused as error:
             code, reason = error.code, error.reason
         except LogFailed:
             code, reason = RefusalCode.LOG_FAILED, LOG_HAS_FAILED
@@ -205,7 +208,7 @@ class _RunningReplay:
             await self.more.wait()
 
     def read(self, buffer: StepBuffer) -> list[ReplayedRecord]:
-        """Make one step: in the thread. NotDone, LogFailed: it cannot be made."""
+        """Make one step: in the thread. RequestRefused, LogFailed: it cannot be made."""
         wanted = table_of(self.replay.filters, "a replay")
         try:
             return self.reading.step(wanted, self.credit - self.sent, buffer)
@@ -248,15 +251,15 @@ def delivered(n: int, message: bytes, id_: int) -> bytes:
 
 
 def table_of(filters: tuple[bytes, ...], of: str) -> Table:
-    """Return a table with `filters`; NotDone says what is wrong with them. `of`: whose they are."""
+    """Return a table with `filters`; RequestRefused says what is wrong with them. `of`: whose they are."""
     table = Table("linear", TABLE_BYTES)
     try:
         for packed in filters:
             table.add(packed, 0)
     except (Refused, FrameError) as error:
         table.close()
-        raise NotDone(RefusalCode.BAD_FILTER, str(error)) from None
+        raise RequestRefused(RefusalCode.BAD_FILTER, str(error)) from None
     except OutOfMemory:
         table.close()
-        raise NotDone(RefusalCode.OVER_QUOTA, f"the filters of {of} may take {TABLE_BYTES:,} bytes") from None
+        raise RequestRefused(RefusalCode.OVER_QUOTA, f"the filters of {of} may take {TABLE_BYTES:,} bytes") from None
     return table

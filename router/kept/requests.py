@@ -23,7 +23,7 @@ from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
 from tamis.router.kept.lists import listed
 from tamis.router.kept.members import Member
-from tamis.router.kept.refusals import NotDone
+from tamis.router.kept.refusals import RequestRefused
 from tamis.router.kept.replays import Replays
 
 FORGOTTEN = "the keep is forgotten"
@@ -60,7 +60,7 @@ class KeepRequests:
             case Credit():
                 self._replays.credit(client.connection, body)
             case Ack(of=AckOf.DELIVER, request=request, subscription=id_) if request:
-                gone = NotDone(RefusalCode.NO_SUCH_ID, f"there is no attachment {id_}")
+                gone = RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no attachment {id_}")
                 _answer(client, AckOf.DELIVER, request, id_, gone)
 
     def left(self, client: KeepAsker) -> None:
@@ -73,26 +73,26 @@ class KeepRequests:
         """Take in a loss between routers, which concerns what was wanted at `before_s` (monotonic)."""
         self._elsewhere.lost(lost, before_s)
 
-    def _answer_to(self, client: KeepAsker, of: AckOf, request: int) -> Callable[[NotDone | None], None]:
+    def _answer_to(self, client: KeepAsker, of: AckOf, request: int) -> Callable[[RequestRefused | None], None]:
         return partial(_answer, client, of, request, 0)
 
     def _attach(self, client: KeepAsker, attach: Attach) -> None:
         try:
             self._keeper.attach(client.name, client.principal, client.connection, attach)
-        except NotDone as error:
+        except RequestRefused as error:
             _answer(client, AckOf.ATTACH, attach.request, attach.id, error)
         else:
             _answer(client, AckOf.ATTACH, attach.request, attach.id, None)
 
     def _detach(self, client: KeepAsker, detach: Detach) -> None:
         is_done = self._keeper.detach(client.connection, detach.id) or self._replays.end(client.connection, detach.id)
-        error = None if is_done else NotDone(RefusalCode.NO_SUCH_ID, f"there is no attachment {detach.id}")
+        error = None if is_done else RequestRefused(RefusalCode.NO_SUCH_ID, f"there is no attachment {detach.id}")
         _answer(client, AckOf.DETACH, detach.request, detach.id, error, urgent=False)
 
     def _replay(self, client: KeepAsker, replay: Replay) -> None:
         try:
             self._replays.begin(client, replay)
-        except NotDone as error:
+        except RequestRefused as error:
             _answer(client, AckOf.REPLAY, replay.request, replay.id, error)
         else:
             _answer(client, AckOf.REPLAY, replay.request, replay.id, None)
@@ -107,7 +107,7 @@ class KeepRequests:
 
 
 def _answer(
-    client: KeepAsker, of: AckOf, request: int, number: int, error: NotDone | None, urgent: bool = True
+    client: KeepAsker, of: AckOf, request: int, number: int, error: RequestRefused | None, urgent: bool = True
 ) -> None:
     if client.is_open:
         ranges = (Range(number, number),) if error is None else ()

@@ -15,7 +15,7 @@ from tamis.protocol.peer_names import check_peer_name, is_generated
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Attach, Keep
 from tamis.router.kept.held import HeldKeep
-from tamis.router.kept.refusals import NotDone
+from tamis.router.kept.refusals import RequestRefused
 
 GIVE_A_NAME: Final = (
     "a durable subscription belongs to the name of who makes it, and this client has none but what was made up for one "
@@ -52,21 +52,21 @@ class Rights:
             )
 
     def may_make(self, owner: str, keep: Keep, found: HeldKeep | None) -> None:
-        """Raise NotDone if `owner` may not ask for `keep`, where `found` has its name already."""
+        """Raise RequestRefused if `owner` may not ask for `keep`, where `found` has its name already."""
         if self._tokens() is not None and is_generated(owner):
-            raise NotDone(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, GIVE_A_NAME)
         if found is not None and not self.owns(owner, found):
-            raise NotDone(RefusalCode.NOT_ALLOWED, f"the name {keep.name!r} is taken")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"the name {keep.name!r} is taken")
 
     def may_forget(self, client: str, held: HeldKeep) -> None:
-        """Raise NotDone if `client` may not end the keep."""
+        """Raise RequestRefused if `client` may not end the keep."""
         if not self.owns(client, held):
-            raise NotDone(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, f"{held.name!r} is another client's: its owner alone ends it")
 
     def may_attach(self, client: str, attach: Attach, held: HeldKeep) -> None:
-        """Raise NotDone if `client` may not attach so."""
+        """Raise RequestRefused if `client` may not attach so."""
         if attach.after and not self.owns(client, held):
-            raise NotDone(
+            raise RequestRefused(
                 RefusalCode.NOT_ALLOWED,
                 f"{held.name!r} is another client's: its owner alone passes over messages; attach without `after`",
             )
@@ -77,10 +77,11 @@ class Rights:
 
 
 def check_names(keep: Keep, are_known: Callable[[str], bool]) -> None:
-    """Raise NotDone if a keep may not have this name, or that of its dead letter place; those there are may stay."""
+    """Raise RequestRefused if a keep may not have this name, or that of its dead letter place; those there are may
+    stay."""
     for name in (keep.name, keep.terms.dead_letter):
         try:
             if name and not are_known(name):
                 check_peer_name(name, WHAT)
         except Refused as error:
-            raise NotDone(RefusalCode.NOT_ALLOWED, str(error)) from None
+            raise RequestRefused(RefusalCode.NOT_ALLOWED, str(error)) from None

@@ -6,7 +6,7 @@ Law: it is made after the switch; replays end before the switch is closed, the l
 from __future__ import annotations
 
 from tamis.router.clients.clients import Clients
-from tamis.router.daemon.happenings import SecondPassed
+from tamis.router.daemon.events import SecondPassed
 from tamis.router.kept.alarms import KeptAlarms
 from tamis.router.kept.counting import KeepCounts
 from tamis.router.kept.elsewhere import Elsewhere
@@ -32,7 +32,7 @@ class KeptService:
         self.log, self.bounds = opened.log, opened.bounds
         try:
             rights = Rights(lambda: clients.tokens)
-            self.keeper = KeepHost(connections, self.log, clients.new_wishes(), rights)
+            self.keeper = KeepHost(connections, self.log, clients.new_interest(), rights)
         except BaseException:
             self.log.close()
             raise
@@ -50,7 +50,7 @@ class KeptService:
         self._watch.look()
         self._counts = KeepCounts(self.keeper)
         clients.keeping = KeepRequests(self.keeper, self.log, self.replays, self._elsewhere)
-        connections.happenings.listen(SecondPassed, self._each_second)
+        connections.events.listen(SecondPassed, self._each_second)
         rights.tell()
 
     def begin_in_network(self, noticed_within_ms: int) -> None:

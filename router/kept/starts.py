@@ -21,7 +21,7 @@ from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.keep_bodies import Keep, StartAt
 from tamis.router.kept.held import HeldKeep
 from tamis.router.kept.keeper import KeepHost
-from tamis.router.kept.refusals import LOG_HAS_FAILED, NotDone
+from tamis.router.kept.refusals import LOG_HAS_FAILED, RequestRefused
 from tamis.router.kept.replays import Replays, table_of
 
 PAUSE_S: Final = 0.005
@@ -64,15 +64,17 @@ class Starts:
                 await self._take_over(held, keep, start)
             if self._is_wanted(held):
                 self._keeper.filled(held, keep)
-        except NotDone as error:
+        except RequestRefused as error:
             await self._give_up(held, error)
         except LogFull:
-            await self._give_up(held, NotDone(RefusalCode.LOG_FULL, "what is in the log has no room in the keep"))
+            await self._give_up(
+                held, RequestRefused(RefusalCode.LOG_FULL, "what is in the log has no room in the keep")
+            )
         except LogFailed:
-            await self._give_up(held, NotDone(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
+            await self._give_up(held, RequestRefused(RefusalCode.LOG_FAILED, LOG_HAS_FAILED))
         except OutOfMemory:
             no_memory = "the router has no memory left for what is in the log"
-            await self._give_up(held, NotDone(RefusalCode.OUT_OF_MEMORY, no_memory))
+            await self._give_up(held, RequestRefused(RefusalCode.OUT_OF_MEMORY, no_memory))
 
     async def _take_over(self, held: HeldKeep, keep: Keep, start: KeepStart) -> None:
         """Return when `held` has everything up to now, or is not wanted any more."""
@@ -92,6 +94,6 @@ class Starts:
     def _is_wanted(self, held: HeldKeep) -> bool:
         return not self._is_closed and self._keeper.by_number.get(held.number) is held
 
-    async def _give_up(self, held: HeldKeep, error: NotDone) -> None:
+    async def _give_up(self, held: HeldKeep, error: RequestRefused) -> None:
         while self._is_wanted(held) and not self._keeper.give_up(held, error):
             await asyncio.sleep(PAUSE_S)

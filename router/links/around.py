@@ -14,14 +14,14 @@ from tamis.protocol.wire.routing_bodies import Body, SpaceStatement
 from tamis.router.connections.wider_network import LinkSession
 from tamis.router.connections.work import SlicedWork
 from tamis.router.core.commands import Command, NeighbourSession
+from tamis.router.core.epochs import EpochValidator
 from tamis.router.core.events import Event
 from tamis.router.core.known_spaces import KnownSpaces
-from tamis.router.core.plausible import Plausible
+from tamis.router.core.routing.reuse import HeldTables
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.times import Times
-from tamis.router.core.ways.reuse import HeldTables
-from tamis.router.core.ways.trees import Trees
-from tamis.router.daemon.happenings import Happenings
+from tamis.router.daemon.events import EventBus
 from tamis.router.daemon.health import Health
 from tamis.router.links.holding import HoldingSwitch
 from tamis.router.links.installing import FilledSwitch
@@ -71,7 +71,7 @@ class Switchboard(Protocol):
 
     loop: asyncio.AbstractEventLoop
     work: SlicedWork
-    happenings: Happenings
+    events: EventBus
     health: Health
     epoch: int
 
@@ -94,7 +94,7 @@ class KnownToCore(Protocol):
     topology: KnownLinks
     times: Times
     trees: Trees
-    plausible: Plausible
+    epoch_validator: EpochValidator
     spaces: KnownSpaces
 
     def held_epoch(self, issuer: int) -> int: ...

@@ -15,7 +15,7 @@ from tamis.protocol.language import parse
 from tamis.protocol.normal import normalize_predicate
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.ways.roots import REST, RootChoice
+from tamis.router.core.routing.roots import REST, RootChoice
 
 OF_A_SPACE: Final = "space"
 TABLE_BYTES_MAX: Final = 16 * 1_048_576

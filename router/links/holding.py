@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final, Protocol
 
 from tamis.protocol.limits import ROUTE_SET_ROUTERS_MAX
-from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.reuse import NO_TABLES, HeldTables
+from tamis.router.core.routing.trees import Trees
 from tamis.router.links.installing import Installer
 
 

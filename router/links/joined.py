@@ -7,10 +7,10 @@ from typing import Final, cast
 from tamis.configs.settings import RouterSettings
 from tamis.router.connections.connections import Connections
 from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.routing.roots import RootChoice
+from tamis.router.core.routing.trees import Broadcast
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import MS, Times
-from tamis.router.core.ways.roots import RootChoice
-from tamis.router.core.ways.trees import Broadcast
 from tamis.router.daemon.epoch import Epoch, unix_ms
 from tamis.router.daemon.settings import new_tables_of_others
 from tamis.router.links.around import LocalClients

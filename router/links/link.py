@@ -31,7 +31,7 @@ from tamis.protocol.wire.session_bodies import Drain, Error, Ping, Pong
 from tamis.protocol.wire.streams import REPORTS
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.other_end import OtherEnd
+from tamis.router.connections.peer import Peer
 from tamis.router.connections.traces import report_of
 from tamis.router.connections.wires import Wire
 from tamis.router.links.greeting import Accepting, Dialling, Greeted
@@ -84,7 +84,7 @@ class LinkOwner(Protocol):
         one."""
 
 
-class Link(OtherEnd):
+class Link(Peer):
     """One link. `neighbour` is None until it has greeted; `session` tells it from that neighbour's other links."""
 
     CUT = "a link is cut"

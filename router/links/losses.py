@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from tamis.native.switch_values import Shed
+from tamis.native.switch_values import LinkDrops
 from tamis.protocol.limits import REPORT_ITEMS_MAX
 from tamis.protocol.wire.client_bodies import Lost
 from tamis.protocol.wire.codes import LossReason
-from tamis.router.core.commands import WaysChanged
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.commands import RoutesChanged
+from tamis.router.core.routing.trees import Trees
 
 TELL_EVERY_S: Final = 0.1
 QUEUED_MS: Final = 1_000
@@ -33,7 +33,7 @@ SPAN_MS_MAX: Final = 2**32 - 1
 class SheddingSwitch(Protocol):
     """A switch that tells what it had no room for."""
 
-    def shed(self) -> list[Shed]:
+    def link_drops(self) -> list[LinkDrops]:
         """Return what was dropped between routers since the last call."""
 
 
@@ -81,7 +81,7 @@ class LinkLosses:
 
     # --- what happens
 
-    def ways_changed(self, change: WaysChanged) -> None:
+    def routes_changed(self, change: RoutesChanged) -> None:
         """Tell clients that wanted something before the ways changed."""
         before_s = time.monotonic() - change.ago_us / 1e6
         span_ms = _span(change.span_us / 1_000)
@@ -102,12 +102,12 @@ class LinkLosses:
         """Take in what the switch had no room for since the last call."""
         hops = max(self._trees().hops.values(), default=0)
         now_ms = _now_ms()
-        for shed in self._switch.shed():
-            sources = (shed.source,) if shed.source else ()
-            lost = Lost(shed.messages, shed.bytes, shed.reason, sources=sources, hops=hops)
+        for link_drops in self._switch.link_drops():
+            sources = (link_drops.source,) if link_drops.source else ()
+            lost = Lost(link_drops.messages, link_drops.bytes, link_drops.reason, sources=sources, hops=hops)
             since_ms = now_ms - TELL_EVERY_S * 1_000
-            if shed.neighbour:
-                self._note(shed.neighbour, lost, since_ms)
+            if link_drops.neighbour:
+                self._note(link_drops.neighbour, lost, since_ms)
                 continue
             self._note_for_clients(lost, since_ms)
             for child, below in self._children(sources, None).items():

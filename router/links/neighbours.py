@@ -32,7 +32,7 @@ from tamis.router.connections.waiting import WaitingRoom
 from tamis.router.connections.wires import PlainWire, TlsWire, Wire
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.daemon.addresses import address_of
-from tamis.router.daemon.link_happenings import ControlPassed, LinkCameUp, LinkWentDown
+from tamis.router.daemon.link_events import ControlPassed, LinkCameUp, LinkWentDown
 from tamis.router.daemon.settings import link_admission
 from tamis.router.links.greeting import Accepting, Certified, Dialling, ExpectedNeighbour, Greeted, LocalIdentity
 from tamis.router.links.link import Link
@@ -171,7 +171,7 @@ class Neighbours:
         neighbour.sessions += 1
         link.neighbour, link.session = neighbour, next(self._sessions)
         about = link.session, link.connection
-        self.connections.happenings.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
+        self.connections.events.tell(LinkCameUp, other.name, link.peer, *about, neighbour.settings.cost)
         admission = link_admission(
             *(self._settings, neighbour.settings, neighbour.number), *(other.frame_bytes_max, other.hold_ms)
         )
@@ -189,14 +189,14 @@ class Neighbours:
             neighbour.down_since_s = time.time()
             neighbour.down_because = neighbour.problem or "the connection ended"
             about = link.session, link.connection
-            self.connections.happenings.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
+            self.connections.events.tell(LinkWentDown, link.name, link.peer, *about, neighbour.problem)
             self._told.down(neighbour.number, link.session)
 
     def heard(self, link: Link, body: Body, size: int) -> None:
         """Take in a body whose frames had `size` bytes."""
         neighbour = self._linked_by(link)
         if neighbour is not None:
-            self.connections.happenings.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
+            self.connections.events.tell(ControlPassed, link.name, "in", body, size, neighbour.number)
             self._told.heard(neighbour.number, link.session, body)
 
     def lost(self, link: Link, lost: Lost) -> None:
@@ -244,14 +244,14 @@ class Neighbours:
             packed = Packed(body, room, self.connections.work)
             for session, link in current.items():
                 link.post(packed, None if left is None else partial(left, session))
-            if self.connections.happenings.is_heard(ControlPassed):
+            if self.connections.events.is_heard(ControlPassed):
                 packed.when_packed(partial(self._tell_left, links, body, packed))
 
     def _tell_left(self, links: Iterable[Link], body: Body, packed: Packed) -> None:
         """Tell listeners that a body has left over each of `links`."""
         me = stable_number(self._settings.id)
         for link in links:
-            self.connections.happenings.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
+            self.connections.events.tell(ControlPassed, link.name, "out", body, packed.bytes, me)
 
     def _linked_by(self, link: Link) -> Neighbour | None:
         """Return the neighbour whose present link this is; None before the end of its greeting and after its own

@@ -3,7 +3,7 @@
     links ── up, down, heard ──┐                ┌── Send ──> links
     clients ── wanted, awaited ┼─> Core.handle ─┼── Install, Reroute, RaiseEpoch ──> the switch
     time ── Tick, work ────────┘                ├── Reached, Audited ──> whoever asked
-                                                └── WaysChanged ──> clients (losses.py)
+                                                └── RoutesChanged ──> clients (losses.py)
 
 Law: commands are carried out in their order. What a `Held` or an `EdgeHeld` confirms is in the table before it leaves.
 The core is called when something happens, when it is due, and in slices while it has work; never otherwise.
@@ -46,27 +46,27 @@ from tamis.router.core.commands import (
     RaiseEpoch,
     Reached,
     Reroute,
+    RoutesChanged,
     Send,
-    WaysChanged,
 )
 from tamis.router.core.events import (
     Audit,
     Event,
-    FiltersWanted,
+    FiltersAdded,
+    FiltersRemoved,
     Heard,
-    Leave,
     LinkDown,
     LinkUp,
     Sent,
+    ShuttingDown,
     SpacesStated,
-    Stood,
+    Stalled,
     Tick,
-    Unwanted,
 )
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.times import HOLDS_MAX, MS, S, Times
-from tamis.router.core.ways.trees import Trees
 from tamis.router.daemon.cannot_start import CannotStart
-from tamis.router.daemon.link_happenings import TopologyChanged
+from tamis.router.daemon.link_events import TopologyChanged
 from tamis.router.links.around import (
     EpochFile,
     LinkedNeighbours,
@@ -155,7 +155,7 @@ class Network:
     def leave(self) -> None:
         """State that this router leaves, so that the others go around it; it goes on with what still comes."""
         self._left_s = time.monotonic()
-        self._handle(Leave())
+        self._handle(ShuttingDown())
 
     def is_left(self) -> bool:
         """Return whether the others go around this router, and no message passed since the last call."""
@@ -212,7 +212,7 @@ class Network:
         self.losses.tick()
         before_us, self._ticked_us = self._ticked_us, _now_us()
         if self._ticked_us - before_us >= STANDSTILL_US:
-            self._handle(Stood(before_us))
+            self._handle(Stalled(before_us))
         self._bound_epochs()
 
     def _bound_epochs(self) -> None:
@@ -249,7 +249,7 @@ class Network:
 
     def may_have_started(self, neighbour: int, epoch: int) -> bool:
         core_state = self.core.core_state
-        return epoch <= core_state.plausible.by_clock(core_state.held_epoch(neighbour), _now_us())
+        return epoch <= core_state.epoch_validator.by_clock(core_state.held_epoch(neighbour), _now_us())
 
     def reported(self, report: Report, came_from: int | None) -> None:
         """Pass a report, of another router or (`came_from` None) of this one, on towards where its message entered.
@@ -276,10 +276,10 @@ class Network:
         if known is not None:
             ticket = next(self._tickets)
             self._awaited[ticket] = known
-        self._handle(FiltersWanted(tuple(filters), ticket))
+        self._handle(FiltersAdded(tuple(filters), ticket))
 
     def unwanted(self, filters: Iterable[bytes]) -> None:
-        self._handle(Unwanted(tuple(filters)))
+        self._handle(FiltersRemoved(tuple(filters)))
 
     def _state_spaces(self, statements: tuple[SpaceStatement, ...]) -> None:
         self._handle(SpacesStated(statements))
@@ -375,7 +375,7 @@ class Network:
 
     def _tell(self, trees: Trees) -> None:
         topology = self.core.core_state.topology
-        self.connections.happenings.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
+        self.connections.events.tell(TopologyChanged, trees, topology.graph, topology.name_of, self._cause)
 
     def _raise_epoch(self, command: RaiseEpoch) -> None:
         epoch = command.epoch
@@ -414,7 +414,7 @@ _CARRY_OUT: Final = cast(
         Install: lambda network, command: network.installer.add(command),
         Reroute: Network._reroute,
         NameRoots: lambda network, command: network.routes.name(command.roots),
-        WaysChanged: lambda network, command: network.losses.ways_changed(command),
+        RoutesChanged: lambda network, command: network.losses.routes_changed(command),
         Forget: Network._forget,
         BoundSource: Network._bound_source,
         RaiseEpoch: Network._raise_epoch,

@@ -5,7 +5,7 @@
 Law: bodies of one stream leave one after the other, each with its frames in order; frames of other streams pass
 between. The switch is given WINDOW_BYTES at most until the wire has been seen to take more, so that its urgent lane
 always has room for signs of life and errors. At most QUEUE_BYTES_MAX wait; with more, `overflow` is called, and the
-link has to begin anew.
+link has to begin again.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from tamis.protocol.wire.header import TRANSIT_OFFSET, root_named
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.trees import GENERATIONS_MAX, Trees
 
 _SOURCE: Final = slice(TRANSIT_OFFSET, TRANSIT_OFFSET + 8)
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from tamis.native.keep_figures import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
-from tamis.router.daemon.happenings import Happenings
-from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted
+from tamis.router.daemon.events import EventBus
+from tamis.router.daemon.keep_events import KeepAttended, KeepChanged, KeepCounted
 
 Fields = dict[str, object]
 Note = Callable[[str, Fields | Callable[[], Fields]], None]
@@ -31,10 +31,10 @@ class KeepRecords:
     def __init__(self, note: Note, with_filters: WithFilters) -> None:
         self._note, self._with_filters = note, with_filters
 
-    def listen(self, happenings: Happenings) -> None:
-        happenings.listen(KeepChanged, self._changed)
-        happenings.listen(KeepAttended, self._attended)
-        happenings.listen(KeepCounted, self._counted)
+    def listen(self, events: EventBus) -> None:
+        events.listen(KeepChanged, self._changed)
+        events.listen(KeepAttended, self._attended)
+        events.listen(KeepCounted, self._counted)
 
     def _changed(self, event: KeepChanged) -> None:
         head: Fields = {"keep": event.number, "what": event.what, "name": event.name}

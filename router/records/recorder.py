@@ -1,6 +1,6 @@
 """What happens to a router, as events: the loop's side of the records.
 
-    happenings ── recorder (what is told as it happens) ──┐
+    events ── recorder (what is told as it happens) ──┐
                └─ seconds  (what is told each second) ────┴─> writer
 
 Law: noting an event takes the loop a few microseconds; what takes longer to describe is worked out by the thread that
@@ -25,11 +25,11 @@ from tamis.protocol.language import parse
 from tamis.protocol.sampling import threshold_of
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.ways.paths import Graph
-from tamis.router.core.ways.trees import Trees
-from tamis.router.daemon.client_happenings import SubscriptionRemoved, SubscriptionsAdded
-from tamis.router.daemon.happenings import ConnectionEnded, Happenings, InterfaceCounted, LifeChanged
-from tamis.router.daemon.link_happenings import (
+from tamis.router.core.routing.paths import Graph
+from tamis.router.core.routing.trees import Trees
+from tamis.router.daemon.client_events import SubscriptionRemoved, SubscriptionsAdded
+from tamis.router.daemon.events import ConnectionEnded, EventBus, InterfaceCounted, LifeChanged
+from tamis.router.daemon.link_events import (
     ControlPassed,
     LinkCameUp,
     LinkWentDown,
@@ -66,19 +66,19 @@ class Recorder:
         """Connection -> subscription -> its filters."""
         self._topologies = 0
 
-    def listen(self, happenings: Happenings) -> None:
+    def listen(self, events: EventBus) -> None:
         """Write down what is told, from now on."""
-        happenings.listen(LifeChanged, lambda event: self.life(event.what))
-        happenings.listen(LinkCameUp, self._link_up)
-        happenings.listen(LinkWentDown, self._link_down)
-        happenings.listen(ControlPassed, self._control)
-        happenings.listen(TopologyChanged, self._topology)
-        happenings.listen(InterfaceCounted, self._interface)
-        happenings.listen(UnlinkedCounted, self._unlinked)
-        happenings.listen(SubscriptionsAdded, self._subscribed)
-        happenings.listen(SubscriptionRemoved, self._unsubscribed)
-        happenings.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
-        KeepRecords(self._writer.note, _with_filters).listen(happenings)
+        events.listen(LifeChanged, lambda event: self.life(event.what))
+        events.listen(LinkCameUp, self._link_up)
+        events.listen(LinkWentDown, self._link_down)
+        events.listen(ControlPassed, self._control)
+        events.listen(TopologyChanged, self._topology)
+        events.listen(InterfaceCounted, self._interface)
+        events.listen(UnlinkedCounted, self._unlinked)
+        events.listen(SubscriptionsAdded, self._subscribed)
+        events.listen(SubscriptionRemoved, self._unsubscribed)
+        events.listen(ConnectionEnded, lambda event: self._later(self._gone(event)))
+        KeepRecords(self._writer.note, _with_filters).listen(events)
 
     @property
     def trouble(self) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from tamis.native.results import Gone
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.wider_network import LinkSession
-from tamis.router.daemon.happenings import Happenings, SecondPassed
+from tamis.router.daemon.events import EventBus, SecondPassed
 from tamis.router.daemon.process import resident_bytes
 from tamis.router.daemon.stalls import StallWatch
 from tamis.router.records.recorder import Recorder
@@ -32,9 +32,9 @@ class SecondRecords:
         self._table_told = 0
         self._clock_told: dict[int, int] = {}
 
-    def listen(self, happenings: Happenings) -> None:
+    def listen(self, events: EventBus) -> None:
         """Record each second, from now on."""
-        happenings.listen(SecondPassed, self._passed)
+        events.listen(SecondPassed, self._passed)
 
     def _passed(self, second: SecondPassed) -> None:
         self._seconds = second.number

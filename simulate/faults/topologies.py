@@ -12,7 +12,7 @@ from random import Random
 from typing import cast
 
 from tamis.configs import load_topology
-from tamis.router.core.ways.trees import Broadcast
+from tamis.router.core.routing.trees import Broadcast
 
 Edge = tuple[int, int]
 COSTS = (1, 1, 1, 2, 5)

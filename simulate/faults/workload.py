@@ -34,7 +34,7 @@ class Wish(NamedTuple):
 
 
 def wishes(count: int, random: Random) -> tuple[Wish, ...]:
-    """Draw `count` wishes: narrow ones, wide ones, some that cover others, and seldom one for everything."""
+    """Draw `count` wishes: narrow ones, wide ones, some that cover others, and rarely one for everything."""
     return tuple(_wish(random) for _ in range(count))
 
 

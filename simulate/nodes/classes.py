@@ -13,7 +13,7 @@ from typing import Final
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.ways.roots import REST, RootChoice
+from tamis.router.core.routing.roots import REST, RootChoice
 from tamis.simulate.faults.workload import CONTENTS, Plain
 from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.roots import ClassTruth

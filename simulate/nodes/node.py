@@ -26,24 +26,24 @@ from tamis.router.core.commands import (
     RaiseEpoch,
     Reached,
     Reroute,
+    RoutesChanged,
     Send,
-    WaysChanged,
 )
+from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import (
     Event,
-    FiltersWanted,
+    FiltersAdded,
+    FiltersRemoved,
     Heard,
-    Leave,
     LinkDown,
     LinkUp,
     Sent,
+    ShuttingDown,
     SpacesStated,
     Tick,
-    Unwanted,
 )
-from tamis.router.core.plausible import DAY_MS
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.trees import Trees
 from tamis.simulate.faults.schemas import NAMING
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import control
@@ -112,7 +112,7 @@ class Observer:
 
     def rerouted(self, router: int, trees: Trees) -> None: ...
 
-    def ways_changed(self, router: int, change: WaysChanged) -> None: ...
+    def routes_changed(self, router: int, change: RoutesChanged) -> None: ...
 
     def reached(self, router: int, ticket: int) -> None: ...
 
@@ -181,7 +181,7 @@ class Node:
         """Set the clock to `off_ms` ahead of the right time."""
         self.clock_off_ms = off_ms
         if self.alive:
-            self.forwarder.epoch_max = 0  # read anew
+            self.forwarder.epoch_max = 0  # read again
 
     def start(self) -> None:
         """Start a new life with an epoch above that of the epoch file, or from the clock if there is no file."""
@@ -193,7 +193,7 @@ class Node:
         self.alive, self.is_leaving = True, False
         self.core = self._kit.core(self.name, epoch, self._paths, self.unix_ms)
         self.forwarder = self._kit.make_forwarder(self.number, epoch)
-        self.forwarder.epoch_max = 0  # read when a message asks for more, and anew when less is believed
+        self.forwarder.epoch_max = 0  # read when a message asks for more, and again when less is believed
         self.forwarder.group_key = self.number.to_bytes(8, "little")
         self.table = self._kit.table(self._matches)
         self.sharing = Sharing(self.number, self.forwarder, self.table, self._kit.windows)
@@ -222,7 +222,7 @@ class Node:
     def leave(self) -> None:
         """Stop as on request: take nothing new from clients, and forward for a while."""
         self.is_leaving = True
-        self._handle(Leave())
+        self._handle(ShuttingDown())
 
     # What links bring.
 
@@ -281,20 +281,20 @@ class Node:
     def want(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         """Add `filters` of a client; `contents` is everything that the client wants from now on."""
         self._listen(client, contents)
-        self._handle(FiltersWanted(filters))
+        self._handle(FiltersAdded(filters))
 
     def unwant(self, client: int, filters: tuple[bytes, ...], contents: int) -> None:
         self._listen(client, contents)
-        self._handle(Unwanted(filters))
+        self._handle(FiltersRemoved(filters))
 
     def join(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
         """Add `filters`, of a group, of a client; `contents` is all that it wants as a member from now on."""
         self.sharing.want(client, group, contents)
-        self._handle(FiltersWanted(filters))
+        self._handle(FiltersAdded(filters))
 
     def quit(self, client: int, group: int, filters: tuple[bytes, ...], contents: int) -> None:
         self.sharing.want(client, group, contents)
-        self._handle(Unwanted(filters))
+        self._handle(FiltersRemoved(filters))
 
     def ask(self, event: Event) -> None:
         self._handle(event)
@@ -446,8 +446,8 @@ class Node:
     def _name_roots(self, command: NameRoots) -> None:
         self.forwarder.name_roots(command.roots)
 
-    def _ways_changed(self, command: WaysChanged) -> None:
-        self._observer.ways_changed(self.number, command)
+    def _ways_changed(self, command: RoutesChanged) -> None:
+        self._observer.routes_changed(self.number, command)
 
     def _forget(self, command: Forget) -> None:
         self.forwarder.epoch_max = 0
@@ -482,7 +482,7 @@ _CARRY_OUT: Final = cast(
         Install: Node._install,
         Reroute: Node._reroute,
         NameRoots: Node._name_roots,
-        WaysChanged: Node._ways_changed,
+        RoutesChanged: Node._ways_changed,
         Forget: Node._forget,
         BoundSource: Node._bound_source,
         RaiseEpoch: Node._raise_epoch,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from tamis.router.core.ways.paths import Graph, PathCache, Paths
+from tamis.router.core.routing.paths import Graph, PathCache, Paths
 
 GRAPHS_MAX: Final = 64
 """How many topologies are kept: routers of one network see few at about the same time."""

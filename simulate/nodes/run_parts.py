@@ -15,9 +15,9 @@ from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.commands import Command
 from tamis.router.core.core import CoreParts, CoreSettings
 from tamis.router.core.events import Event
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.reuse import HeldTables
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.reuse import HeldTables
 from tamis.simulate.nodes.classes import NO_CLASSES, RunClasses
 from tamis.simulate.nodes.direction import Direction
 from tamis.simulate.oracle.asked import ASKED_BY, AskedBy

@@ -10,9 +10,9 @@ from typing import cast
 
 from tamis.protocol.wire.routing_bodies import SpaceStatement
 from tamis.router.core.core import Core
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.places import EdgePlace, everything_of
 from tamis.router.core.strategies.edges import EdgeCore
-from tamis.router.core.ways.trees import Trees
 from tamis.simulate.nodes.node import Node
 from tamis.simulate.oracle.edges import EdgeHolding
 from tamis.simulate.oracle.tables import Holding, TreePlace

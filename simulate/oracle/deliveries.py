@@ -193,7 +193,7 @@ class Deliveries:
 
     def _ways_between(self, source: int, end: int, at_us: int, lane: int) -> set[Edge] | None:
         truth = self._truth
-        peace = truth.epoch_of_peace(at_us)
+        peace = truth.epoch_of_graceful(at_us)
         key = (peace, source, end, lane)
         if key not in self._known_ways:
             if peace not in self._graphs:

@@ -4,7 +4,7 @@ Law: which losses need a gap follows from the truth alone: a message that was ta
 whose filter was known there, and which never came to that client. A router that is apart from that client's for as long
 as routers remember each other (R8) knows the filter no longer. What was lost in silence, or for want of room on a
 line, is not judged here; nor is what a client missed that left before it could be told. A gap is one too many if
-nothing had happened before it, or only sessions ended, and were perhaps made anew, that lay on no shortest way to its
+nothing had happened before it, or only sessions ended, and were perhaps made again, that lay on no shortest way to its
 router.
 """
 
@@ -167,7 +167,7 @@ class Gaps:
         return router, max((span.since_us for span in self._truth.lives[router] if span.since_us <= at_us), default=0)
 
     def _graph(self, at_us: int) -> Graph:
-        peace = self._truth.epoch_of_peace(at_us)
+        peace = self._truth.epoch_of_graceful(at_us)
         if peace not in self._graphs:
             self._graphs[peace] = graph_of(self._truth.edges(at_us), list(self._truth.lives))
         return self._graphs[peace]

@@ -201,7 +201,7 @@ class Truth:
             at -= 1
         return times[at] - 1
 
-    def epoch_of_peace(self, at_us: int) -> int:
+    def epoch_of_graceful(self, at_us: int) -> int:
         """Return a number that is equal for two moments exactly if nothing was unsettled between them."""
         return bisect_right(self.unsettled, at_us)
 

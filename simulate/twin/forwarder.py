@@ -24,12 +24,12 @@ from typing import Final, NamedTuple, Protocol
 from tamis.protocol.messages import Message
 from tamis.protocol.wire.extensions import RouterSet
 from tamis.router.core.commands import ANY_EPOCH
-from tamis.router.core.plausible import EPOCH_MAX
+from tamis.router.core.epochs import EPOCH_MAX
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.layer import HOPS_TO_SPARE
+from tamis.router.core.routing.reuse import NO_TABLES, HeldTables
+from tamis.router.core.routing.trees import GENERATIONS_MAX, Trees
 from tamis.router.core.times import Times
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.layer import HOPS_TO_SPARE
-from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
-from tamis.router.core.ways.trees import GENERATIONS_MAX, Trees
 from tamis.simulate.twin.group_choice import Choices, Weights, choose, pick, turn_of
 from tamis.simulate.twin.policies import WANTED, Policy
 from tamis.simulate.twin.windows import ReachedStamps, TransitWindows, WindowPlace

@@ -2,7 +2,7 @@
 
 Law: the router that a message enters chooses, for each group with a member that wants it, one of the routers in reach
 that have such members, in proportion to them, by a keyed hash of the message and the group. The choice travels with the
-message (extension GROUP_CHOICE), and no other router chooses anew: two that did would give the message to two members,
+message (extension GROUP_CHOICE), and no other router chooses again: two that did would give the message to two members,
 or to none, wherever they see the network differently. A chosen router without a member chooses once more, for one copy
 that goes to that router alone.
 """

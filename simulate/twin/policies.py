@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tamis.protocol.limits import ROUTE_ROUTERS
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.trees import Trees
 
 
 @dataclass(frozen=True, slots=True)

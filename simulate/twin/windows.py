@@ -65,7 +65,7 @@ class Window:
     def _move_up(self, by: int) -> None:
         self._highest += by
         self._seen = self._seen << by | 1 if by < self._size else 1
-        if self._seen.bit_length() > 2 * self._size:  # seldom: bits past the window are never looked at
+        if self._seen.bit_length() > 2 * self._size:  # rarely: bits past the window are never looked at
             self._seen &= (1 << self._size) - 1
 
 

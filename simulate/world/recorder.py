@@ -20,8 +20,8 @@ from tamis.protocol.wire.routing_bodies import (
     SpaceStatement,
     UpdateReply,
 )
-from tamis.router.core.commands import Audited, NeighbourSession, WaysChanged
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.commands import Audited, NeighbourSession, RoutesChanged
+from tamis.router.core.routing.trees import Trees
 from tamis.simulate.account.account import Account
 from tamis.simulate.account.logbook import Logbook
 from tamis.simulate.nodes import control
@@ -214,7 +214,7 @@ class RunRecorder(Observer, Watcher):
             self._records.book.unwanted(client, self.sessions[client], router, wish, is_gone)
             self._records.account.unwanted(client, router, wish)
 
-    def ways_changed(self, router: int, change: WaysChanged) -> None:
+    def routes_changed(self, router: int, change: RoutesChanged) -> None:
         self.trace.note(self._clock.now_us, router, change.span_us)
         self.gaps.told(router, change.span_us, change.ago_us, change.goes_on)
 

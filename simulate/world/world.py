@@ -38,8 +38,8 @@ from tamis.simulate.oracle.meaning import contents_of
 from tamis.simulate.oracle.paths import component, graph_of
 from tamis.simulate.oracle.roots import Lanes, SharedTreeLanes
 from tamis.simulate.twin.table import Matches
+from tamis.simulate.world.byzantine import ByzantinePeer
 from tamis.simulate.world.clients import SimulatedClients
-from tamis.simulate.world.liar import Liar
 from tamis.simulate.world.recorder import RunRecorder, RunRecords
 from tamis.simulate.world.waits import Waits
 
@@ -108,7 +108,7 @@ class World:
         self.waits = Waits(self)
         self.recorder.on_reached = self.waits.answered
         self._partition: list[SimulatedLink] = []
-        self.liar: Liar | None = None
+        self.byzantine: ByzantinePeer | None = None
         self._counters: dict[int, int] = {}
         self._serial = self._starts = 0
 
@@ -302,17 +302,19 @@ class World:
         self.nodes[args[0]].set_clock(0)
 
     def _forge(self, args: Args) -> None:
-        self.liar = Liar(self, self.nodes[args[0]])
-        if self.liar.node.alive:
+        self.byzantine = ByzantinePeer(self, self.nodes[args[0]])
+        if self.byzantine.node.alive:
             for _ in range(args[1]):
-                self.liar.lie(self._random, may_be_believed=bool(args[2]))
+                self.byzantine.lie(self._random, may_be_believed=bool(args[2]))
 
     def leave_victims_alone(self) -> None:
         """Reset each open link that is the only one of a victim of the hostile router, so that the next session is
         without lies."""
-        if self.liar is not None:
+        if self.byzantine is not None:
             for link in self.links:
-                if link.open and any(self.liar.owns(end) for end in link.name if end != self.liar.node.number):
+                if link.open and any(
+                    self.byzantine.owns(end) for end in link.name if end != self.byzantine.node.number
+                ):
                     link.reset()
 
     def _flood(self, args: Args) -> None:

@@ -37,7 +37,7 @@ class KeptMessage(Acknowledged):
         return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
     def extend(self) -> Confirmation:
-        """Say that the work goes on: the time for it begins anew."""
+        """Say that the work goes on: the time for it begins again."""
         return self._say(AckVerdict.EXTEND)
 
     def reject(self, reason: str = "") -> Confirmation:

@@ -19,8 +19,8 @@ from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.waiter import Waiter, fresh
 from tamis.client.messages.wanted import (
     PackedPredicate,
+    PendingSubscription,
     SubscribeOptions,
-    Wishes,
     check_kind,
     described,
     packing,
@@ -40,7 +40,7 @@ class Subscription(Arrivals[Message | Gap]):
         self._pump = pump
         self._predicates = predicates
         self._options = options
-        self._wanted: Wishes | None = None
+        self._wanted: PendingSubscription | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -121,16 +121,16 @@ class Subscription(Arrivals[Message | Gap]):
             self._pump.regulate()
         return item
 
-    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> Wishes:
+    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> PendingSubscription:
         self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
         return self._wanted
 
-    def _undo(self, wanted: Wishes) -> None:
+    def _undo(self, wanted: PendingSubscription) -> None:
         if wanted.inbox.error is None:  # nobody has refused it: the caller waits no longer
             self._pump.core.registry.end(wanted, None)
 
     @property
-    def _started(self) -> Wishes:
+    def _started(self) -> PendingSubscription:
         if self._wanted is None:
             raise RuntimeError("subscribe first: `async with client.subscribe(...) as messages:`")
         return self._wanted

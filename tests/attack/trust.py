@@ -32,16 +32,16 @@ def epoch_of_another(folder: Path, _scale: float) -> list[Figure]:
     with Network(folder, "ac", ["ac", "ab"], elsewhere="b") as net:
         net.until_linked("ac")
         net.until_ready("ac")
-        liar = Neighbour(net["a"].neighbours, "b", now_ms()).join()
+        byzantine = Neighbour(net["a"].neighbours, "b", now_ms()).join()
         n = number("c")
-        liar.say_in_parts(frames.RA, n, TOP, TOP, [n, TOP, TOP, True, 0, [], [], NOTHING, 0, False])
-        liar.say(frames.LSA, ["c", TOP, TOP, []])
+        byzantine.say_in_parts(frames.RA, n, TOP, TOP, [n, TOP, TOP, True, 0, [], [], NOTHING, 0, False])
+        byzantine.say(frames.LSA, ["c", TOP, TOP, []])
         time.sleep(4)
         works = _delivered(net["a"], net["c"], "before") + _delivered(net["c"], net["a"], "back")
         ready = net["a"].is_ready and net["c"].is_ready
         alarms = net["a"].metric("tamis_alarms_total")
-        told = [each for each in liar.heard(frames.EPOCH_REFUSED) if frames.body_of(each)[0] == n]
-        liar.close()
+        told = [each for each in byzantine.heard(frames.EPOCH_REFUSED) if frames.body_of(each)[0] == n]
+        byzantine.close()
         net["c"].kill()
         with contextlib.suppress(AssertionError):
             net["c"].start()

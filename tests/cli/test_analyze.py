@@ -78,7 +78,7 @@ def test_advice_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_advice_is_printed_a_line_each_or_as_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     from tamis.analysis.advice.job import AdviceRequest
-    from tamis.analysis.advice.say import Advice
+    from tamis.analysis.advice.wording import Advice
     from tamis.analysis.job import Job
     from tamis.cli.lab.analyze import _tell
     from tamis.configs import parse_topology

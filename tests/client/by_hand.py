@@ -12,7 +12,7 @@ from typing import Any
 from tamis.client.connection.core import ClientCore
 from tamis.client.connection.settings import settings_of
 from tamis.client.connection.walker import NoWalker, Walker
-from tamis.client.messages.wanted import Wishes, options_of, packing
+from tamis.client.messages.wanted import PendingSubscription, options_of, packing
 from tamis.protocol.messages import Message, MessageId
 from tamis.protocol.values import Value
 from tamis.protocol.wire.client_bodies import KEPT, Ack, AckOf, Credit, Refusal, Subscribe, ranges_of
@@ -99,12 +99,12 @@ class Hand:
 
     def subscribe(
         self, *predicates: str, own_messages: bool = False, wait: str = "home"
-    ) -> tuple[Wishes, Future[None]]:
+    ) -> tuple[PendingSubscription, Future[None]]:
         waiter: Future[None] = Future()
         options = options_of(own_messages, wait)
         return self.core.subscribe(tuple(packing(predicates, options)), options, waiter), waiter
 
-    def active(self, *predicates: str) -> Wishes:
+    def active(self, *predicates: str) -> PendingSubscription:
         """A subscription that the router has taken."""
         wanted, waiter = self.subscribe(*predicates)
         self.accept()

@@ -111,7 +111,7 @@ class WithoutAsyncio(ast.NodeTransformer):
 
 
 def _said(text: str, indent: str) -> str:
-    """Return what a text says without asyncio; where that is another and has several lines, they are filled anew."""
+    """Return what a text says without asyncio; where that is another and has several lines, they are filled again."""
     said = text
     for pattern, instead in SAID.items():
         said = re.sub(pattern, instead, said)

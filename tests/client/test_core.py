@@ -14,7 +14,7 @@ from tamis.client.connection.walker import NoWalker, Walker, new_walker
 from tamis.client.errors import ClientClosed, NotAdmitted, PublishUnknown
 from tamis.client.gap import Gap, GapReason
 from tamis.client.message import Message
-from tamis.client.messages.wanted import Wishes
+from tamis.client.messages.wanted import PendingSubscription
 from tamis.protocol import limits
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost, Range, Unsubscribe
 from tamis.protocol.wire.codes import ErrorCode
@@ -42,7 +42,7 @@ def welcome(*methods: AuthMethod) -> Welcome:
     return Welcome("rome", 1, bytes(16), 1, (), 1 << 20, 30_000, 0, methods)
 
 
-def items(wanted: Wishes) -> list[object]:
+def items(wanted: PendingSubscription) -> list[object]:
     """What an iterator would yield now."""
     return [item["n"] if isinstance(item, Message) else item for item in wanted.inbox.items]
 

@@ -13,7 +13,7 @@ from tamis.client.connection.address import Endpoint, parse_address
 from tamis.client.connection.handover import BEFORE, CATCH_UP_S, PAUSE_S, Step
 from tamis.client.connection.redial import Redial
 from tamis.client.messages.overlap import OVERLAP_MESSAGES_MAX
-from tamis.client.messages.wanted import ON_ITS_WAY_S, Wishes, options_of, packing
+from tamis.client.messages.wanted import ON_ITS_WAY_S, PendingSubscription, options_of, packing
 from tamis.protocol.messages import Message as Published
 from tamis.protocol.messages import MessageId
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Reach, Unsubscribe, ranges_of
@@ -275,7 +275,7 @@ def test_what_a_group_shares_is_given_at_once() -> None:
     assert items(wanted) == [1, 2, 3]
 
 
-def group_of(hand: Hand) -> Wishes:
+def group_of(hand: Hand) -> PendingSubscription:
     options = options_of(False, "home", "workers")
     wanted = hand.core.subscribe(tuple(packing(["n > 0"], options)), options, Future())
     hand.accept()

@@ -300,7 +300,7 @@ def test_a_fresh_message_whose_counter_is_not_taken_fails_and_the_next_are_count
     assert counters(hand) == [701]
 
 
-def second_try() -> tuple[Hand, Future[None]]:
+def second_attempt() -> tuple[Hand, Future[None]]:
     hand = Hand().open()
     waiter = hand.publish(1, confirm=True, retry=True)
     hand.cut()
@@ -309,14 +309,14 @@ def second_try() -> tuple[Hand, Future[None]]:
 
 
 def test_a_second_try_that_was_taken_before_is_done() -> None:
-    hand, waiter = second_try()
+    hand, waiter = second_attempt()
     hand.say(refused(1, RefusalCode.DUPLICATE))
     assert waiter.result(0) is None
 
 
 @pytest.mark.parametrize("code", [RefusalCode.TOO_OLD, RefusalCode.NOT_IN_STEP, RefusalCode.EXPIRED])
 def test_a_second_try_that_is_refused_leaves_the_first_unknown(code: RefusalCode) -> None:
-    hand, waiter = second_try()
+    hand, waiter = second_attempt()
     hand.say(refused(1, code))
     with pytest.raises(PublishUnknown, match=code.name):
         waiter.result(0)

@@ -1,4 +1,4 @@
-"""What the live fuzz sends: frames drawn anew each time, and what is done to them.
+"""What the live fuzz sends: frames drawn again each time, and what is done to them.
 
 Law: most are right, so that sessions go on and what is inside is reached. A mutation mostly puts the length right
 again, because a wrong one ends the session before anything else is looked at.
@@ -25,7 +25,7 @@ WORKERS = number("workers") & 0xFFFF_FFFF
 
 
 def client_seeds(chance: Chance, me: int) -> Iterator[bytes]:
-    """Frames that a client may send, drawn anew each time."""
+    """Frames that a client may send, drawn again each time."""
     while True:
         kind = chance.randrange(9)
         header = Header(origin=me, counter=time.time_ns(), published_ns=chance.getrandbits(62))

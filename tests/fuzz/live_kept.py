@@ -25,8 +25,8 @@ Given = tuple[int, int]
 
 
 def kept_seeds(chance: Chance, me: int, given: list[Given]) -> Iterator[bytes]:
-    """Frames about keeps, drawn anew each time: first one that makes a keep and one that attaches to it. `given`, which
-    may grow, is what acknowledgements are about."""
+    """Frames about keeps, drawn again each time: first one that makes a keep and one that attaches to it. `given`,
+    which may grow, is what acknowledgements are about."""
     yield _keep(chance)
     yield _attach(chance)
     kinds = (*[_publish] * 8, _attach, _attach, _attach, _credit, _credit, _keep, _replay, _detach)

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
-# The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made anew for each.
+# The scope is the session's because Hypothesis runs many examples in one test and wants no fixture made again for each.
 @pytest.fixture(params=[*ENGINES, *OTHERWISE], ids=[*ENGINES, *OTHERWISE], scope="session")
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)

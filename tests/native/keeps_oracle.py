@@ -45,7 +45,7 @@ class Seen:
     given: dict[int, MessageKey] = field(default_factory=dict)
     given_ids: set[MessageKey] = field(default_factory=set)
     given_directly: set[MessageKey] = field(default_factory=set)
-    tries: Counter[int] = field(default_factory=Counter)
+    attempts: Counter[int] = field(default_factory=Counter)
     done: set[int] = field(default_factory=set)
     surely_done: set[int] = field(default_factory=set)
     holders: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -166,8 +166,8 @@ class Judge:
         self._in_order(seen, position, key, member, maybe)
         if seen.is_dead(position):
             raise Wrong(f"D8: {key} is given to {member} after {seen.failures[position]} attempts that failed")
-        seen.tries[position] += 1
-        seen.order[position] = sum(seen.tries.values())
+        seen.attempts[position] += 1
+        seen.order[position] = sum(seen.attempts.values())
         seen.given[position] = key
         seen.given_ids.add(key)
         if not dead:
@@ -187,8 +187,8 @@ class Judge:
     def _once(self, seen: Seen, position: int, key: MessageKey, deliveries: int, *, may_be_second: bool) -> None:
         if position in seen.surely_done:
             raise Wrong(f"D2: {key} comes after its acknowledgement was confirmed")
-        if deliveries != seen.tries[position] + 1:
-            raise Wrong(f"D2: {key} says delivery {deliveries}, it is {seen.tries[position] + 1}")
+        if deliveries != seen.attempts[position] + 1:
+            raise Wrong(f"D2: {key} says delivery {deliveries}, it is {seen.attempts[position] + 1}")
         if deliveries == 1 and key in seen.given_directly and not may_be_second:
             raise Wrong(f"D2: {key} comes twice, and does not say so")
 
@@ -291,7 +291,7 @@ class Judge:
         for seen in self.keeps.values():
             seen.holders.clear()
             seen.last_holder.clear()
-            seen.tries.clear()
+            seen.attempts.clear()
             seen.order.clear()
             seen.failures.clear()
 

@@ -178,7 +178,7 @@ class SlowRouter:
         for _ in range(3):
             while self.log.commit():
                 pass
-            while not self.log.tend():
+            while not self.log.maintain():
                 pass
             self.turn()
 

@@ -125,7 +125,7 @@ def test_a_table_emptied_again_matches_nothing(engine: str, scene: Scene) -> Non
         table.validate()
     assert [table.match(message) for message in scene.messages] == [[]] * len(scene.messages)
     stats = table.stats()
-    assert (stats.filters, stats.constraints, stats.active, stats.ghosts, stats.interfaces) == (0, 0, 0, 0, 0)
+    assert (stats.filters, stats.constraints, stats.active, stats.tombstones, stats.interfaces) == (0, 0, 0, 0, 0)
 
 
 @patient

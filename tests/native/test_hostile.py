@@ -38,7 +38,7 @@ def outcome(table: Table, message: dict[str, Value]) -> tuple[list[int], int, in
 
 
 def logical(stats: TableStats) -> tuple[int, ...]:
-    return stats.filters, stats.constraints, stats.active, stats.ghosts, stats.interfaces
+    return stats.filters, stats.constraints, stats.active, stats.tombstones, stats.interfaces
 
 
 # --- filters ---------------------------------------------------------------------------------------------------------

@@ -205,12 +205,12 @@ def test_a_wide_filter_leaves_in_slices() -> None:
     assert table.match({"x": 5}) == [0, 6]
     table.remove(wide)
     assert table.match({"x": 5}) == [6]
-    assert table.stats().ghosts == 1
+    assert table.stats().tombstones == 1
     table.validate()
     for _ in range(10):
         table.settle(4_000)
         table.validate()
-    assert table.stats().ghosts == 0
+    assert table.stats().tombstones == 0
 
 
 def test_what_reaches_too_far_is_counted() -> None:
@@ -317,7 +317,7 @@ def test_a_filter_that_would_have_too_many_bytes_written_is_counted() -> None:
         assert table.stats().updates == 0
         table.remove(wide.pop(0))
         assert (
-            table.stats().ghosts == 1
+            table.stats().tombstones == 1
         )  # its ids stand first, so that nearly all of each set is moved: a slice is not enough
         while table.settle(1_000):
             pass

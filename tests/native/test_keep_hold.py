@@ -70,7 +70,7 @@ def test_a_full_log_is_said_to_those_who_wait(tmp_path):
     assert full.held == 3
     for _ in range(500):
         full.log.commit()
-        full.log.tend()
+        full.log.maintain()
         full.turn()
     assert full.held == 0
     for each in publishers:
@@ -116,13 +116,13 @@ def test_who_waits_while_room_is_made_is_refused_where_there_is_none_and_not_bef
         reader.acknowledge()
         full.log.commit()
         if full.held:
-            full.log.tend()
+            full.log.maintain()
         full.turn()
     assert publisher.refused == {}
     for _ in range(2_000):
         publisher.publish(size=2_000)
         full.log.commit()
-        full.log.tend()
+        full.log.maintain()
         full.turn()
     for _ in range(3):
         full.commit()

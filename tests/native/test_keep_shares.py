@@ -70,7 +70,7 @@ class World:
             pass
         self._idle[0] = 0
         while not self._idle[0]:
-            assert lib.tm_log_tend(self.log.c, self._idle) == lib.TM_OK
+            assert lib.tm_log_maintain(self.log.c, self._idle) == lib.TM_OK
         for _ in range(3):
             self.switch.poll(0)
         self.keeps.validate()

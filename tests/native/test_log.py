@@ -126,14 +126,14 @@ def test_a_log_is_full_only_where_nothing_can_go(tmp_path: Path) -> None:
                 log.commit()
 
         assert fill() is LogBusy, "it was not looked yet whether something can go"
-        while not log.tend():
+        while not log.maintain():
             pass
         assert fill() is LogFull
         log.ack(1, 0, log.state()["appended"])
         assert fill() is LogBusy, "an acknowledgement is on its way to the disk"
         log.commit()
         assert fill() is LogBusy, "what it lets go is still there"
-        while not log.tend():
+        while not log.maintain():
             pass
         log.append(b"again", [1])
         log.commit()
@@ -204,7 +204,7 @@ def test_an_answer_is_what_a_read_gives(tmp_path: Path) -> None:
                 found += records
                 after = records[-1].n
             assert found == whole
-            assert [brief.n for brief in log.briefs(keep)] == [record.n for record in whole]
+            assert [summary.n for summary in log.summaries(keep)] == [record.n for record in whole]
 
 
 def wait_for_answer_of(log: Log, ticket: int) -> list[LogRecord]:

@@ -131,10 +131,15 @@ def test_what_a_full_link_drops_is_known_by_source_until_somebody_asks() -> None
     net.publish(30, bytes(900))
     lost = net.dropped["queue_full"]
     assert set(net.dropped) == {"queue_full"}
-    [shed] = net.switch.shed()
-    assert (shed.neighbour, shed.source, shed.messages, shed.reason) == (LEFT, ME, lost, LossReason.QUEUE_FULL)
-    assert shed.bytes > lost * 900
-    assert net.switch.shed() == []
+    [link_drops] = net.switch.link_drops()
+    assert (link_drops.neighbour, link_drops.source, link_drops.messages, link_drops.reason) == (
+        LEFT,
+        ME,
+        lost,
+        LossReason.QUEUE_FULL,
+    )
+    assert link_drops.bytes > lost * 900
+    assert net.switch.link_drops() == []
     assert all(frame.kind == 0x01 for frame in output(net.switch, net.links[LEFT])), "no LOST of the switch's own"
     net.close()
 

@@ -27,7 +27,8 @@ PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthChe
 
 
 class TableMachine(RuleBasedStateMachine):
-    """A removed filter may match on as a ghost until the table has settled: only where it was, and only on links."""
+    """A removed filter may match on as a tombstone until the table has settled: only where it was, and only on
+    links."""
 
     handles: Bundle[int] = Bundle("handles")
 
@@ -69,7 +70,7 @@ class TableMachine(RuleBasedStateMachine):
         while self.table.settle(1_000):
             pass
         self.removed.clear()
-        assert self.table.stats().ghosts == 0
+        assert self.table.stats().tombstones == 0
         message = self._message(data)
         assert self.table.match(message) == self.twin.match(message)
         of_clients = [row for row in self.twin.match_all(message) if row[0] in self.twin.clients]
@@ -79,8 +80,8 @@ class TableMachine(RuleBasedStateMachine):
     def match_before_it_has_settled(self, data: st.DataObject) -> None:
         message = self._message(data)
         found, certain = set(self.table.match(message)), set(self.twin.match(message))
-        ghosts = {interface for _, interface in self.removed} - self.twin.clients
-        assert certain <= found <= certain | ghosts
+        tombstones = {interface for _, interface in self.removed} - self.twin.clients
+        assert certain <= found <= certain | tombstones
 
     @invariant()
     def it_is_valid(self) -> None:

@@ -39,12 +39,12 @@ from tamis.protocol.wire.kinds import FrameKind
 from tamis.protocol.wire.numbers import NO_DIGEST
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.reader import FrameReader
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.reuse import HeldTables
+from tamis.router.core.routing.rooted_tree import RootedTree
+from tamis.router.core.routing.trees import Broadcast, Trees, make_trees
 from tamis.router.core.times import MS, Times
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.reuse import HeldTables
-from tamis.router.core.ways.rooted_tree import RootedTree
-from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 from tamis.router.links.routes import towards
 from tamis.simulate.twin import policies
 from tamis.simulate.twin.forwarder import Forwarder, TransitId, TransitRefusal

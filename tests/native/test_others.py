@@ -302,8 +302,8 @@ def test_a_link_that_is_full_drops_the_newest_which_is_known_until_somebody_asks
     assert first == Ping(3)
     assert [frame.transit.counter for frame in others] == list(range(1, len(others) + 1))
     assert 1 < len(others) < 8
-    [shed] = router.switch.shed()
-    assert (shed.neighbour, shed.messages) == (EAST, 8 - len(others))
+    [link_drops] = router.switch.link_drops()
+    assert (link_drops.neighbour, link_drops.messages) == (EAST, 8 - len(others))
     assert router.dropped("queue_full") == 8 - len(others)
 
 

@@ -137,7 +137,7 @@ def _message(rng: random.Random) -> dict[str, Value]:
 def test_tables_that_change_take_the_steps_of_their_twins(
     order: str, annotate: str, delay: int, interfaces: int, equalities: bool
 ) -> None:
-    """Enough filters for nodes that count their positions, and for names to be ranked anew."""
+    """Enough filters for nodes that count their positions, and for names to be ranked again."""
     rng = random.Random(f"{order} {annotate} {interfaces}")
     pair = Pair(order, annotate, delay, frozenset({1, 3}))
     grouping = [rng.choice([None, 0, 1, 2, 3]) for _ in range(interfaces - 1)]

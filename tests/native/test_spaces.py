@@ -14,7 +14,7 @@ from tamis.native import Switch, SwitchOptions, Table
 from tamis.native._tm import lib
 from tamis.native.switch_figures import DROP_REASONS
 from tamis.protocol import limits
-from tamis.protocol.spaces import Misfit, Space, SpaceSet, space_from
+from tamis.protocol.spaces import Space, SpaceSet, Violation, space_from
 from tamis.protocol.values import Value
 from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import RefusalCode
@@ -65,8 +65,8 @@ def switch() -> Iterator[Switch]:
 
 
 def test_the_numbers_are_those_of_c() -> None:
-    for misfit in Misfit:
-        assert getattr(lib, f"TM_MISFIT_{misfit.name}") == misfit
+    for violation in Violation:
+        assert getattr(lib, f"TM_VIOLATION_{violation.name}") == violation
     assert lib.TM_SPACES_MAX == limits.SPACES_MAX
     assert lib.TM_SPACE_ATTRIBUTES_MAX == limits.SPACE_ATTRIBUTES_MAX
     assert lib.TM_SPACE_VALUES_MAX == limits.SPACE_VALUES_MAX

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tamis.router.core.routing.trees import Broadcast
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate.run import Scenario, run
 
 LITERAL = ("paper", "paper-bytes")

@@ -11,9 +11,9 @@ import pytest
 from tamis.protocol.strategies import BY_NAME, Asks
 from tamis.protocol.wire.numbers import stable_number
 from tamis.router.core.core import CoreSettings
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.trees import Broadcast
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.trees import Broadcast
 from tamis.simulate import run as runs
 from tamis.simulate.faults import topologies
 from tamis.simulate.faults.faults import MIXES

@@ -39,7 +39,7 @@ _READ_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Of time, in which `pairs` could reach each other. `anew`: those of them that had to begin again."""
+    """Of time, in which `pairs` could reach each other. `again`: those of them that had to begin again."""
 
     pairs: list[Pair]
     since_s: float
@@ -118,7 +118,7 @@ class Site:
         return found
 
     def gone(self, router: int) -> None:
-        """What its clients wanted is forgotten with it, and they ask anew. They want it all the while: what they get
+        """What its clients wanted is forgotten with it, and they ask again. They want it all the while: what they get
         before they hear that it is in force again, as it is not everywhere at once, is theirs."""
         truth = self.judge.truth
         for client in self.fleet.clients_of(router):

@@ -22,7 +22,7 @@ class Outage:
 
 
 def outage(sent: Iterable[Sent], pairs: Iterable[Pair], since_s: float, anew: AbstractSet[Pair]) -> Outage:
-    """Of messages published after `since_s`, in their order. Pairs in `anew` begin without."""
+    """Of messages published after `since_s`, in their order. Pairs in `again` begin without."""
     by_publisher: dict[int, list[Sent]] = {}
     for message in sent:
         by_publisher.setdefault(message.publisher, []).append(message)

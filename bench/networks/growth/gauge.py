@@ -17,10 +17,10 @@ from tamis.protocol.wire.routing_bodies import Body, Held, LinkState, ReceiverAd
 from tamis.router.core.commands import Command, Install, NeighbourSession, Reroute
 from tamis.router.core.core import Core
 from tamis.router.core.events import Event, LinkUp
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.reuse import HeldTables
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.timers import Due
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.reuse import HeldTables
-from tamis.router.core.ways.trees import Trees
 from tamis.simulate.nodes.link import Watcher
 from tamis.simulate.nodes.node import Observer
 from tamis.simulate.nodes.run_parts import AnyCore, RunParts, Wall

@@ -17,8 +17,8 @@ from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.protocol.wire.routing_bodies import Body, ReceiverAdvertisement
 from tamis.router.core.core import Core
 from tamis.router.core.events import Heard, Tick
+from tamis.router.core.routing.paths import PathCache
 from tamis.router.core.statements.rib import advertised
-from tamis.router.core.ways.paths import PathCache
 from tamis.simulate.faults.topologies import Edge, tree
 from tamis.simulate.nodes.clock import Clock
 from tamis.simulate.nodes.direction import Line

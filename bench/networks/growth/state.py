@@ -30,8 +30,8 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.core import Core
 from tamis.router.core.events import Heard, LinkUp, Tick
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.trees import make_trees
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.trees import make_trees
 
 SOURCES: Final = 10
 

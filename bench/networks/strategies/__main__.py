@@ -2,7 +2,7 @@
 
     --layouts ring5,wan39      networks of configs/topologies, or a kind of shape with its size (line9)
     --strategy advertise,link-matching/pst      strategies, and after a stroke an engine that is not the usual one
-    --json FILE                a line for each cell: given again, what the file has of this build is not measured anew
+    --json FILE                a line for each cell: given again, what the file has of this build is not measured again
 
 All strategies of the table are compared, each with the usual engine; one whose paper has an engine with that, too.
 

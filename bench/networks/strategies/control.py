@@ -22,10 +22,10 @@ from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.protocol.wire.routing_bodies import Body, SenderRequest
 from tamis.router.core.commands import NeighbourSession
 from tamis.router.core.core import Core, CoreParts, CoreSettings
+from tamis.router.core.routing.forest import Forest
+from tamis.router.core.routing.roots import REST, RootChoice
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING
-from tamis.router.core.ways.forest import Forest
-from tamis.router.core.ways.roots import REST, RootChoice
-from tamis.router.core.ways.trees import Trees
 from tamis.router.links.covering import NativeIndex
 from tamis.simulate.faults import topologies
 from tamis.simulate.faults.topologies import NetworkPlan

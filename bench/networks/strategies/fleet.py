@@ -26,10 +26,10 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.header import HEADER_BYTES
 from tamis.protocol.wire.kinds import FrameKind
 from tamis.router.core.core import Core
+from tamis.router.core.routing.forest import Forest
+from tamis.router.core.routing.roots import RootChoice
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.strategies.registry import STRATEGIES
-from tamis.router.core.ways.forest import Forest
-from tamis.router.core.ways.roots import RootChoice
-from tamis.router.core.ways.trees import Trees
 from tamis.router.links.classes import classify
 from tamis.router.links.routes import towards
 from tamis.simulate.nodes.node import Node

@@ -15,7 +15,7 @@ import types
 from typing import Any, Final
 
 from tamis.native.covering import FilterCovers
-from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.routing.paths import PathCache
 
 _APART: Final = (
     *(type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType),

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 
 from tamis.bench.networks.strategies.wants import Wants
 from tamis.protocol.strategies import Asks, StrategyFacts
-from tamis.router.core.ways.forest import Forest
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.forest import Forest
+from tamis.router.core.routing.trees import Trees
 from tamis.router.links.routes import towards
 
 

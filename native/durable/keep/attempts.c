@@ -2,32 +2,32 @@
 #include "durable/keep/attempts.h"
 
 #include "durable/keep/table.h"
-#include "durable/tables/tries.h"
+#include "durable/tables/attempts.h"
 
 void keep_unhold(tm_switch *sw, uint32_t id) {
-    tm_try *tried = keep_try(sw, id);
-    if (tried->holder == MEMBER_NONE) {
+    tm_attempt *attempt = keep_attempt(sw, id);
+    if (attempt->holder == MEMBER_NONE) {
         return;
     }
-    if (tried->previous != TRY_NONE) {
-        keep_try(sw, tried->previous)->next = tried->next;
+    if (attempt->previous != ATTEMPT_NONE) {
+        keep_attempt(sw, attempt->previous)->next = attempt->next;
     } else {
-        keep_member(sw, tried->holder)->tries = tried->next;
+        keep_member(sw, attempt->holder)->attempts = attempt->next;
     }
-    if (tried->next != TRY_NONE) {
-        keep_try(sw, tried->next)->previous = tried->previous;
+    if (attempt->next != ATTEMPT_NONE) {
+        keep_attempt(sw, attempt->next)->previous = attempt->previous;
     }
-    tried->holder = MEMBER_NONE;
-    tried->next = tried->previous = TRY_NONE;
+    attempt->holder = MEMBER_NONE;
+    attempt->next = attempt->previous = ATTEMPT_NONE;
 }
 
 void keep_make_ready(tm_switch *sw, uint32_t slot, uint32_t id) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_try *tried = keep_try(sw, id);
-    tm_heap_take(&sw->keeps->tries, &sw->keeps->tries.due, id);
-    keep->out -= tried->state == TRY_OUT;
-    keep->paused -= tried->state == TRY_PAUSED;
-    tried->state = TRY_READY;
-    tm_heap_put(&sw->keeps->tries, &keep->ready, id, tried->n);
+    tm_attempt *attempt = keep_attempt(sw, id);
+    tm_heap_take(&sw->keeps->attempts, &sw->keeps->attempts.due, id);
+    keep->out -= attempt->state == ATTEMPT_OUT;
+    keep->paused -= attempt->state == ATTEMPT_PAUSED;
+    attempt->state = ATTEMPT_READY;
+    tm_heap_put(&sw->keeps->attempts, &keep->ready, id, attempt->n);
     keep_make_due(sw, slot);
 }

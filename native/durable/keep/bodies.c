@@ -55,7 +55,7 @@ void keep_collect_cold(tm_switch *sw) {
     while (read != NULL) {
         tm_cold_read *next = read->next;
         read->is_asked = false;
-        uint32_t slot = keep_slot(sw, read->claimant);
+        uint32_t slot = keep_slot(sw, read->holder);
         if (read->is_orphan || slot == KEEP_NONE) {
             drop_orphan(sw, read);
         } else {
@@ -101,7 +101,7 @@ static void ask(tm_switch *sw, tm_keep *keep, uint64_t n) {
         return;
     }
     keep->cold->after = n - 1;
-    keep->cold->claimant = keep->number;
+    keep->cold->holder = keep->number;
     keep->cold->size = 0;
     sw->keeps->stats.cold_reads++;
     tm_cold_ask(&sw->keeps->cold, keep->cold);

@@ -19,7 +19,7 @@ int keep_append_book(tm_switch *sw, uint32_t kind, const void *body, uint32_t si
                           .t_us = now_ms * 1000};
     int result = keep_append(sw, &entry, n);
     if (result == TM_OK) {
-        tm_kept row = {.n = *n, .place = KEPT_NO_PLACE, .at_ms = now_ms, .size = size, .tried = KEPT_NO_TRY};
+        tm_kept row = {.n = *n, .place = KEPT_NO_PLACE, .at_ms = now_ms, .size = size, .attempt = KEPT_NO_ATTEMPT};
         tm_index_append(&keeps->rows[KEEP_BOOK]->index, &row, NULL);
     }
     return result;

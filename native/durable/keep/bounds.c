@@ -32,7 +32,7 @@ bool keep_is_over(const tm_switch *sw, const tm_keep *keep, const tm_kept *row) 
     return keep_end_of(keep, row) <= sw->keeps->turn_ms;
 }
 
-/* Where messages end each at a time of its own, all of them are looked at: so seldom that it takes little. */
+/* Where messages end each at a time of its own, all of them are looked at: so rarely that it takes little. */
 void keep_note_end(const tm_switch *sw, tm_keep *keep, uint64_t end_ms) {
     const tm_index *index = &keep->index;
     uint64_t rest_ms = index->keys != NULL ? (index->end - index->first) / EXPIRY_ROWS_PER_MS : 0;

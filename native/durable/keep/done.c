@@ -36,12 +36,11 @@ bool keep_reserve_done(tm_switch *sw) {
                                                         &keeps->done_capacity, keeps->done_count + 1);
 }
 
-void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t last) {
+void keep_note_done(tm_switch *sw, uint32_t holder, uint64_t first, uint64_t last) {
     tm_keeps *keeps = sw->keeps;
-    for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two claimants in turn */
+    for (uint32_t back = 1; back <= 2 && back <= keeps->done_count; back++) { /* a keep may be two holders in turn */
         tm_log_done *before = &keeps->done[keeps->done_count - back];
-        if (before->claimant == claimant && first <= before->last + 1 && last > before->last &&
-            first >= before->first) {
+        if (before->holder == holder && first <= before->last + 1 && last > before->last && first >= before->first) {
             before->last = last;
             return;
         }
@@ -50,5 +49,5 @@ void keep_note_done(tm_switch *sw, uint32_t claimant, uint64_t first, uint64_t l
         keeps->is_done_forgotten = true;
         return;
     }
-    keeps->done[keeps->done_count++] = (tm_log_done){.claimant = claimant, .first = first, .last = last};
+    keeps->done[keeps->done_count++] = (tm_log_done){.holder = holder, .first = first, .last = last};
 }

@@ -139,7 +139,7 @@ static bool needs_doubt(const tm_keep *keep, uint64_t *first) {
 
 static void put_doubt(tm_switch *sw, uint32_t slot, uint64_t n, uint64_t at_ms, uint64_t first) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_kept row = {.n = n, .first = first, .at_ms = at_ms, .tried = KEPT_NO_TRY, .state = KEPT_DOUBT};
+    tm_kept row = {.n = n, .first = first, .at_ms = at_ms, .attempt = KEPT_NO_ATTEMPT, .state = KEPT_DOUBT};
     tm_index_append(&keep->index, &row, NULL);
     keep->doubt_rows++;
     keep->doubt_n = n;

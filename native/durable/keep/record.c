@@ -80,14 +80,14 @@ void keep_record_left(tm_switch *sw, const tm_keep *keep, const tm_kept *row, tm
     if (!row->is_recorded) {
         return;
     }
-    const tm_try *tried = row->tried != KEPT_NO_TRY ? &sw->keeps->tries.rows[row->tried] : NULL;
-    bool is_held = tried != NULL && tried->holder != MEMBER_NONE;
+    const tm_attempt *attempt = row->attempt != KEPT_NO_ATTEMPT ? &sw->keeps->attempts.rows[row->attempt] : NULL;
+    bool is_held = attempt != NULL && attempt->holder != MEMBER_NONE;
     note(sw, (tm_kept_record){.what = (uint8_t)how,
                               .position = row->n,
                               .keep = keep->number,
                               .total = keep_is_loss(how) ? keep_account(keep)->tally.left[how] + 1 : 0,
-                              .connection = is_held ? keep_member(sw, tried->holder)->connection : UINT32_MAX,
-                              .deliveries = tried != NULL ? tried->deliveries : 0});
+                              .connection = is_held ? keep_member(sw, attempt->holder)->connection : UINT32_MAX,
+                              .deliveries = attempt != NULL ? attempt->deliveries : 0});
 }
 
 void keep_record_told(tm_switch *sw, const tm_keep *keep, tm_leaving how, uint32_t connection) {

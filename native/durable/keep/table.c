@@ -31,7 +31,7 @@ static bool reserve_keep(tm_keeps *keeps) {
     uint32_t old = keeps->capacity;
     uint32_t capacity = tm_next_capacity(old, sizeof *keeps->rows);
     uint32_t **lists[4] = {&keeps->wanted, &keeps->wanted_slots, &keeps->due, &keeps->unwritten};
-    /* It may be two claimants, and become due while it is served. */
+    /* It may be two holders, and become due while it is served. */
     static const uint32_t times[4] = {2, 1, 2, 1};
     for (unsigned i = 0; i < 4; i++) { /* one that grew stays longer than is known, which it may */
         uint32_t *grown = TM_RESIZE(&keeps->memory, TM_COLD, *lists[i], uint32_t, times[i] * old, times[i] * capacity);

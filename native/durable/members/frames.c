@@ -14,17 +14,17 @@
 #include "durable/messages/answers.h"
 #include "durable/messages/leave.h"
 #include "durable/messages/letters.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
 #include "durable/tables/said.h"
-#include "durable/tables/tries.h"
 
 /* ---- what it says ---- */
 
 static void extend(tm_switch *sw, const tm_keep *keep, uint32_t id) {
-    tm_tries *tries = &sw->keeps->tries;
-    if (tries->rows[id].state == TRY_OUT && !TM_BREAKS(EXTEND_NOT)) {
-        tm_heap_take(tries, &tries->due, id);
-        tm_heap_put(tries, &tries->due, id, keep_now_ms(sw) + keep->terms->ack_wait_ms);
+    tm_attempts *attempts = &sw->keeps->attempts;
+    if (attempts->rows[id].state == ATTEMPT_OUT && !TM_BREAKS(EXTEND_NOT)) {
+        tm_heap_take(attempts, &attempts->due, id);
+        tm_heap_put(attempts, &attempts->due, id, keep_now_ms(sw) + keep->terms->ack_wait_ms);
     }
 }
 
@@ -49,7 +49,7 @@ static void judge(tm_switch *sw, uint32_t slot, uint32_t at, const tm_said_ack *
         keep_take_back(sw, slot, row, (uint32_t)said->delay_ms, said->reason, said->reason_size);
         break;
     case VERDICT_EXTEND:
-        extend(sw, keep, row->tried);
+        extend(sw, keep, row->attempt);
         break;
     default:
         keep_kill(sw, slot, row, said->reason_size > 0 ? said->reason : rejected,
@@ -65,9 +65,9 @@ static void judge_range(tm_switch *sw, uint32_t member, uint64_t first, uint64_t
     for (uint32_t at = tm_index_from(index, first);
          at < (is_any ? index->end : index->fresh) && index->rows[at].n <= last; at++) {
         const tm_kept *row = &index->rows[at];
-        bool is_its_own = row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
-                          (sw->keeps->tries.rows[row->tried].holder == member || TM_BREAKS(ACK_OF_OTHERS)) &&
-                          !sw->keeps->tries.rows[row->tried].is_dying;
+        bool is_its_own = row->state == KEPT_OPEN && row->attempt != KEPT_NO_ATTEMPT &&
+                          (sw->keeps->attempts.rows[row->attempt].holder == member || TM_BREAKS(ACK_OF_OTHERS)) &&
+                          !sw->keeps->attempts.rows[row->attempt].is_dying;
         if (is_its_own || (is_any && row->state == KEPT_OPEN)) {
             judge(sw, slot, at, said);
         }

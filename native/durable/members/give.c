@@ -17,21 +17,21 @@
 #include "durable/keep/table.h"
 #include "durable/messages/letters.h"
 #include "durable/messages/losses.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
-#include "durable/tables/tries.h"
 #include "switch/connections/outbox.h"
 
 /* ---- tries ---- */
 
 static void hold(tm_switch *sw, uint32_t id, uint32_t member) {
-    tm_try *tried = keep_try(sw, id);
-    tried->holder = member;
-    tried->previous = TRY_NONE;
-    tried->next = keep_member(sw, member)->tries;
-    if (tried->next != TRY_NONE) {
-        keep_try(sw, tried->next)->previous = id;
+    tm_attempt *attempt = keep_attempt(sw, id);
+    attempt->holder = member;
+    attempt->previous = ATTEMPT_NONE;
+    attempt->next = keep_member(sw, member)->attempts;
+    if (attempt->next != ATTEMPT_NONE) {
+        keep_attempt(sw, attempt->next)->previous = id;
     }
-    keep_member(sw, member)->tries = id;
+    keep_member(sw, member)->attempts = id;
 }
 
 /* With order_by: what is out behind a row, of the same value, comes back with it. */
@@ -41,9 +41,9 @@ static void bring_along(tm_switch *sw, uint32_t slot, const tm_kept *row) {
     for (uint32_t at = tm_index_from(index, row->n + 1); key != 0 && !TM_BREAKS(LEAVE_BEHIND) && at < index->fresh;
          at++) {
         const tm_kept *behind = &index->rows[at];
-        if (tm_index_keys(index, behind)->order_key == key && behind->tried != KEPT_NO_TRY &&
-            behind->state == KEPT_OPEN && keep_try(sw, behind->tried)->state == TRY_OUT) {
-            keep_make_ready(sw, slot, behind->tried);
+        if (tm_index_keys(index, behind)->order_key == key && behind->attempt != KEPT_NO_ATTEMPT &&
+            behind->state == KEPT_OPEN && keep_attempt(sw, behind->attempt)->state == ATTEMPT_OUT) {
+            keep_make_ready(sw, slot, behind->attempt);
         }
     }
 }
@@ -55,7 +55,7 @@ static uint32_t backoff_of(const tm_keep_terms *terms, uint32_t failures) {
 
 bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t reason_size) {
     uint32_t most = keep_at(sw, slot)->terms->deliveries_max;
-    uint32_t failures = ++keep_try(sw, row->tried)->failures;
+    uint32_t failures = ++keep_attempt(sw, row->attempt)->failures;
     if (most == 0 || failures < most) {
         return false;
     }
@@ -66,8 +66,8 @@ bool keep_fail(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason
 void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_ms, const uint8_t *reason,
                     uint32_t reason_size) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_try *tried = keep_try(sw, row->tried);
-    if (tried->state != TRY_OUT) {
+    tm_attempt *attempt = keep_attempt(sw, row->attempt);
+    if (attempt->state != ATTEMPT_OUT) {
         return;
     }
     bring_along(sw, slot, row);
@@ -75,13 +75,13 @@ void keep_take_back(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t delay_m
     if (keep_fail(sw, slot, row, reason_size > 0 ? reason : text, reason_size > 0 ? reason_size : sizeof text - 1)) {
         return;
     }
-    tm_heap *due = &sw->keeps->tries.due;
-    tm_heap_take(&sw->keeps->tries, due, row->tried);
-    tried->state = TRY_PAUSED;
+    tm_heap *due = &sw->keeps->attempts.due;
+    tm_heap_take(&sw->keeps->attempts, due, row->attempt);
+    attempt->state = ATTEMPT_PAUSED;
     keep->out--;
     keep->paused++;
-    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, tried->failures);
-    tm_heap_put(&sw->keeps->tries, due, row->tried, keep_now_ms(sw) + wait_ms);
+    uint32_t wait_ms = delay_ms > 0 ? delay_ms : backoff_of(keep->terms, attempt->failures);
+    tm_heap_put(&sw->keeps->attempts, due, row->attempt, keep_now_ms(sw) + wait_ms);
 }
 
 /* ---- members ---- */
@@ -177,16 +177,16 @@ static bool is_hopeless(tm_switch *sw, uint32_t slot, tm_kept *row, tm_body_resu
     return false;
 }
 
-static uint32_t begin_try(tm_switch *sw, uint32_t slot, tm_kept *row) {
+static uint32_t begin_attempt(tm_switch *sw, uint32_t slot, tm_kept *row) {
     tm_keep *keep = keep_at(sw, slot);
-    uint32_t id = tm_tries_begin(&sw->keeps->tries, &keep->ready, keep->try_count);
-    if (id != TRY_NONE) {
-        keep_try(sw, id)->n = row->n;
-        keep_try(sw, id)->keep = slot;
-        keep_try(sw, id)->state = TRY_READY;
-        tm_heap_put(&sw->keeps->tries, &keep->ready, id, row->n);
-        row->tried = id;
-        keep->try_count++;
+    uint32_t id = tm_attempts_begin(&sw->keeps->attempts, &keep->ready, keep->attempt_count);
+    if (id != ATTEMPT_NONE) {
+        keep_attempt(sw, id)->n = row->n;
+        keep_attempt(sw, id)->keep = slot;
+        keep_attempt(sw, id)->state = ATTEMPT_READY;
+        tm_heap_put(&sw->keeps->attempts, &keep->ready, id, row->n);
+        row->attempt = id;
+        keep->attempt_count++;
     }
     return id;
 }
@@ -205,7 +205,7 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     if (found == BODY_LATER) {
         return false;
     }
-    if (row->tried == KEPT_NO_TRY && begin_try(sw, slot, row) == TRY_NONE) {
+    if (row->attempt == KEPT_NO_ATTEMPT && begin_attempt(sw, slot, row) == ATTEMPT_NONE) {
         return false;
     }
     uint32_t at = (uint32_t)(row - keep->index.rows);
@@ -213,22 +213,22 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
     if (is_hopeless(sw, slot, row, found, member)) {
         return true;
     }
-    tm_try *tried = keep_try(sw, row->tried);
-    if (found == BODY_MISSING || !send(sw, member, &body, row, TM_BREAKS(COUNT_ONE) ? 1 : tried->deliveries + 1)) {
+    tm_attempt *attempt = keep_attempt(sw, row->attempt);
+    if (found == BODY_MISSING || !send(sw, member, &body, row, TM_BREAKS(COUNT_ONE) ? 1 : attempt->deliveries + 1)) {
         return false;
     }
-    tm_heap_take(&sw->keeps->tries, &keep->ready, row->tried);
+    tm_heap_take(&sw->keeps->attempts, &keep->ready, row->attempt);
     uint64_t until_ms = TM_BREAKS(TAKE_BACK_NEVER) ? UINT64_MAX : keep_now_ms(sw) + keep->terms->ack_wait_ms;
-    tm_heap_put(&sw->keeps->tries, &sw->keeps->tries.due, row->tried, until_ms);
-    tried->state = TRY_OUT;
-    tried->deliveries++;
-    keep_unhold(sw, row->tried);
-    hold(sw, row->tried, member);
+    tm_heap_put(&sw->keeps->attempts, &sw->keeps->attempts.due, row->attempt, until_ms);
+    attempt->state = ATTEMPT_OUT;
+    attempt->deliveries++;
+    keep_unhold(sw, row->attempt);
+    hold(sw, row->attempt, member);
     keep->out++;
     keep->account->delivered++;
-    keep->account->redelivered += tried->deliveries > 1;
-    if (TM_BREAKS(GIVE_TO_SEVERAL) && keep->member_count > 1 && tried->deliveries == 1) {
-        keep_make_ready(sw, slot, row->tried);
+    keep->account->redelivered += attempt->deliveries > 1;
+    if (TM_BREAKS(GIVE_TO_SEVERAL) && keep->member_count > 1 && attempt->deliveries == 1) {
+        keep_make_ready(sw, slot, row->attempt);
     }
     return true;
 }
@@ -236,16 +236,16 @@ static bool give(tm_switch *sw, uint32_t slot, tm_kept *row, uint32_t member) {
 /* The next row that may go out: one that came back, or the next that was never given. NULL: there is none. */
 static tm_kept *next_row(tm_switch *sw, tm_keep *keep) {
     uint32_t id = tm_heap_least(&keep->ready);
-    if (id != TRY_NONE) {
-        bool stalls = TM_BREAKS(STALL_AT_BOUND) && keep->try_count >= keep->terms->unacked_max;
-        return stalls ? NULL : tm_index_find(&keep->index, keep_try(sw, id)->n);
+    if (id != ATTEMPT_NONE) {
+        bool stalls = TM_BREAKS(STALL_AT_BOUND) && keep->attempt_count >= keep->terms->unacked_max;
+        return stalls ? NULL : tm_index_find(&keep->index, keep_attempt(sw, id)->n);
     }
     tm_index *index = &keep->index;
     while (index->fresh < index->end && index->rows[index->fresh].state != KEPT_OPEN &&
            index->rows[index->fresh].state != KEPT_DOUBT) {
         index->fresh++;
     }
-    bool may = index->fresh < index->end && keep->try_count < keep->terms->unacked_max &&
+    bool may = index->fresh < index->end && keep->attempt_count < keep->terms->unacked_max &&
                (index->rows[index->fresh].n <= sw->keeps->committed || TM_BREAKS(GIVE_EARLY));
     return may ? &index->rows[index->fresh] : NULL;
 }
@@ -277,8 +277,8 @@ static bool may_go(const tm_switch *sw, const tm_keep *keep, const tm_kept *row)
     if (row->n > sw->keeps->committed) {
         return false;
     }
-    return row->tried == KEPT_NO_TRY ? keep->try_count < keep->terms->unacked_max
-                                     : keep_try(sw, row->tried)->state == TRY_READY;
+    return row->attempt == KEPT_NO_ATTEMPT ? keep->attempt_count < keep->terms->unacked_max
+                                           : keep_attempt(sw, row->attempt)->state == ATTEMPT_READY;
 }
 
 /* Who may get a row of a value; `in_front`: another one of the value stands before it, which `lane` is about. */
@@ -311,15 +311,15 @@ static uint32_t give_in_order(tm_switch *sw, uint32_t slot) {
         uint64_t key = tm_index_keys(&keep->index, row)->order_key;
         tm_keep_lane *lane = key != 0 ? lane_of(sw->keeps, key) : NULL;
         bool in_front = lane != NULL && lane->stamp == sw->keeps->stamp;
-        bool is_out = row->tried != KEPT_NO_TRY && keep_try(sw, row->tried)->state == TRY_OUT;
-        uint32_t holder = is_out ? keep_try(sw, row->tried)->holder : MEMBER_NONE;
+        bool is_out = row->attempt != KEPT_NO_ATTEMPT && keep_attempt(sw, row->attempt)->state == ATTEMPT_OUT;
+        uint32_t holder = is_out ? keep_attempt(sw, row->attempt)->holder : MEMBER_NONE;
         if (!is_out && may_go(sw, keep, row)) {
             uint32_t member = member_for(sw, keep, row, lane, in_front);
             if (member != MEMBER_NONE && !give(sw, slot, row, member)) {
                 break;
             }
-            bool is_given = member != MEMBER_NONE && row->state == KEPT_OPEN && row->tried != KEPT_NO_TRY &&
-                            keep_try(sw, row->tried)->state == TRY_OUT;
+            bool is_given = member != MEMBER_NONE && row->state == KEPT_OPEN && row->attempt != KEPT_NO_ATTEMPT &&
+                            keep_attempt(sw, row->attempt)->state == ATTEMPT_OUT;
             holder = is_given ? member : MEMBER_NONE;
             given += member != MEMBER_NONE;
         }

@@ -107,7 +107,7 @@ static bool skip_to(tm_switch *sw, uint32_t slot, uint64_t after) {
             keep_drop_doubt(sw, slot, at);
             continue;
         }
-        bool is_out = row->tried != KEPT_NO_TRY && sw->keeps->tries.rows[row->tried].state == TRY_OUT;
+        bool is_out = row->attempt != KEPT_NO_ATTEMPT && sw->keeps->attempts.rows[row->attempt].state == ATTEMPT_OUT;
         if (row->state == KEPT_OPEN && !is_out && !keep_skip(sw, slot, at)) {
             return false;
         }
@@ -120,7 +120,7 @@ static void begin_member(tm_switch *sw, uint32_t slot, uint32_t id, uint32_t con
     *keep_member(sw, id) = (tm_member){.keep = slot,
                                        .connection = connection,
                                        .id = name,
-                                       .tries = TRY_NONE,
+                                       .attempts = ATTEMPT_NONE,
                                        .replayed_to = UINT64_MAX,
                                        .next_of_keep = keep->members,
                                        .next_of_connection = switch_at(sw, connection)->attachments};
@@ -192,12 +192,12 @@ static void unlink_member(tm_switch *sw, uint32_t id) {
 void keep_detach(tm_switch *sw, uint32_t id) {
     tm_member *member = keep_member(sw, id);
     uint32_t slot = member->keep;
-    while (member->tries != TRY_NONE) {
-        uint32_t tried = member->tries;
-        if (sw->keeps->tries.rows[tried].state == TRY_OUT) {
-            keep_make_ready(sw, slot, tried);
+    while (member->attempts != ATTEMPT_NONE) {
+        uint32_t attempt = member->attempts;
+        if (sw->keeps->attempts.rows[attempt].state == ATTEMPT_OUT) {
+            keep_make_ready(sw, slot, attempt);
         }
-        keep_unhold(sw, tried);
+        keep_unhold(sw, attempt);
     }
     unlink_member(sw, id);
     free_member(sw->keeps, id);
@@ -209,10 +209,10 @@ void keep_detach(tm_switch *sw, uint32_t id) {
 
 /* Of what it has, what it was given first; tries that were given later stand before it. */
 static uint32_t oldest_of(const tm_switch *sw, const tm_member *member) {
-    uint32_t oldest = TRY_NONE;
-    for (uint32_t id = member->tries; id != TRY_NONE; id = sw->keeps->tries.rows[id].next) {
-        bool is_older = oldest == TRY_NONE || !TM_BREAKS(BLAME_NEWEST);
-        oldest = sw->keeps->tries.rows[id].state == TRY_OUT && is_older ? id : oldest;
+    uint32_t oldest = ATTEMPT_NONE;
+    for (uint32_t id = member->attempts; id != ATTEMPT_NONE; id = sw->keeps->attempts.rows[id].next) {
+        bool is_older = oldest == ATTEMPT_NONE || !TM_BREAKS(BLAME_NEWEST);
+        oldest = sw->keeps->attempts.rows[id].state == ATTEMPT_OUT && is_older ? id : oldest;
     }
     return oldest;
 }
@@ -223,8 +223,8 @@ void keep_blame(tm_switch *sw, uint32_t connection) {
          at = keep_member(sw, at - 1)->next_of_connection) {
         uint32_t slot = keep_member(sw, at - 1)->keep;
         uint32_t oldest = oldest_of(sw, keep_member(sw, at - 1));
-        if (oldest != TRY_NONE && !TM_BREAKS(BLAME_NOBODY)) {
-            tm_kept *row = tm_index_find(&keep_at(sw, slot)->index, sw->keeps->tries.rows[oldest].n);
+        if (oldest != ATTEMPT_NONE && !TM_BREAKS(BLAME_NOBODY)) {
+            tm_kept *row = tm_index_find(&keep_at(sw, slot)->index, sw->keeps->attempts.rows[oldest].n);
             keep_fail(sw, slot, row, text, sizeof text - 1);
         }
     }

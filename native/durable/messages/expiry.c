@@ -18,7 +18,7 @@
 #define DROPPED_ROWS 4096U /* that are dropped in a turn */
 
 static bool is_out(const tm_switch *sw, const tm_kept *row) {
-    return row->tried != KEPT_NO_TRY && sw->keeps->tries.rows[row->tried].state == TRY_OUT;
+    return row->attempt != KEPT_NO_ATTEMPT && sw->keeps->attempts.rows[row->attempt].state == ATTEMPT_OUT;
 }
 
 /* The row at a place leaves if it is over. When it, or what is there now, is over next. */

@@ -37,7 +37,7 @@ void keep_note_incomplete(tm_switch *sw, tm_message_name name, const uint32_t *n
         tm_incompletes_forget(all, name);
         tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
     }
-    while (tm_incompletes_shed(all, &name)) {
+    while (tm_incompletes_dropped(all, &name)) {
         tm_publishers_withdraw(&sw->publishers, name.origin, name.counter);
     }
 }

@@ -12,20 +12,20 @@
 #include "durable/keep/owners.h"
 #include "durable/keep/record.h"
 #include "durable/keep/table.h"
+#include "durable/tables/attempts.h"
 #include "durable/tables/index.h"
-#include "durable/tables/tries.h"
 
-static void end_try(tm_switch *sw, tm_keep *keep, tm_kept *row) {
-    tm_tries *tries = &sw->keeps->tries;
-    tm_try *tried = &tries->rows[row->tried];
-    keep->out -= tried->state == TRY_OUT;
-    keep->paused -= tried->state == TRY_PAUSED;
-    keep->dying -= tried->is_dying;
-    tm_heap_take(tries, tried->state == TRY_READY ? &keep->ready : &tries->due, row->tried);
-    keep_unhold(sw, row->tried);
-    tm_tries_end(tries, row->tried);
-    row->tried = KEPT_NO_TRY;
-    keep->try_count--;
+static void end_attempt(tm_switch *sw, tm_keep *keep, tm_kept *row) {
+    tm_attempts *attempts = &sw->keeps->attempts;
+    tm_attempt *attempt = &attempts->rows[row->attempt];
+    keep->out -= attempt->state == ATTEMPT_OUT;
+    keep->paused -= attempt->state == ATTEMPT_PAUSED;
+    keep->dying -= attempt->is_dying;
+    tm_heap_take(attempts, attempt->state == ATTEMPT_READY ? &keep->ready : &attempts->due, row->attempt);
+    keep_unhold(sw, row->attempt);
+    tm_attempts_end(attempts, row->attempt);
+    row->attempt = KEPT_NO_ATTEMPT;
+    keep->attempt_count--;
 }
 
 /* Take it out of the index and count it; `*first` as tm_index_leave has it. */
@@ -40,8 +40,8 @@ void keep_take_out(tm_switch *sw, uint32_t slot, uint32_t at, tm_leaving how, ui
     if (was_open) {
         keep_record_left(sw, keep, row, how);
     }
-    if (row->tried != KEPT_NO_TRY) {
-        end_try(sw, keep, row);
+    if (row->attempt != KEPT_NO_ATTEMPT) {
+        end_attempt(sw, keep, row);
     }
     if (slot != KEEP_BOOK) {
         keep->open -= was_open;
@@ -67,8 +67,8 @@ uint64_t keep_go_past(tm_switch *sw, uint32_t slot, tm_kept *row, tm_leaving how
     }
     const tm_kept *before = row > &keep->index.rows[keep->index.first] ? row - 1 : NULL;
     keep_record_left(sw, keep, row, how);
-    if (row->tried != KEPT_NO_TRY) {
-        end_try(sw, keep, row);
+    if (row->attempt != KEPT_NO_ATTEMPT) {
+        end_attempt(sw, keep, row);
     }
     row->state = KEPT_PAST;
     keep->open--;

@@ -20,10 +20,11 @@
 #include "durable/tables/index.h"
 
 /* The message at hand and what is said of it, as a body; NULL: no memory. */
-static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tried, const tm_body *body,
+static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_attempt *attempt, const tm_body *body,
                         uint32_t *size) {
     tm_keeps *keeps = sw->keeps;
-    tm_keep_letter letter = {.at_ms = body->at_ms, .deliveries = tried->deliveries, .reason_size = tried->reason_size};
+    tm_keep_letter letter = {
+        .at_ms = body->at_ms, .deliveries = attempt->deliveries, .reason_size = attempt->reason_size};
     *size = (uint32_t)(sizeof *done + sizeof letter) + letter.reason_size + body->size;
     if (*size > keeps->frame_capacity &&
         !tm_grow(&keeps->memory, TM_COLD, &keeps->frame, 1, &keeps->frame_capacity, *size)) {
@@ -34,7 +35,7 @@ static uint8_t *compose(tm_switch *sw, const tm_log_done *done, const tm_try *tr
     memcpy(at + sizeof *done, &letter, sizeof letter);
     at += sizeof *done + sizeof letter;
     if (letter.reason_size > 0) {
-        memcpy(at, tried->reason, letter.reason_size);
+        memcpy(at, attempt->reason, letter.reason_size);
     }
     memcpy(at + letter.reason_size, body->frame, body->size);
     return keeps->frame;
@@ -58,16 +59,16 @@ static bool write_letter(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_bo
     tm_kept moved = keep_row(sw, keep_at(sw, to), 0, body->at_ms, body->frame, body->size, &keys);
     uint32_t at = (uint32_t)(row - keep->index.rows);
     const tm_kept *before = at > keep->index.first ? row - 1 : NULL;
-    tm_log_done done = {.claimant = keep->number, .last = row->n};
+    tm_log_done done = {.holder = keep->number, .last = row->n};
     done.first = before == NULL ? 0 : before->n + (before->state != KEPT_LEFT);
     uint32_t size;
-    const uint8_t *bytes = compose(sw, &done, &sw->keeps->tries.rows[row->tried], body, &size);
+    const uint8_t *bytes = compose(sw, &done, &sw->keeps->attempts.rows[row->attempt], body, &size);
     if (bytes == NULL || !keep_reserve(sw, keep_at(sw, to), body->frame) || !keep_reserve_loss(sw, keep)) {
         return false;
     }
     uint32_t number = keep_at(sw, to)->number;
-    uint32_t claimants[2] = {number, number | KEEP_UNACKED};
-    tm_log_entry entry = {.keeps = claimants,
+    uint32_t holders[2] = {number, number | KEEP_UNACKED};
+    tm_log_entry entry = {.keeps = holders,
                           .keep_count = keep_keeps_past(keep_at(sw, to)) ? 2 : 1,
                           .body = bytes,
                           .body_size = size,
@@ -111,31 +112,31 @@ static bool bury(tm_switch *sw, uint32_t slot, tm_kept *row) {
 
 void keep_kill(tm_switch *sw, uint32_t slot, tm_kept *row, const uint8_t *reason, uint32_t size) {
     tm_keep *keep = keep_at(sw, slot);
-    tm_try *tried = &sw->keeps->tries.rows[row->tried];
-    if (tried->is_dying) {
+    tm_attempt *attempt = &sw->keeps->attempts.rows[row->attempt];
+    if (attempt->is_dying) {
         return;
     }
-    if (tried->state != TRY_READY) {
-        keep_make_ready(sw, slot, row->tried);
+    if (attempt->state != ATTEMPT_READY) {
+        keep_make_ready(sw, slot, row->attempt);
     }
-    size = size < TRY_REASON_BYTES_MAX ? size : TRY_REASON_BYTES_MAX;
-    tried->reason = size > 0 ? TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, size) : NULL;
-    tried->reason_size = tried->reason != NULL ? (uint16_t)size : 0;
-    if (tried->reason != NULL) {
-        memcpy(tried->reason, reason, size);
+    size = size < ATTEMPT_REASON_BYTES_MAX ? size : ATTEMPT_REASON_BYTES_MAX;
+    attempt->reason = size > 0 ? TM_NEW(&sw->keeps->memory, TM_COLD, uint8_t, size) : NULL;
+    attempt->reason_size = attempt->reason != NULL ? (uint16_t)size : 0;
+    if (attempt->reason != NULL) {
+        memcpy(attempt->reason, reason, size);
     }
-    tried->is_dying = true;
+    attempt->is_dying = true;
     keep->dying++;
     bury(sw, slot, row);
     keep_make_due(sw, slot);
 }
 
 static uint32_t first_dying(const tm_switch *sw, const tm_keep *keep) {
-    uint32_t first = TRY_NONE;
+    uint32_t first = ATTEMPT_NONE;
     for (uint32_t i = 0; i < keep->ready.count; i++) {
-        uint32_t id = keep->ready.tries[i];
-        const tm_try *tried = &sw->keeps->tries.rows[id];
-        if (tried->is_dying && (first == TRY_NONE || tried->n < sw->keeps->tries.rows[first].n)) {
+        uint32_t id = keep->ready.attempts[i];
+        const tm_attempt *attempt = &sw->keeps->attempts.rows[id];
+        if (attempt->is_dying && (first == ATTEMPT_NONE || attempt->n < sw->keeps->attempts.rows[first].n)) {
             first = id;
         }
     }
@@ -146,7 +147,7 @@ bool keep_write_letters(tm_switch *sw, uint32_t slot) {
     tm_keep *keep = keep_at(sw, slot);
     while (keep->dying > 0) {
         uint32_t id = first_dying(sw, keep);
-        if (!bury(sw, slot, tm_index_find(&keep->index, sw->keeps->tries.rows[id].n))) {
+        if (!bury(sw, slot, tm_index_find(&keep->index, sw->keeps->attempts.rows[id].n))) {
             return false;
         }
     }

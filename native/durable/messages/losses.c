@@ -105,7 +105,7 @@ static int append_loss(tm_switch *sw, const tm_keep *keep, const tm_keep_loss *l
         tm_log_done done;
         tm_keep_tally tally;
     } body = {{.first = loss->first, .last = loss->last}, loss->tally};
-    body.done.claimant = keep->number | (is_kept_on(keep, loss->how) ? KEEP_UNACKED : 0);
+    body.done.holder = keep->number | (is_kept_on(keep, loss->how) ? KEEP_UNACKED : 0);
     _Static_assert(sizeof body <= TM_LOG_LOSS_BYTES_MAX && TM_KEEPS_BOOK == TM_LOG_LOSS_KEEP, "a full log takes it");
     return keep_append_book(sw, TM_LOG_DEAD_LETTER, &body, sizeof body, n);
 }

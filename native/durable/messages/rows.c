@@ -42,7 +42,7 @@ tm_kept keep_row(const tm_switch *sw, const tm_keep *keep, uint64_t n, uint64_t 
                    .place = KEPT_NO_PLACE,
                    .at_ms = at_ms,
                    .size = size,
-                   .tried = KEPT_NO_TRY,
+                   .attempt = KEPT_NO_ATTEMPT,
                    .is_recorded = keep_is_recorded(sw, frame)};
     *keys = (tm_kept_keys){0};
     wire_expiry_ms(frame, size, &keys->expires_ms);

@@ -1,7 +1,7 @@
 /* fill.c - see fill.h.
  *
  * Law: it has what the log has: messages, losses, and what was acknowledged and is kept on, which is what the log has
- * for the keep and not for its second claimant, KEEP_UNACKED. The disk is read, before the router serves: the indexes
+ * for the keep and not for its second holder, KEEP_UNACKED. The disk is read, before the router serves: the indexes
  * of the log, and those records alone of which a row needs more, as keys or what a dead letter says.
  */
 #include "durable/start/fill.h"
@@ -20,36 +20,36 @@
 
 #ifdef TM_TESTED
 #define PIECE_BYTES 2048U /* less than the longest record of a test, so that it has to grow */
-#define FEW_BRIEFS 4U
+#define FEW_SUMMARIES 4U
 #else
 #define PIECE_BYTES (1U << 20)
-#define FEW_BRIEFS 64U
+#define FEW_SUMMARIES 64U
 #endif
-#define BRIEFS_PIECE 4096U
+#define SUMMARIES_PIECE 4096U
 #define UNACKED_PIECE 512U
 
 /* ---- what is acknowledged, and kept on ---- */
 
 /* What a keep has that is not acknowledged, by number, a piece at a time. */
 typedef struct unacked {
-    uint32_t claimant; /* 0: the keep keeps nothing on, so that all it has is not acknowledged */
+    uint32_t holder; /* 0: the keep keeps nothing on, so that all it has is not acknowledged */
     uint64_t after;
     size_t count;
     size_t at;
-    tm_log_brief briefs[UNACKED_PIECE];
+    tm_log_summary summaries[UNACKED_PIECE];
 } unacked;
 
 static int read_unacked(tm_switch *sw, unacked *open) {
     open->at = 0;
-    return tm_log_briefs(sw->keeps->log, open->claimant, 0, open->after, open->briefs, UNACKED_PIECE, &open->count);
+    return tm_log_summaries(sw->keeps->log, open->holder, 0, open->after, open->summaries, UNACKED_PIECE, &open->count);
 }
 
 /* Pass the numbers before `n`, which the keep has no more: a crash came between the records of its end. */
 static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
     int result = TM_OK;
-    while (result == TM_OK && open->count > 0 && open->briefs[open->at].n < n) {
-        open->after = open->briefs[open->at].n;
-        keep_note_done(sw, open->claimant, open->after, open->after);
+    while (result == TM_OK && open->count > 0 && open->summaries[open->at].n < n) {
+        open->after = open->summaries[open->at].n;
+        keep_note_done(sw, open->holder, open->after, open->after);
         if (++open->at == open->count) {
             result = read_unacked(sw, open);
         }
@@ -59,7 +59,7 @@ static int pass_unacked(tm_switch *sw, unacked *open, uint64_t n) {
 
 static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open) {
     int result = pass_unacked(sw, open, n);
-    *is_open = result == TM_OK && open->count > 0 && open->briefs[open->at].n == n;
+    *is_open = result == TM_OK && open->count > 0 && open->summaries[open->at].n == n;
     if (*is_open) {
         open->after = n;
         result = ++open->at == open->count ? read_unacked(sw, open) : TM_OK;
@@ -70,7 +70,7 @@ static int take_unacked(tm_switch *sw, unacked *open, uint64_t n, bool *is_open)
 /* ---- rows ---- */
 
 static void fill_book(tm_switch *sw, const tm_log_record *record) {
-    tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .tried = KEPT_NO_TRY};
+    tm_kept row = {.n = record->n, .place = KEPT_NO_PLACE, .size = record->body_size, .attempt = KEPT_NO_ATTEMPT};
     tm_index_append(&keep_at(sw, KEEP_BOOK)->index, &row, NULL);
 }
 
@@ -79,23 +79,23 @@ static tm_kept lost_row(const tm_switch *sw, uint64_t n) {
     return (tm_kept){.n = n,
                      .place = KEPT_NO_PLACE,
                      .at_ms = keep_wall_ms(sw),
-                     .tried = KEPT_NO_TRY,
+                     .attempt = KEPT_NO_ATTEMPT,
                      .is_recorded = keep_are_all_recorded(sw)};
 }
 
 /* Of a message nothing more is asked than the index of the log has. */
-static tm_kept brief_row(const tm_switch *sw, const tm_log_brief *brief) {
-    return (tm_kept){.n = brief->n,
+static tm_kept summary_row(const tm_switch *sw, const tm_log_summary *summary) {
+    return (tm_kept){.n = summary->n,
                      .place = KEPT_NO_PLACE,
-                     .at_ms = brief->at_ms,
-                     .size = brief->body_size,
-                     .tried = KEPT_NO_TRY,
+                     .at_ms = summary->at_ms,
+                     .size = summary->body_size,
+                     .attempt = KEPT_NO_ATTEMPT,
                      .is_recorded = keep_are_all_recorded(sw)};
 }
 
 static int put(tm_switch *sw, uint32_t slot, tm_kept *row, const tm_kept_keys *keys, unacked *open) {
     bool is_open = true;
-    int result = open->claimant != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
+    int result = open->holder != 0 ? take_unacked(sw, open, row->n, &is_open) : TM_OK;
     row->state = is_open ? KEPT_OPEN : KEPT_PAST;
     if (result == TM_OK) {
         keep_put(sw, slot, row, keys);
@@ -137,11 +137,11 @@ static int fill_by_record(tm_switch *sw, uint32_t slot, const tm_log_record *rec
 
 /* ---- what is read ---- */
 
-/* Briefs of what a keep has, and the records that were read last, for those of which the brief is not enough. */
+/* Summaries of what a keep has, and the records that were read last, for those of which the summary is not enough. */
 typedef struct source {
-    tm_log_brief few[FEW_BRIEFS]; /* room for what most keeps have, where there are thousands */
-    tm_log_brief *briefs;         /* owned: room for BRIEFS_PIECE; NULL: `few` has been enough */
-    uint8_t *bytes;               /* owned; it grows to the longest record */
+    tm_log_summary few[FEW_SUMMARIES]; /* room for what most keeps have, where there are thousands */
+    tm_log_summary *summaries;         /* owned: room for SUMMARIES_PIECE; NULL: `few` has been enough */
+    uint8_t *bytes;                    /* owned; it grows to the longest record */
     size_t capacity;
     size_t size;
     size_t at; /* of the next record in them */
@@ -189,21 +189,21 @@ static int find_record(tm_switch *sw, uint32_t slot, uint64_t n, source *from, c
     return result;
 }
 
-/* May rows of a keep be made of briefs? The book has no terms: what it has is read as records. */
-static bool takes_briefs(const tm_switch *sw, uint32_t slot) {
+/* May rows of a keep be made of summaries? The book has no terms: what it has is read as records. */
+static bool takes_summaries(const tm_switch *sw, uint32_t slot) {
     const tm_keep_terms *terms = slot != KEEP_BOOK ? keep_at(sw, slot)->terms : NULL;
     return terms != NULL && terms->order_by_size + terms->latest_by_size == 0 && !keep_are_some_recorded(sw);
 }
 
-static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_brief *brief, source *from, unacked *open) {
-    if (brief->is_enough && takes_briefs(sw, slot)) {
+static int fill_one(tm_switch *sw, uint32_t slot, const tm_log_summary *summary, source *from, unacked *open) {
+    if (summary->is_enough && takes_summaries(sw, slot)) {
         tm_keep *keep = keep_at(sw, slot);
-        tm_kept_keys keys = {.expires_ms = brief->expires_ms};
-        tm_kept row = brief_row(sw, brief);
-        return keep_reserve_row(sw, keep, brief->expires_ms > 0) ? put(sw, slot, &row, &keys, open) : TM_NO_MEMORY;
+        tm_kept_keys keys = {.expires_ms = summary->expires_ms};
+        tm_kept row = summary_row(sw, summary);
+        return keep_reserve_row(sw, keep, summary->expires_ms > 0) ? put(sw, slot, &row, &keys, open) : TM_NO_MEMORY;
     }
     const tm_log_record *record;
-    int result = find_record(sw, slot, brief->n, from, &record);
+    int result = find_record(sw, slot, summary->n, from, &record);
     return result == TM_OK && record != NULL ? fill_by_record(sw, slot, record, open) : result;
 }
 
@@ -211,33 +211,33 @@ static int fill(tm_switch *sw, uint32_t slot, source *from, unacked *open) {
     tm_log *log = sw->keeps->log;
     uint32_t number = keep_at(sw, slot)->number;
     uint64_t after = 0;
-    int result = open->claimant != 0 ? read_unacked(sw, open) : TM_OK;
+    int result = open->holder != 0 ? read_unacked(sw, open) : TM_OK;
     for (bool has_more = true; result == TM_OK && has_more;) {
-        tm_log_brief *briefs = from->briefs != NULL ? from->briefs : from->few;
-        size_t room = from->briefs != NULL ? BRIEFS_PIECE : FEW_BRIEFS;
+        tm_log_summary *summaries = from->summaries != NULL ? from->summaries : from->few;
+        size_t room = from->summaries != NULL ? SUMMARIES_PIECE : FEW_SUMMARIES;
         size_t count = 0;
-        result = tm_log_briefs(log, number, 0, after, briefs, room, &count);
+        result = tm_log_summaries(log, number, 0, after, summaries, room, &count);
         for (size_t i = 0; result == TM_OK && i < count; i++) {
-            after = briefs[i].n;
-            result = fill_one(sw, slot, &briefs[i], from, open);
+            after = summaries[i].n;
+            result = fill_one(sw, slot, &summaries[i], from, open);
         }
         has_more = count == room;
-        if (result == TM_OK && has_more && from->briefs == NULL) {
-            from->briefs = TM_NEW(&sw->keeps->memory, TM_COLD, tm_log_brief, BRIEFS_PIECE);
-            result = from->briefs != NULL ? TM_OK : TM_NO_MEMORY;
+        if (result == TM_OK && has_more && from->summaries == NULL) {
+            from->summaries = TM_NEW(&sw->keeps->memory, TM_COLD, tm_log_summary, SUMMARIES_PIECE);
+            result = from->summaries != NULL ? TM_OK : TM_NO_MEMORY;
         }
     }
-    return result == TM_OK && open->claimant != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
+    return result == TM_OK && open->holder != 0 ? pass_unacked(sw, open, UINT64_MAX) : result;
 }
 
 int keep_fill(tm_switch *sw, uint32_t slot) {
     const tm_keep *keep = keep_at(sw, slot);
-    unacked open = {.claimant = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
+    unacked open = {.holder = slot != KEEP_BOOK && keep_keeps_past(keep) ? keep->number | KEEP_UNACKED : 0};
     tm_memory *memory = &sw->keeps->memory;
-    source from = {.briefs = NULL};
+    source from = {.summaries = NULL};
     int result = fill(sw, slot, &from, &open);
     TM_DELETE(memory, TM_COLD, from.bytes, uint8_t, from.capacity);
-    TM_DELETE(memory, TM_COLD, from.briefs, tm_log_brief, from.briefs != NULL ? BRIEFS_PIECE : 0);
+    TM_DELETE(memory, TM_COLD, from.summaries, tm_log_summary, from.summaries != NULL ? SUMMARIES_PIECE : 0);
     return result;
 }
 

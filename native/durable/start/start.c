@@ -54,8 +54,8 @@ static int take_over(tm_switch *sw, uint32_t slot, tm_keep_start *start, const t
     if (!keep_reserve(sw, keep, body.frame)) {
         return TM_NO_MEMORY;
     }
-    uint32_t claimants[2] = {keep->number, keep->number | KEEP_UNACKED};
-    tm_log_entry entry = {.keeps = claimants,
+    uint32_t holders[2] = {keep->number, keep->number | KEEP_UNACKED};
+    tm_log_entry entry = {.keeps = holders,
                           .keep_count = keep_keeps_past(keep) ? 2 : 1,
                           .body = body.frame,
                           .body_size = body.size,

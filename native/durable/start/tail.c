@@ -27,10 +27,10 @@ static void note_lack(tm_switch *sw, const tm_log_record *record, tm_message_nam
         tm_incompletes_forget(&sw->keeps->incomplete, name);
         return;
     }
-    const uint32_t *claimants = (const uint32_t *)(record + 1);
+    const uint32_t *holders = (const uint32_t *)(record + 1);
     for (uint32_t i = 0; i < record->keeps; i++) {
-        if ((claimants[i] & KEEP_UNACKED) == 0) {
-            keep_note_incomplete(sw, name, &claimants[i], 1);
+        if ((holders[i] & KEEP_UNACKED) == 0) {
+            keep_note_incomplete(sw, name, &holders[i], 1);
         }
     }
 }

@@ -149,12 +149,12 @@ bool keep_fold_letter(tm_switch *sw, const tm_log_record *record, const uint8_t 
     tm_keeps *keeps = sw->keeps;
     tm_log_done done;
     memcpy(&done, body, sizeof done);
-    if (record->n <= newest_tally(keeps, done.claimant)) {
+    if (record->n <= newest_tally(keeps, done.holder)) {
         return true;
     }
-    uint32_t from = keep_slot(sw, (uint32_t)done.claimant);
+    uint32_t from = keep_slot(sw, (uint32_t)done.holder);
     if (from == KEEP_NONE) {
-        return put_off(keeps, done.claimant, size);
+        return put_off(keeps, done.holder, size);
     }
     keep_make_due(sw, from);
     return count_letters(sw, keep_at(sw, from), 1, size);

@@ -5,7 +5,7 @@
 #include <sys/eventfd.h>
 
 static void read_now(const tm_cold *cold, tm_cold_read *read) {
-    read->result = tm_log_read(cold->log, read->claimant, 0, read->after, read->bytes, read->capacity, &read->size);
+    read->result = tm_log_read(cold->log, read->holder, 0, read->after, read->bytes, read->capacity, &read->size);
 }
 
 static void finish(tm_cold *cold, tm_cold_read *read) {

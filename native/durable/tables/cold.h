@@ -16,8 +16,8 @@ typedef struct tm_cold_read {
     uint8_t *bytes;            /* owned */
     size_t capacity;
     size_t size;    /* of whole records, after it was done; with TM_TOO_MANY what the next one needs */
-    uint64_t after; /* what is asked for: open records of the claimant past this number */
-    uint32_t claimant;
+    uint64_t after; /* what is asked for: open records of the holder past this number */
+    uint32_t holder;
     int result;
     bool is_asked;
     bool is_orphan; /* nobody wants it any more */

@@ -135,7 +135,7 @@ void tm_incompletes_forget(tm_incompletes *all, tm_message_name name) {
     }
 }
 
-bool tm_incompletes_shed(tm_incompletes *all, tm_message_name *gone) {
+bool tm_incompletes_dropped(tm_incompletes *all, tm_message_name *gone) {
     if (all->bytes <= INCOMPLETE_BYTES_MAX) {
         return false;
     }

@@ -54,7 +54,7 @@ bool tm_incompletes_note(tm_incompletes *all, tm_message_name name, const uint32
 /* No keep lacks it, if it was known. */
 void tm_incompletes_forget(tm_incompletes *all, tm_message_name name);
 /* Forget the oldest one where all take more than they may; false: they do not. */
-bool tm_incompletes_shed(tm_incompletes *all, tm_message_name *gone);
+bool tm_incompletes_dropped(tm_incompletes *all, tm_message_name *gone);
 bool tm_incompletes_are_sound(const tm_incompletes *all);
 
 #endif

@@ -104,7 +104,7 @@ bool tm_index_is_sound(const tm_index *index) {
         if (at > index->first && index->rows[at].n <= index->rows[at - 1].n) {
             return false;
         }
-        if (at >= index->fresh && index->rows[at].tried != KEPT_NO_TRY) {
+        if (at >= index->fresh && index->rows[at].attempt != KEPT_NO_ATTEMPT) {
             return false;
         }
     }

@@ -14,7 +14,7 @@
 #include "tm.h"
 
 #define KEPT_NO_PLACE UINT64_MAX
-#define KEPT_NO_TRY UINT32_MAX
+#define KEPT_NO_ATTEMPT UINT32_MAX
 
 typedef enum {
     KEPT_OPEN,
@@ -32,7 +32,7 @@ typedef struct tm_kept {
     };
     uint64_t at_ms : 42; /* when it came, since 1970; it lasts until 2109 */
     uint64_t size : 22;  /* of the frame, or of what the book says */
-    uint32_t tried;
+    uint32_t attempt;
     uint8_t state;
     bool maybe_duplicate;
     bool is_letter;   /* it came from another keep, as a dead letter */

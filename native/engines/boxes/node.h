@@ -101,7 +101,7 @@ typedef struct box_bounds {
     bool others;
 } box_bounds;
 
-/* Of all rows of a node that has some, computed anew. */
+/* Of all rows of a node that has some, computed again. */
 void tm_box_bounds(const tm_box_node *node, box_bounds *bounds);
 /* What the parent says of a row, and saying it. */
 void tm_box_bounds_at(const tm_box_node *inner, uint32_t row, box_bounds *bounds);

@@ -41,7 +41,7 @@ tm_boxes *tm_boxes_of(const tm_box_node *leaf) {
 
 /* ---- bounds up to the root ---- */
 
-/* The parent says anew what lies below the node; false: it has said so already. */
+/* The parent says again what lies below the node; false: it has said so already. */
 static bool refresh(tm_box_node *node) {
     box_bounds now;
     box_bounds before;

@@ -10,7 +10,7 @@
  *
  * Law: bounds are exact, not only wide enough, after every change. All leaves have one depth: a full node is split into
  * halves along one of its ends, and a node that has lost most of its rows gives the others to a neighbour. So nothing
- * is ever built anew, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
+ * is ever built again, and a change costs one path. A removal needs no memory. A box is removed through its leaf, which
  * the owner is told whenever it changes.
  *
  * Numbers are floats here. An integer that is none lies between two; see tm_box_value. Of a *labelled* name the ends

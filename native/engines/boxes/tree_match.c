@@ -16,7 +16,7 @@
 #define STEPS_OF_NODE (WORK_HOP + 2)
 #define ROWS_A_STEP 8U
 #define ROWS_AT_ONCE 4U
-#define ROWS_ALIKE 16U
+#define ROWS_SIMILAR 16U
 
 _Static_assert(LEAF_ROWS_FIRST % ROWS_AT_ONCE == 0 && INNER_ROWS % ROWS_AT_ONCE == 0, "columns end with such rows");
 
@@ -30,7 +30,7 @@ static inline uint32_t names_of(const tm_box_node *node, uint32_t names) {
 /* Where rows are no longer looked at. Of one name, where a row costs little, some behind the last one are: a processor
  * foresees no end that differs from node to node. */
 static inline uint32_t end_of_rows(const tm_box_node *node, uint32_t names) {
-    uint32_t end = (node->count + ROWS_ALIKE - 1) / ROWS_ALIKE * ROWS_ALIKE;
+    uint32_t end = (node->count + ROWS_SIMILAR - 1) / ROWS_SIMILAR * ROWS_SIMILAR;
     return names != 1 ? node->count : end < node->capacity ? end : node->capacity;
 }
 

@@ -7,7 +7,7 @@
  *
  * Law: a node is what the intersections of its path leave, so that a match takes one step an axis; nodes of a level
  * with equal filters are one node. A tree is part of no answer: any change of the structure clears it, and where it
- * would pass its bound in bytes, or finds no memory, it is cleared and begins anew. Nodes and branches lie in three
+ * would pass its bound in bytes, or finds no memory, it is cleared and begins again. Nodes and branches lie in three
  * blocks.
  */
 #ifndef TM_INTERVAL_TREE_H

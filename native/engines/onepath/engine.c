@@ -1,9 +1,9 @@
 /* engine.c - the default engine: adding, removing, covering and what is left for later. The parts are in state.h.
  *
  * Law: a record is free, covered or active. A covered one hangs in the list of its coverer, which is active or covered
- * itself, of the same interface. A record that is removed while others hang on it becomes a ghost: it goes on matching
- * until they have found another place, a few at every change, all of them in onepath_settle. Every function leaves the
- * table exact but for ghosts, and unchanged if it fails.
+ * itself, of the same interface. A record that is removed while others hang on it becomes a tombstone: it goes on
+ * matching until they have found another place, a few at every change, all of them in onepath_settle. Every function
+ * leaves the table exact but for tombstones, and unchanged if it fails.
  */
 #include "engines/onepath/covering/cover.h"
 #include "engines/onepath/engine_check.h"
@@ -155,7 +155,7 @@ static void sweep(tm_engine *engine) {
         uint32_t handle = engine->sweep < engine->holders->count ? engine->sweep : 0;
         engine->sweep = handle + 1;
         const onepath_record *record = &engine->records[handle];
-        if (!onepath_is_active(record) || onepath_is_ghost(engine, handle)) {
+        if (!onepath_is_active(record) || onepath_is_tombstone(engine, handle)) {
             continue;
         }
         uint32_t interface = onepath_interface_of(engine, handle);
@@ -192,7 +192,7 @@ static void absorb(tm_engine *engine, uint32_t handle) {
         own++;
     }
     for (uint32_t at = first; at < end && count < ABSORB_MAX; at++) {
-        if (at != own && !onepath_is_ghost(engine, spans[at].handle) &&
+        if (at != own && !onepath_is_tombstone(engine, spans[at].handle) &&
             onepath_span_covers(spans[own], spans[at], strings)) {
             victims[count++] = spans[at].handle;
         }
@@ -260,17 +260,17 @@ static bool rehome(tm_engine *engine, uint32_t handle) {
     return true;
 }
 
-/* Do at most `steps` for the ghosts; out of memory they stay, to be tried again. */
+/* Do at most `steps` for the tombstones; out of memory they stay, to be tried again. */
 static void drain(tm_engine *engine, uint64_t steps) {
-    while (engine->ghosts != ONEPATH_NONE) {
-        uint32_t ghost = engine->ghosts;
-        while (onepath_covering_at(&engine->coverings, ghost)->covers != ONEPATH_NONE) {
-            if (steps-- == 0 || !rehome(engine, onepath_covering_at(&engine->coverings, ghost)->covers)) {
+    while (engine->tombstones != ONEPATH_NONE) {
+        uint32_t tombstone = engine->tombstones;
+        while (onepath_covering_at(&engine->coverings, tombstone)->covers != ONEPATH_NONE) {
+            if (steps-- == 0 || !rehome(engine, onepath_covering_at(&engine->coverings, tombstone)->covers)) {
                 return;
             }
         }
-        engine->ghosts = onepath_covering_at(&engine->coverings, ghost)->ghost_next;
-        finish(engine, ghost);
+        engine->tombstones = onepath_covering_at(&engine->coverings, tombstone)->tombstone_next;
+        finish(engine, tombstone);
     }
 }
 
@@ -279,8 +279,8 @@ static void onepath_remove(tm_engine *engine, uint32_t handle) {
         finish(engine, handle);
         drain(engine, DRAIN_ON_CHANGE);
     } else {
-        onepath_covering_at(&engine->coverings, handle)->ghost_next = engine->ghosts;
-        engine->ghosts = handle;
+        onepath_covering_at(&engine->coverings, handle)->tombstone_next = engine->tombstones;
+        engine->tombstones = handle;
         drain(engine, DRAIN_AT_ONCE);
     }
     onepath_tidy(engine);
@@ -375,7 +375,7 @@ static int onepath_create(tm_memory *memory, tm_holders *holders, const uint64_t
     tm_arena_init(&engine->covered_bodies, memory, TM_COLD);
     onepath_boxes_init(engine);
     engine->complex_free = ONEPATH_NONE;
-    engine->ghosts = ONEPATH_NONE;
+    engine->tombstones = ONEPATH_NONE;
     *out = engine;
     return TM_OK;
 }

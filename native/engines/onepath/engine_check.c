@@ -9,7 +9,7 @@
 #include "engines/onepath/paths/buckets.h"
 #include "engines/onepath/paths/entries.h"
 #include "engines/onepath/paths/entries_check.h"
-#include "engines/onepath/placing/crowd.h"
+#include "engines/onepath/placing/full_bucket.h"
 #include "engines/onepath/records.h"
 #include "engines/onepath/values/patterns_validate.h"
 
@@ -91,7 +91,7 @@ static int validate_records(const tm_engine *engine, const char **reason) {
         string_tests += count_string_tests(engine, handle);
         uint32_t interface = onepath_interface_of(engine, handle);
         listed += onepath_is_active(record) && !onepath_uses_cells(engine, interface);
-        active += onepath_is_active(record) && !onepath_is_ghost(engine, handle);
+        active += onepath_is_active(record) && !onepath_is_tombstone(engine, handle);
         if (record->place == ONEPATH_COVERED) {
             covered++;
             uint32_t coverer = onepath_covering_at(&engine->coverings, handle)->coverer;
@@ -136,7 +136,7 @@ int onepath_validate(const tm_engine *engine, const char **reason) {
     result = result != TM_OK ? result : onepath_entries_validate(engine, reason);
     result = result != TM_OK ? result : validate_keys(engine, reason);
     result = result != TM_OK ? result : validate_records(engine, reason);
-    result = result != TM_OK ? result : onepath_crowds_validate(engine, reason);
+    result = result != TM_OK ? result : onepath_full_buckets_validate(engine, reason);
     result = result != TM_OK ? result : onepath_boxes_validate(engine, reason);
     return result != TM_OK ? result : validate_scratch(engine, reason);
 }

@@ -15,7 +15,7 @@ static inline uint32_t onepath_interface_of(const tm_engine *engine, uint32_t ha
     return tm_holders_interface(engine->holders, handle);
 }
 /* Removed, while others are still covered by it. */
-static inline bool onepath_is_ghost(const tm_engine *engine, uint32_t handle) {
+static inline bool onepath_is_tombstone(const tm_engine *engine, uint32_t handle) {
     return !tm_holders_is_live(engine->holders, handle);
 }
 

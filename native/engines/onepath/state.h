@@ -21,7 +21,7 @@
  * integers beyond 30 bits) stand apart, under the key's `wide`: there a bound is the id of a constant with a label, as
  * those of strings are.
  *
- * Law: a table matches exactly, ghosts apart (removed coverers that still match, for links only, until what they
+ * Law: a table matches exactly, tombstones apart (removed coverers that still match, for links only, until what they
  * covered is back). A match reads only what is marked hot and changes nothing but scratch and memos.
  */
 #ifndef TM_ONEPATH_STATE_H
@@ -149,8 +149,8 @@ struct tm_engine {
     onepath_record *records; /* by handle */
     uint32_t record_capacity;
     onepath_coverings coverings;
-    uint32_t sweep;  /* the record whose covering is looked at again next */
-    uint32_t ghosts; /* head of the list of ghosts, which are the handles kept, or ONEPATH_NONE */
+    uint32_t sweep;      /* the record whose covering is looked at again next */
+    uint32_t tombstones; /* head of the list of tombstones, which are the handles kept, or ONEPATH_NONE */
 
     uint64_t covered;
     uint64_t scanned;       /* filters in scans */

@@ -1,4 +1,4 @@
-/* selectivity_validate.c - the selectivity table against determinants found anew, by walking. For tests. */
+/* selectivity_validate.c - the selectivity table against determinants found again, by walking. For tests. */
 #include "engines/papers/selectivity.h"
 
 typedef struct name_set {

@@ -1,7 +1,7 @@
 /* tree_validate.c - the invariants of tree.h, checked node by node. */
 #include "engines/pst/tree.h"
 
-/* What is found beside the tree: everything is counted anew, in memory that is not the table's. */
+/* What is found beside the tree: everything is counted again, in memory that is not the table's. */
 typedef struct check {
     const pst_tree *tree;
     const char **reason;

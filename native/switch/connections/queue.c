@@ -2,8 +2,8 @@
  *
  * Law: a receiver's queue holds at most its queue_bytes_max of data, a single frame excepted where nothing waits; what
  * does not fit is dropped whole, counted by reason and told by a LOST frame where the gap is (a neighbour is told by
- * others, who know which sources it concerns: shed.c). A publisher whose credit is withheld (credit.c) may still use
- * what it has: that is taken past queue_bytes_max, and bounded by its credit and by half of the memory.
+ * others, who know which sources it concerns: link_drops.c). A publisher whose credit is withheld (credit.c) may still
+ * use what it has: that is taken past queue_bytes_max, and bounded by its credit and by half of the memory.
  */
 #include "switch/connections/queue.h"
 

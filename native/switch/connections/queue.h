@@ -8,7 +8,7 @@
  * `publisher` (a connection) is held back for it. NULL: the message is dropped, counted, and the subscriber is told. */
 uint8_t *switch_queue_delivery(tm_switch *sw, uint32_t subscriber, uint32_t size, uint32_t publisher);
 /* Room for a data frame of `size` bytes in the queue of a link; NULL: the copy is dropped and counted, and Python tells
- * the neighbour (shed.c). */
+ * the neighbour (link_drops.c). */
 uint8_t *switch_queue_onward(tm_switch *sw, uint32_t link, uint32_t size);
 /* Tell a subscriber of losses that it has not been told of: where the gap is, if there is room. */
 void switch_tell_losses(tm_switch *sw, uint32_t subscriber);

@@ -10,7 +10,7 @@
 #include "switch/connections/queue.h"
 #include "switch/matching/local.h"
 #include "switch/matching/small_plan.h"
-#include "switch/observe/shed.h"
+#include "switch/observe/link_drops.h"
 #include "switch/observe/trail.h"
 
 /* Write the transit id into a copy, and how many hops are left. */
@@ -56,7 +56,7 @@ static bool send_copy(tm_switch *sw, const tm_message *message, uint32_t place) 
     uint8_t *out = switch_queue_onward(sw, neighbour->connection, size);
     if (out == NULL) {
         bool is_too_large = size > terms->frame_bytes_max;
-        switch_note_shed(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
+        switch_note_link_drops(sw, message, place, is_too_large ? WIRE_LOST_TOO_LARGE : WIRE_LOST_QUEUE_FULL);
         return false;
     }
     if (is_cut) {
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) int ask_network(tm_switch *sw, cons
         tm_shape_note_asked(&message->form->shape, SHAPE_NETWORK);
     } else if (result != TM_TOO_COSTLY) {
         switch_count_drop(sw, TM_DROP_MEMORY, 1, message->size);
-        switch_note_shed(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
+        switch_note_link_drops(sw, message, NEIGHBOUR_NONE, WIRE_LOST_QUEUE_FULL);
     }
     return result;
 }
@@ -122,12 +122,12 @@ void switch_teach_shape(tm_switch *sw, const tm_message *message) {
 /* Depart by ways that are those of every generation in force: the table itself answers with links, and stops when all
  * of `candidates` have matched. Inline: most messages go by it. */
 static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const tm_message *message,
-                                                           const tm_ways *ways, const uint64_t *candidates,
+                                                           const tm_next_hops *next_hops, const uint64_t *candidates,
                                                            uint32_t came_from, uint32_t *behind) {
     tm_net *net = sw->net;
     tm_query query = {.candidates = candidates,
-                      .view = ways->view,
-                      .group_count = ways->neighbour_count,
+                      .view = next_hops->view,
+                      .group_count = next_hops->neighbour_count,
                       .mode = TM_MATCH_INTERFACES};
     tm_hits hits = {.groups = net->found, .capacity = net->found_capacity};
     int result = ask_network(sw, message, &query, &hits);
@@ -146,63 +146,63 @@ static inline __attribute__((always_inline)) int depart_by(tm_switch *sw, const 
 /* Does a message to `router` go by other routers in the newest trees, though there is a way from here? */
 static bool is_others_business(const tm_net *net, uint32_t key, uint32_t router) {
     uint32_t newest = net->routes.in_force - 1;
-    return tm_routes_way(&net->routes, newest, key, router) == WAY_NONE &&
-           tm_routes_way(&net->routes, newest, tm_key_of_source(net->me), router) != WAY_NONE;
+    return tm_routes_next_hop(&net->routes, newest, key, router) == NEXT_HOP_NONE &&
+           tm_routes_next_hop(&net->routes, newest, tm_key_of_source(net->me), router) != NEXT_HOP_NONE;
 }
 
 /* Mark a way of a message, unless its link is down, or there is none, or it came from there. */
-static inline bool mark_way(tm_net *net, uint32_t way, uint32_t came_from, uint32_t *down) {
-    if (way == WAY_NONE || way == came_from) {
+static inline bool mark_next_hop(tm_net *net, uint32_t next_hop, uint32_t came_from, uint32_t *down) {
+    if (next_hop == NEXT_HOP_NONE || next_hop == came_from) {
         return false;
     }
-    if (net->neighbours[way].connection == CONNECTION_NONE) {
-        *down = way;
+    if (net->neighbours[next_hop].connection == CONNECTION_NONE) {
+        *down = next_hop;
         return false;
     }
-    tm_bit_set(net->departures, way);
+    tm_bit_set(net->departures, next_hop);
     return true;
 }
 
 /* A link that is down is marked, and the message lost on it, only where the message has no other way to that router. */
-bool switch_mark_ways(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
+bool switch_mark_next_hops(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
     bool is_linked = false;
-    uint32_t down = WAY_NONE;
+    uint32_t down = NEXT_HOP_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        is_linked |= mark_way(net, tm_routes_way(&net->routes, i, key, router), came_from, &down);
+        is_linked |= mark_next_hop(net, tm_routes_next_hop(&net->routes, i, key, router), came_from, &down);
     }
-    if (down != WAY_NONE && !is_linked && !is_others_business(net, key, router)) {
+    if (down != NEXT_HOP_NONE && !is_linked && !is_others_business(net, key, router)) {
         tm_bit_set(net->departures, down);
     }
-    return is_linked || down != WAY_NONE;
+    return is_linked || down != NEXT_HOP_NONE;
 }
 
-/* switch_mark_ways for a router that is sent to by its place, whatever it wants. */
+/* switch_mark_next_hops for a router that is sent to by its place, whatever it wants. */
 static bool mark_towards(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from) {
     if (!tm_key_is_tree(key)) {
-        return switch_mark_ways(net, key, router, came_from);
+        return switch_mark_next_hops(net, key, router, came_from);
     }
     bool is_linked = false;
-    uint32_t down = WAY_NONE;
+    uint32_t down = NEXT_HOP_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        is_linked |= mark_way(net, tm_routes_towards(&net->routes, i, key, router), came_from, &down);
+        is_linked |= mark_next_hop(net, tm_routes_towards(&net->routes, i, key, router), came_from, &down);
     }
-    if (down != WAY_NONE && !is_linked) {
+    if (down != NEXT_HOP_NONE && !is_linked) {
         tm_bit_set(net->departures, down);
     }
-    return is_linked || down != WAY_NONE;
+    return is_linked || down != NEXT_HOP_NONE;
 }
 
-/* switch_mark_ways for the routers of a group. */
-static bool mark_group(tm_net *net, const tm_way_group *group, uint32_t came_from) {
+/* switch_mark_next_hops for the routers of a group. */
+static bool mark_group(tm_net *net, const tm_next_hop_group *group, uint32_t came_from) {
     bool is_linked = false;
-    uint32_t down = WAY_NONE;
+    uint32_t down = NEXT_HOP_NONE;
     for (uint32_t i = 0; i < net->routes.in_force; i++) {
-        is_linked |= mark_way(net, group->ways[i], came_from, &down);
+        is_linked |= mark_next_hop(net, group->next_hops[i], came_from, &down);
     }
-    if (down != WAY_NONE && !is_linked && !group->is_reached) {
+    if (down != NEXT_HOP_NONE && !is_linked && !group->is_reached) {
         tm_bit_set(net->departures, down);
     }
-    return is_linked || down != WAY_NONE;
+    return is_linked || down != NEXT_HOP_NONE;
 }
 
 static void note_matched(tm_switch *sw, const tm_message *message, uint32_t router, uint32_t handle) {
@@ -234,7 +234,7 @@ static int depart_by_plan(tm_switch *sw, const tm_message *message, const tm_sma
         return TM_TOO_COSTLY;
     }
     for (size_t i = 0; i < count; i++) {
-        *behind += switch_mark_ways(net, key, net->found[i], came_from);
+        *behind += switch_mark_next_hops(net, key, net->found[i], came_from);
     }
     switch_queue_marked(sw, message);
     return TM_OK;
@@ -292,7 +292,7 @@ int switch_mark_wanting(tm_switch *sw, const tm_message *message, uint32_t key, 
         return switch_unanswered(result, behind);
     }
     for (size_t i = 0; i < hits.count; i++) {
-        if (switch_mark_ways(net, key, net->found[i], came_from)) {
+        if (switch_mark_next_hops(net, key, net->found[i], came_from)) {
             ++*behind;
             note_matched(sw, message, net->found[i], net->handles[i]);
             net->found[(*count)++] = net->found[i];
@@ -323,13 +323,13 @@ static int depart_routed(tm_switch *sw, const tm_message *message, uint32_t key,
     }
     if (switch_route_mode(message) == WIRE_ROUTE_ALL) {
         for (uint32_t router = 0; router < net->routers.count; router++) {
-            *behind += switch_mark_ways(net, key, router, came_from);
+            *behind += switch_mark_next_hops(net, key, router, came_from);
         }
     }
     for (uint32_t i = 0; i < switch_route_count(message); i++) {
         uint32_t router = tm_routers_find(&net->routers, switch_route_router(message, i));
         if (router != ROUTER_NONE && router != net->me) {
-            *behind += switch_mark_ways(net, key, router, came_from);
+            *behind += switch_mark_next_hops(net, key, router, came_from);
         }
     }
     switch_mark_chosen(net, message, key, came_from, behind);
@@ -354,9 +354,9 @@ static int depart_chosen(tm_switch *sw, const tm_message *message, uint32_t key,
 #define CHILD_WORDS_MAX (1 + TM_NEIGHBOURS_MAX / 64)
 
 /* Those children behind whom the message does not go anyway, as marked. */
-static const uint64_t *unmarked(const tm_net *net, const tm_ways *ways, uint64_t room[CHILD_WORDS_MAX]) {
-    for (uint32_t word = 0; word < tm_bit_words(ways->neighbour_count); word++) {
-        room[word] = ways->children[word] & ~net->departures[word];
+static const uint64_t *unmarked(const tm_net *net, const tm_next_hops *next_hops, uint64_t room[CHILD_WORDS_MAX]) {
+    for (uint32_t word = 0; word < tm_bit_words(next_hops->neighbour_count); word++) {
+        room[word] = next_hops->children[word] & ~net->departures[word];
     }
     return room;
 }
@@ -371,8 +371,8 @@ static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, co
     }
     uint32_t block;
     bool is_agreed = tm_routes_agree(&net->routes, key, &block);
-    const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
-    if (is_agreed && (ways == NULL || ways->count == 0)) {
+    const tm_next_hops *next_hops = tm_next_hops_at(&net->routes.next_hops, block);
+    if (is_agreed && (next_hops == NULL || next_hops->count == 0)) {
         switch_teach_shape(sw, message);
         return TM_OK;
     }
@@ -382,8 +382,8 @@ static inline __attribute__((always_inline)) int depart_wanted(tm_switch *sw, co
     }
     if (is_agreed && !switch_is_traced(message)) {
         uint64_t room[CHILD_WORDS_MAX];
-        const uint64_t *candidates = has_marks ? unmarked(net, ways, room) : ways->children;
-        return depart_by(sw, message, ways, candidates, came_from, behind);
+        const uint64_t *candidates = has_marks ? unmarked(net, next_hops, room) : next_hops->children;
+        return depart_by(sw, message, next_hops, candidates, came_from, behind);
     }
     const tm_combined *combined = switch_is_traced(message) ? NULL : tm_routes_combined(&net->routes, key, net->me);
     return combined != NULL ? depart_by_combined(sw, message, combined, came_from, behind)

@@ -7,7 +7,7 @@
 /* To the links behind which the network table knows somebody who wants the message, in any generation in force. */
 int switch_depart(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *behind);
 /* Mark the links behind which a router that wants something lies in any generation in force; is there one? */
-bool switch_mark_ways(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from);
+bool switch_mark_next_hops(tm_net *net, uint32_t key, uint32_t router, uint32_t came_from);
 /* Mark the links towards each router that wants the message: `*count` of them, in `net->found`. Without memory for the
  * answer there are none. TM_OK or TM_TOO_COSTLY. */
 int switch_mark_wanting(tm_switch *sw, const tm_message *message, uint32_t key, uint32_t came_from, uint32_t *count,

@@ -27,7 +27,7 @@ static void flood_by_all(tm_switch *sw, const tm_message *message, uint32_t key,
     tm_net *net = sw->net;
     for (uint32_t router = 0; router < net->routers.count; router++) {
         if (tm_network_is_asking(&net->network, router)) {
-            *behind += switch_mark_ways(net, key, router, came_from);
+            *behind += switch_mark_next_hops(net, key, router, came_from);
         }
     }
     switch_queue_marked(sw, message);
@@ -45,11 +45,11 @@ int switch_flood(tm_switch *sw, const tm_message *message, uint32_t key, uint32_
         flood_by_all(sw, message, key, came_from, behind);
         return TM_OK;
     }
-    if (block == WAYS_NONE) {
+    if (block == NEXT_HOPS_NONE) {
         return TM_OK;
     }
     uint32_t words;
-    const uint64_t *links = tm_ways_asking(&net->routes.ways, block, &net->network, &words);
+    const uint64_t *links = tm_next_hops_asking(&net->routes.next_hops, block, &net->network, &words);
     if (links == NULL) { /* no memory to keep them */
         return switch_depart(sw, message, key, came_from, behind);
     }

@@ -2,7 +2,7 @@
  *
  * Law: for each group one of the routers in reach with members that want the message is chosen, in proportion to them,
  * by a keyed hash of the message and the group; this router counts among them with its own members. The choices stand
- * in the frame that leaves, and no other router chooses anew. A chosen router without a member sends the message on to
+ * in the frame that leaves, and no other router chooses again. A chosen router without a member sends the message on to
  * one other router with members, once. The pure twin is simulate/twin/group_choice.py.
  */
 #include "switch/forwarding/group_choice.h"
@@ -99,7 +99,8 @@ static int by_group(const void *left, const void *right) {
 /* ---- choosing ---- */
 
 static bool is_in_reach(const tm_net *net, uint32_t generation, uint32_t router) {
-    return router == net->me || tm_routes_way(&net->routes, generation, tm_key_of_source(net->me), router) != WAY_NONE;
+    return router == net->me ||
+           tm_routes_next_hop(&net->routes, generation, tm_key_of_source(net->me), router) != NEXT_HOP_NONE;
 }
 
 /* One of the candidates of a group that are in reach in a generation; ROUTER_NONE: none is. */

@@ -96,8 +96,8 @@ typedef struct tm_net {
     uint32_t routed_capacity;
     uint32_t destinations_max; /* routers that a message lists */
 
-    tm_shed shed[TM_SHED_ROWS]; /* since somebody asked */
-    uint32_t shed_count;
+    tm_link_drops link_drops[TM_LINK_DROP_ROWS]; /* since somebody asked */
+    uint32_t link_drop_count;
 } tm_net;
 
 /* Index of a router; a match that answers with every router, or a plan with every filter, has room afterwards. */

@@ -29,11 +29,11 @@ static bool is_earlier_way_open(const tm_net *net, uint32_t key, uint32_t source
     bool is_open = false;
     for (uint32_t i = 0; i < routes->in_force; i++) {
         uint32_t parent =
-            routes->generations[i].until_ms < routes->waits_until_ms ? WAY_NONE : parent_in(net, i, key, source);
+            routes->generations[i].until_ms < routes->waits_until_ms ? NEXT_HOP_NONE : parent_in(net, i, key, source);
         if (parent == neighbour) {
             return is_open;
         }
-        is_open = is_open || (parent != WAY_NONE && net->neighbours[parent].connection != CONNECTION_NONE);
+        is_open = is_open || (parent != NEXT_HOP_NONE && net->neighbours[parent].connection != CONNECTION_NONE);
     }
     return false;
 }

@@ -68,7 +68,7 @@ static void mark_members(tm_net *net, uint32_t key, uint32_t came_from, uint32_t
         uint32_t router =
             tm_bit_at(net->reuse.members, place) ? tm_routers_find(&net->routers, places->numbers[place]) : ROUTER_NONE;
         if (router != ROUTER_NONE && router != net->me) {
-            *behind += switch_mark_ways(net, key, router, came_from);
+            *behind += switch_mark_next_hops(net, key, router, came_from);
         }
     }
 }
@@ -89,10 +89,10 @@ static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key
     uint32_t block;
     const uint64_t *reach = NULL;
     if (message->choice_count == 0 && tm_routes_agree(&net->routes, key, &block)) {
-        if (block == WAYS_NONE || tm_ways_at(&net->routes.ways, block)->count == 0) {
+        if (block == NEXT_HOPS_NONE || tm_next_hops_at(&net->routes.next_hops, block)->count == 0) {
             return;
         }
-        reach = tm_ways_reach(&net->routes.ways, block, &net->routers, &net->reuse.places);
+        reach = tm_next_hops_reach(&net->routes.next_hops, block, &net->routers, &net->reuse.places);
     }
     if (reach == NULL) { /* or no memory to keep it */
         mark_members(net, key, came_from, behind);
@@ -100,10 +100,10 @@ static void depart_by_set(tm_switch *sw, const tm_message *message, uint32_t key
         switch_queue_marked(sw, message);
         return;
     }
-    const tm_ways *ways = tm_ways_at(&net->routes.ways, block);
+    const tm_next_hops *next_hops = tm_next_hops_at(&net->routes.next_hops, block);
     uint32_t words = tm_bit_words(net->reuse.places.count);
-    for (uint32_t word = 0; word * 64 < ways->neighbour_count; word++) {
-        for (uint64_t bits = ways->children[word]; bits != 0; bits &= bits - 1, reach += words) {
+    for (uint32_t word = 0; word * 64 < next_hops->neighbour_count; word++) {
+        for (uint64_t bits = next_hops->children[word]; bits != 0; bits &= bits - 1, reach += words) {
             uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
             if (place != came_from && meet(reach, net->reuse.members, words)) {
                 switch_queue_copy(sw, message, place);
@@ -185,8 +185,9 @@ static int enter(tm_switch *sw, const tm_message *message, uint32_t key, uint32_
 static bool may_have_a_set(tm_net *net, uint32_t key) {
     uint32_t block;
     return net->reuse.places.count > 0 && net->network.count > SMALL_PLAN_FILTERS_MAX && net->routes.in_force == 1 &&
-           tm_routes_agree(&net->routes, key, &block) && block != WAYS_NONE &&
-           tm_ways_at(&net->routes.ways, block)->count > 0 && tm_places_reserve(&net->reuse.places, net->routers.count);
+           tm_routes_agree(&net->routes, key, &block) && block != NEXT_HOPS_NONE &&
+           tm_next_hops_at(&net->routes.next_hops, block)->count > 0 &&
+           tm_places_reserve(&net->reuse.places, net->routers.count);
 }
 
 /* Has a message of this shape gone on by its set before? Then more will come, and the table is asked which names of it

@@ -42,20 +42,20 @@ static int mention_all(tm_switch *sw, tm_generation *generation, const uint64_t 
 
 /* Write the ways to routers, all of which are mentioned, by their indices into `net->found`; how many. */
 static uint32_t spread(tm_net *net, const uint64_t *issuers, const uint64_t *children, size_t count) {
-    uint32_t ways = count > 0 ? net->routers.count : 0;
-    memset(net->found, 0xff, sizeof *net->found * ways); /* WAY_NONE; it has room for every router */
+    uint32_t next_hops = count > 0 ? net->routers.count : 0;
+    memset(net->found, 0xff, sizeof *net->found * next_hops); /* NEXT_HOP_NONE; it has room for every router */
     for (size_t i = 0; i < count; i++) {
         uint32_t child = net->routers.rows[tm_routers_find(&net->routers, children[i])].neighbour;
         net->found[tm_routers_find(&net->routers, issuers[i])] = child;
     }
-    return ways;
+    return next_hops;
 }
 
 static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, uint64_t parent,
                      const uint64_t *issuers, const uint64_t *children, size_t count) {
     tm_net *net = sw->net;
     uint32_t router;
-    uint32_t from = WAY_NONE;
+    uint32_t from = NEXT_HOP_NONE;
     int result = switch_use_router(sw, source, &router);
     result = result == TM_OK && parent != 0 ? switch_use_neighbour(sw, parent, &from) : result;
     result = result == TM_OK ? mention_all(sw, generation, issuers, children, count) : result;
@@ -63,11 +63,11 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
         return result;
     }
     if (!tm_generation_mention(&net->routes, generation, router) ||
-        (from != WAY_NONE && !tm_generation_mention(&net->routes, generation, net->neighbours[from].router))) {
+        (from != NEXT_HOP_NONE && !tm_generation_mention(&net->routes, generation, net->neighbours[from].router))) {
         return TM_NO_MEMORY;
     }
-    uint32_t ways = spread(net, issuers, children, count);
-    tm_route *route = tm_routes_set(&net->routes, generation, tm_key_of_source(router), net->found, ways);
+    uint32_t next_hops = spread(net, issuers, children, count);
+    tm_route *route = tm_routes_set(&net->routes, generation, tm_key_of_source(router), net->found, next_hops);
     if (route == NULL) {
         return TM_NO_MEMORY;
     }
@@ -76,34 +76,36 @@ static int set_route(tm_switch *sw, tm_generation *generation, uint64_t source, 
 }
 
 /* `towards` and `wanting` are (numbers, neighbours, count). */
-typedef struct ways_by_number {
+typedef struct next_hops_by_number {
     const uint64_t *routers;
-    const uint64_t *ways;
+    const uint64_t *next_hops;
     size_t count;
-} ways_by_number;
+} next_hops_by_number;
 
-static int set_tree(tm_switch *sw, tm_generation *generation, uint64_t root, const ways_by_number *towards,
-                    const ways_by_number *wanting) {
+static int set_tree(tm_switch *sw, tm_generation *generation, uint64_t root, const next_hops_by_number *towards,
+                    const next_hops_by_number *wanting) {
     tm_net *net = sw->net;
     uint32_t router;
     int result = switch_use_router(sw, root, &router);
-    result = result == TM_OK ? mention_all(sw, generation, towards->routers, towards->ways, towards->count) : result;
-    result = result == TM_OK ? mention_all(sw, generation, wanting->routers, wanting->ways, wanting->count) : result;
+    result =
+        result == TM_OK ? mention_all(sw, generation, towards->routers, towards->next_hops, towards->count) : result;
+    result =
+        result == TM_OK ? mention_all(sw, generation, wanting->routers, wanting->next_hops, wanting->count) : result;
     if (result != TM_OK) {
         return result;
     }
     if (!tm_generation_mention(&net->routes, generation, router)) {
         return TM_NO_MEMORY;
     }
-    uint32_t count = spread(net, towards->routers, towards->ways, towards->count);
-    uint32_t from = tm_ways_take(&net->routes.ways, net->found, count);
-    if (from == WAYS_NONE) {
+    uint32_t count = spread(net, towards->routers, towards->next_hops, towards->count);
+    uint32_t from = tm_next_hops_take(&net->routes.next_hops, net->found, count);
+    if (from == NEXT_HOPS_NONE) {
         return TM_NO_MEMORY;
     }
-    count = spread(net, wanting->routers, wanting->ways, wanting->count);
+    count = spread(net, wanting->routers, wanting->next_hops, wanting->count);
     tm_route *route = tm_routes_set(&net->routes, generation, tm_key_of_tree(router), net->found, count);
     if (route == NULL) {
-        tm_ways_release(&net->routes.ways, from);
+        tm_next_hops_release(&net->routes.next_hops, from);
         return TM_NO_MEMORY;
     }
     route->from = from;
@@ -133,18 +135,18 @@ static void note_generations(tm_switch *sw) {
 }
 
 int tm_switch_route_tree(tm_switch *sw, uint32_t generation, uint64_t root, const uint64_t *routers,
-                         const uint64_t *ways, size_t way_count, const uint64_t *issuers, const uint64_t *children,
-                         size_t count) {
+                         const uint64_t *next_hops, size_t next_hop_count, const uint64_t *issuers,
+                         const uint64_t *children, size_t count) {
     if (sw == NULL || sw->net == NULL || root == 0 || (count > 0 && (issuers == NULL || children == NULL)) ||
-        (way_count > 0 && (routers == NULL || ways == NULL))) {
+        (next_hop_count > 0 && (routers == NULL || next_hops == NULL))) {
         return TM_MISUSED;
     }
     tm_generation *at = tm_routes_generation(&sw->net->routes, generation);
     if (at == NULL) {
         return TM_ABSENT;
     }
-    const ways_by_number towards = {routers, ways, way_count};
-    const ways_by_number wanting = {issuers, children, count};
+    const next_hops_by_number towards = {routers, next_hops, next_hop_count};
+    const next_hops_by_number wanting = {issuers, children, count};
     int result = set_tree(sw, at, root, &towards, &wanting);
     if (result != TM_OK) {
         switch_sweep_routers(sw->net);

@@ -102,7 +102,7 @@ static void add_time(tm_average *average, uint64_t measured) {
     add(average, measured < most ? measured : most);
 }
 
-/* Sets are written after measurements in a row alone: what was measured seldom may be of other filters. */
+/* Sets are written after measurements in a row alone: what was measured rarely may be of other filters. */
 static void judge(tm_worth *worth) {
     uint64_t links_ns = worth->links_ns.value;
     uint64_t set_ns = worth->set_ns.value;
@@ -114,7 +114,7 @@ static void judge(tm_worth *worth) {
     worth->is_worth = worth->turn >= WORTH_FIRST &&
                       visits * spared_ns > more_ns * WORTH_SHARE + links_ns * (WORTH_SHARE + visits) / WORTH_GAIN;
     uint64_t every = worth->is_worth || links_ns == 0 ? 0 : 100 * more_ns / links_ns;
-    worth->every = every < WORTH_EVERY ? WORTH_EVERY : (every < WORTH_SELDOM ? (uint32_t)every : WORTH_SELDOM);
+    worth->every = every < WORTH_EVERY ? WORTH_EVERY : (every < WORTH_RARELY ? (uint32_t)every : WORTH_RARELY);
     if (worth->is_worth && !was_worth && worth->turn > WORTH_FIRST) {
         measure_anew(worth);
     }

@@ -15,7 +15,7 @@
 #include "tm.h"
 
 #define WORTH_EVERY 128U
-#define WORTH_SELDOM 1024U /* messages after which the other way is tried, however dear */
+#define WORTH_RARELY 1024U /* messages after which the other way is tried, however dear */
 #define WORTH_FIRST 64U    /* messages that are measured before sets are written, half of them each way */
 #define WORTH_GAIN 10U     /* less than this part of what all routers do is no gain: it cannot be told from chance */
 #define WORTH_SPAN 32U

@@ -7,7 +7,7 @@
 /* Where there are local filters. */
 int switch_match_some(tm_switch *sw, const tm_message *message, size_t *count);
 /* Rows of local filters that match, in `sw->rows`: TM_OK, TM_NO_MEMORY or TM_TOO_COSTLY. What the message may cost
- * begins anew. Here, as many routers have no clients that subscribe. */
+ * begins again. Here, as many routers have no clients that subscribe. */
 static inline int switch_match(tm_switch *sw, const tm_message *message, size_t *count) {
     sw->work.steps = 0;
     *count = 0;

@@ -47,7 +47,7 @@ void tm_worker_groups_offer(tm_worker_groups *groups, uint32_t group, uint32_t s
 static inline uint32_t tm_worker_groups_chosen(const tm_worker_groups *groups, uint32_t group) {
     return groups->rows[group].chosen;
 }
-/* Stamps begin anew. */
+/* Stamps begin again. */
 void tm_worker_groups_forget_stamps(tm_worker_groups *groups);
 
 #endif

@@ -39,8 +39,8 @@ from tamis.papers.reproduce.paper002.network import (
     ATTRIBUTES,
     CLIENTS,
     Brokers,
+    GryphonInterest,
     GryphonSpace,
-    GryphonWish,
     Positions,
     brokers,
     event,
@@ -114,7 +114,7 @@ class Loading:
         self._positions = Positions(self.network, each_client=True)
         held = ((wish.wanted, self._positions.of(wish)) for wish in self.wishes)
         self._tree = BitTree(ATTRIBUTES, SPACE.values, SPACE.factored, held)
-        of_home: defaultdict[str, list[GryphonWish]] = defaultdict(list)
+        of_home: defaultdict[str, list[GryphonInterest]] = defaultdict(list)
         for wish in self.wishes:
             of_home[wish.home].append(wish)
         self._own = {

@@ -33,7 +33,7 @@ class GryphonSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class GryphonWish:
+class GryphonInterest:
     """One subscription of a client."""
 
     home: str
@@ -96,14 +96,14 @@ def _turned(rng: random.Random, space: GryphonSpace, region: str) -> int:
     return (rng.choices(range(space.values), weights)[0] + "abc".index(region)) % space.values
 
 
-def wishes(network: Brokers, space: GryphonSpace, count: int, seed: int) -> list[GryphonWish]:
+def wishes(network: Brokers, space: GryphonSpace, count: int, seed: int) -> list[GryphonInterest]:
     drawn = []
     for number in range(count):
         rng = random.Random(f"wish {number} {seed}")
         home = rng.choice(network.names)
         cares = [k for k in range(ATTRIBUTES) if rng.random() < _FIRST * space.decay**k]
         wanted = {k: _turned(rng, space, home[0]) for k in cares}
-        drawn.append(GryphonWish(home, rng.randrange(CLIENTS), wanted))
+        drawn.append(GryphonInterest(home, rng.randrange(CLIENTS), wanted))
     return drawn
 
 
@@ -130,7 +130,7 @@ class Positions:
         self._above = {name: self._links_to(name) for name in network.names}
         self.clients = (1 << len(network.names) * self.clients_of_one) - 1
 
-    def of(self, wish: GryphonWish) -> int:
+    def of(self, wish: GryphonInterest) -> int:
         """The positions that lead to a subscription, in every tree."""
         return self._above[wish.home] | self._bit["client", wish.home, wish.client % self.clients_of_one]
 

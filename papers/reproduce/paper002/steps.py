@@ -27,8 +27,8 @@ from tamis.papers.reproduce.paper002.network import (
     ATTRIBUTES,
     CLIENTS,
     Brokers,
+    GryphonInterest,
     GryphonSpace,
-    GryphonWish,
     Positions,
     brokers,
     event,
@@ -75,7 +75,7 @@ def _one(run: FigureRun, count: int) -> list[ResultRow]:
     ]
 
 
-def _wants(wish: GryphonWish, values: tuple[int, ...]) -> bool:
+def _wants(wish: GryphonInterest, values: tuple[int, ...]) -> bool:
     return all(values[k] == value for k, value in wish.wanted.items())
 
 
@@ -86,7 +86,7 @@ Reached = frozenset[tuple[str, int]]
 class PaperBrokers:
     """The paper's tree, with trits for each broker: one for each of its clients, or one for all of them."""
 
-    def __init__(self, network: Brokers, drawn: list[GryphonWish], each_client: bool) -> None:
+    def __init__(self, network: Brokers, drawn: list[GryphonInterest], each_client: bool) -> None:
         self.name = EACH if each_client else TOGETHER
         self._network, self._positions = network, Positions(network, each_client)
         held = ((wish.wanted, self._positions.of(wish)) for wish in drawn)
@@ -122,7 +122,7 @@ class EngineBrokers:
 
     NAME: Final = "engine pst"
 
-    def __init__(self, network: Brokers, drawn: list[GryphonWish]) -> None:
+    def __init__(self, network: Brokers, drawn: list[GryphonInterest]) -> None:
         self._network = network
         self._table = Table("pst", hash_seed=1)
         self._place = {name: place for place, name in enumerate(network.names)}

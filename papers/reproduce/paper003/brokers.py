@@ -26,7 +26,7 @@ from tamis.papers.reproduce.paper003.load import ROOT, BrokerNetwork, Load, aske
 from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
-from tamis.router.core.ways.roots import REST, RootChoice
+from tamis.router.core.routing.roots import REST, RootChoice
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.nodes.node import Node
 

@@ -105,7 +105,7 @@ FIGURE_12: Final = PaperFigure(
     chosen=f"{UNITS} das9 and its first brokers; unique profiles, so that pp = pe.",
     settings={
         Scale.SMALL: {"tenths": (1, 3, 5, 7), "timed_brokers": (1, 9), "total": 1_800, "events": 18_000},
-        # The engine's tree has room for 18,000 profiles at one broker; with 36,000 it begins anew all the time.
+        # The engine's tree has room for 18,000 profiles at one broker; with 36,000 it begins again all the time.
         Scale.PAPER: {"tenths": (1, 3, 5, 7), "timed_brokers": (1, 3, 5, 7, 9), "total": 18_000, "events": 100_000},
     },
     measure=_measure_12,

@@ -10,7 +10,7 @@
     identity.py     R9      this router's epoch and seq freshness.py    R2      which of two is the newer
     held.py         who holds an advertisement          shards.py       a large dictionary in parts
     topology.py     R5      links that both ends list   link_states.py  R5 R8   links, and trees made of them
-    broken_ways.py  R14     loss is told                    spaces.py       R17     what is said of spaces
+    route_loss.py  R14     loss is told                    spaces.py       R17     what is said of spaces
 
 Law: a statement is passed on and held by the rules of its own file. The parts share `core_state.py`, and know nothing
 of `core.py` and `strategies/`.

@@ -13,9 +13,11 @@ from typing import Final
 from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.routing_bodies import Body, EpochRefused
 from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Command, Forget, Install, NeighbourSession, Send
+from tamis.router.core.epochs import DAY_MS, EPOCH_MAX, EpochValidator
 from tamis.router.core.known_spaces import KnownSpaces
-from tamis.router.core.plausible import DAY_MS, EPOCH_MAX, Plausible
-from tamis.router.core.seldom import Seldom
+from tamis.router.core.rate_limiter import RateLimiter
+from tamis.router.core.routing.forest import NO_FOREST, Forest
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.cover import FilterIndex, NoIndex
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.identity import OwnFreshness
@@ -24,8 +26,6 @@ from tamis.router.core.statements.rib import Rib
 from tamis.router.core.statements.topology import KnownLinks
 from tamis.router.core.timers import Due, Timers
 from tamis.router.core.times import MS, S, Times
-from tamis.router.core.ways.forest import NO_FOREST, Forest
-from tamis.router.core.ways.trees import Trees
 
 TimerName = tuple[Due, int]
 """What is due, and about which router, neighbour or request (0 where there is only one)."""
@@ -41,7 +41,7 @@ class CoreState:
     rib: Rib
     times: Times
     trees: Trees
-    plausible: Plausible = field(default_factory=Plausible)
+    epoch_validator: EpochValidator = field(default_factory=EpochValidator)
     unlearn: Callable[[int, int], None] = lambda issuer, above: None  # noqa: ARG005 - until there is more to forget
     """(issuer, above): forget what is held of `issuer` with an epoch later than `above`."""
     highest: int = 0
@@ -59,8 +59,8 @@ class CoreState:
     now_us: int = 0
     out: list[Command] = field(default_factory=list)
     _corrected: dict[tuple[int, int], int] = field(default_factory=dict)
-    _told: Seldom = field(init=False)
-    _alarmed: Seldom = field(init=False)
+    _told: RateLimiter = field(init=False)
+    _alarmed: RateLimiter = field(init=False)
     _least_refused: int | None = None
     _bounds: dict[int, int] = field(default_factory=dict)
     """Issuer -> the highest epoch of which its messages are taken, where one of its statements was refused, or believed
@@ -68,7 +68,7 @@ class CoreState:
     of those that follow."""
 
     def __post_init__(self) -> None:
-        self._told, self._alarmed = Seldom(self.times.answer_every_us), Seldom(ALARM_EVERY_US)
+        self._told, self._alarmed = RateLimiter(self.times.answer_every_us), RateLimiter(ALARM_EVERY_US)
 
     @property
     def me(self) -> int:
@@ -159,16 +159,16 @@ class CoreState:
         version, state = self.rib.version(issuer), self.topology.states.get(issuer)
         return max(version.epoch if version else 0, state.version.epoch if state else 0)
 
-    def is_plausible(self, issuer: int, epoch: int) -> bool:
+    def is_epoch_valid(self, issuer: int, epoch: int) -> bool:
         held = self.held_epoch(issuer)
         is_not_ahead = epoch <= (self.identity.epoch if issuer == self.me else held)
-        return issuer != 0 and (is_not_ahead or self.plausible.is_so(epoch, held, self.now_us))
+        return issuer != 0 and (is_not_ahead or self.epoch_validator.is_so(epoch, held, self.now_us))
 
     def believes(self, issuer: int, epoch: int, came_from: int) -> bool:
         """Return whether to take a statement of the neighbour `came_from` about `issuer`, by its epoch; if not, tell
         the neighbour. What is held of the issuer gives way if its epoch is not believed any more."""
-        self.plausible.stated(came_from, issuer, epoch)
-        if not self.is_plausible(issuer, epoch):
+        self.epoch_validator.stated(came_from, issuer, epoch)
+        if not self.is_epoch_valid(issuer, epoch):
             self._refuse(issuer, epoch, came_from)
             return False
         if issuer == self.me:
@@ -184,7 +184,7 @@ class CoreState:
     def _refuse(self, issuer: int, epoch: int, came_from: int) -> None:
         self.refused += 1
         held = self.held_epoch(issuer)
-        acceptable = self.plausible.acceptable(held, self.now_us)
+        acceptable = self.epoch_validator.acceptable(held, self.now_us)
         if held and issuer != self.me and issuer not in self._bounds:
             self._set_bound(issuer, acceptable)
         if epoch > acceptable:  # by an epoch that some clock may have, all find out whether this clock is behind
@@ -202,7 +202,7 @@ class CoreState:
         """Note that a statement of this epoch is believed, and set the bound of its issuer's messages. An epoch that is
         believed against the clock is believed of that issuer alone: its messages have that epoch at most, until it
         states one that the clock allows."""
-        by_clock = self.plausible.by_clock(EPOCH_MAX, self.now_us)
+        by_clock = self.epoch_validator.by_clock(EPOCH_MAX, self.now_us)
         before = self._bounds.get(issuer, ANY_EPOCH)
         if epoch > by_clock:
             self._set_bound(issuer, epoch)
@@ -226,24 +226,24 @@ class CoreState:
     def see_clock(self) -> None:
         """Take in that the clock may have stepped back: epochs that it no longer allows are believed only of the
         issuers that stated them."""
-        if self.highest > self.plausible.by_clock(EPOCH_MAX, self.now_us):
+        if self.highest > self.epoch_validator.by_clock(EPOCH_MAX, self.now_us):
             self.highest = 0
             for issuer in (self.rib.entries.keys() | self.topology.states) - self._bounds.keys():
                 self._bound(issuer, self.held_epoch(issuer))
 
     def forget_source(self, router: int) -> None:
         """Drop what is remembered of messages from `router`, of which nothing is known any more: in its next life it
-        may count them anew, in any epoch."""
+        may count them again, in any epoch."""
         self._bounds.pop(router, None)
         self.out.append(Forget(router))
 
     def _reconsider(self, issuer: int, epoch: int, held: int, came_from: int) -> None:
         """Give up what is held of `issuer`, if its epoch is not allowed by the clock and the older one that was stated
         is, and the issuer itself stated that, or too few neighbours vouch for what is held."""
-        by_clock = self.plausible.by_clock(held, self.now_us)
+        by_clock = self.epoch_validator.by_clock(held, self.now_us)
         if epoch > by_clock or held <= by_clock:
             return
-        if came_from == issuer or held > self.plausible.acceptable(held, self.now_us):
+        if came_from == issuer or held > self.epoch_validator.acceptable(held, self.now_us):
             self.unlearn(issuer, by_clock)
 
     def tell_refusal(self, body: EpochRefused, neighbours: Iterable[int]) -> None:
@@ -262,16 +262,16 @@ class CoreState:
         """Return up to which epoch this router would take statements of `issuer`; `refused` is an epoch that it does
         not take, or, of its own, one that a neighbour does not. The word of a single neighbour's clock is never told
         on: one clock would count as those of two."""
-        return EpochRefused(issuer, refused, self.plausible.sure_ms(self.now_us) + DAY_MS)
+        return EpochRefused(issuer, refused, self.epoch_validator.sure_ms(self.now_us) + DAY_MS)
 
     def _about_refusal(self, issuer: int, epoch: int, came_from: int) -> str:
-        name_of, ahead_ms = self.topology.name_of, epoch - self.plausible.clock_ms(self.now_us)
+        name_of, ahead_ms = self.topology.name_of, epoch - self.epoch_validator.clock_ms(self.now_us)
         by = "this router's clock, which may be behind" if ahead_ms < 1_000 * 365 * DAY_MS else "any clock"
         return f"{name_of(came_from)} states epoch {epoch} of {name_of(issuer)}, too far ahead of {by}: it is refused"
 
     def ask_for_refused(self) -> None:
         """Ask for refused statements again, if a neighbour's word has moved the clock so far that they are believed."""
-        if self._least_refused is not None and self.plausible.is_so(self._least_refused, 0, self.now_us):
+        if self._least_refused is not None and self.epoch_validator.is_so(self._least_refused, 0, self.now_us):
             self._least_refused = None
             self.tell_refusal(self.takes(0), self.links.by_neighbour)
             self.timers.set_earlier((Due.DIGESTS, 0), self.now_us + self.times.base_wait_us)

@@ -17,7 +17,7 @@ from tamis.protocol.wire.routing_bodies import group_of
 
 BYTES_MAX: Final = 1_024
 """The longest packed filter that is looked at, in bytes. A long list of values takes milliseconds and hundreds of bytes
-for each value, and another filter seldom covers it."""
+for each value, and another filter rarely covers it."""
 UNCOVERED_PER_SLICE: Final = 1_000
 """Filters that come back in one slice when what covered them goes: about 2 ms."""
 

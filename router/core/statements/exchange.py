@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 from tamis.protocol.limits import ASSEMBLY_BYTES_MAX, ENTRIES_MAX
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.routing_bodies import Entry, Known, LinkState, SenderRequest, UpdateReply
+from tamis.router.core.routing.reuse import NO_TABLES, HeldTables
 from tamis.router.core.statements.rib import HeldPredicate, Rib
 from tamis.router.core.statements.sizes import is_large, listed_size
 from tamis.router.core.statements.topology import KnownLinks, LinkStateHeld
-from tamis.router.core.ways.reuse import NO_TABLES, HeldTables
 
 PIECES_SINCE: Final = 2
 """The version of the wire from which on there are pieces."""
@@ -45,7 +45,7 @@ class Exchange:
     def __init__(self, rib: Rib, topology: KnownLinks) -> None:
         self._rib, self._topology = rib, topology
         self.reachable: frozenset[int] = frozenset()
-        self.is_plausible: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
+        self.is_epoch_valid: Callable[[int, int], bool] = lambda issuer, epoch: True  # noqa: ARG005
         """(issuer, epoch): whether that epoch of a router is believed; a statement that would be refused counts for
         nothing."""
         self._tables = NO_TABLES
@@ -57,7 +57,7 @@ class Exchange:
         return numbers.add(self._entries_digest(), self._states_digest())
 
     def tables(self) -> HeldTables:
-        """Return the digest over what routers in reach want, and which these are. It is made anew only after a
+        """Return the digest over what routers in reach want, and which these are. It is made again only after a
         change."""
         made_of = (self._rib.digest, self.reachable)
         if made_of[0] != self._made_of[0] or made_of[1] is not self._made_of[1]:
@@ -101,9 +101,9 @@ class Exchange:
             named.add(issuer)
             held = ours.get(issuer)
             if held is None or (epoch, seq) > held.version:
-                is_plausible = self.is_plausible(issuer, epoch)
-                lacks |= is_plausible
-                fresher += [] if is_plausible or held is None else [issuer]
+                is_epoch_valid = self.is_epoch_valid(issuer, epoch)
+                lacks |= is_epoch_valid
+                fresher += [] if is_epoch_valid or held is None else [issuer]
             elif (epoch, seq) < held.version or digest != held.digest:
                 fresher.append(issuer)
         missing = [issuer for issuer in ours if issuer not in named and issuer in self.reachable]

@@ -14,7 +14,7 @@ from collections import deque
 from typing import Final
 
 from tamis.protocol.wire.numbers import stable_number
-from tamis.router.core.plausible import EPOCH_MAX
+from tamis.router.core.epochs import EPOCH_MAX
 from tamis.router.core.statements.freshness import Version
 
 ALARM_JUMPS: Final = 3

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from tamis.router.core.ways.trees import Broadcast
+from tamis.router.core.routing.trees import Broadcast
 
 RIB: Final = "rib"
 """The family of strategies whose routers state what they want, and flood their statements."""

@@ -13,15 +13,15 @@ from typing import ClassVar, Final
 from tamis.protocol.wire.numbers import links_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Alarm, Reroute
-from tamis.router.core.statements.broken_ways import Ways
+from tamis.router.core.routing.paths import Graph
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.damper import Damper
 from tamis.router.core.statements.freshness import Verdict, Version
 from tamis.router.core.statements.layouts import DEFAULT, disagreement
 from tamis.router.core.statements.links import CoreLink
+from tamis.router.core.statements.route_loss import RouteLoss
 from tamis.router.core.timers import Due
-from tamis.router.core.ways.paths import Graph
-from tamis.router.core.ways.trees import Trees
 
 NEVER: Final = -(2**62)
 
@@ -31,7 +31,7 @@ class LinkStates:
     called with a graph and whether messages go by this layout, as all routers in reach have it; `moved` with the
     routers that came within reach and those that went out of it; `forget` with a router that is forgotten."""
 
-    ways_of: ClassVar[type[Ways]] = Ways
+    ways_of: ClassVar[type[RouteLoss]] = RouteLoss
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class LinkStates:
     def _staying(self) -> set[int]:
         """Return the routers that left in peace and still have their sessions: they forward for the hold (R15)."""
         core_state = self._core_state
-        left_us = {router: self._left_us.get(router, core_state.now_us) for router in core_state.topology.in_peace}
+        left_us = {router: self._left_us.get(router, core_state.now_us) for router in core_state.topology.graceful}
         self._left_us = left_us
         return {
             router for router, then_us in left_us.items() if core_state.now_us - then_us < core_state.times.tree_hold_us
@@ -152,7 +152,7 @@ class LinkStates:
             return
         self._made_of, self._rerouted_us = (graph.digest, is_own), core_state.now_us
         core_state.trees = self._make_trees(graph, is_own)
-        is_whole = self.ways.rerouted(trees, core_state.topology.in_peace, forest)
+        is_whole = self.ways.rerouted(trees, core_state.topology.graceful, forest)
         core_state.out.append(Reroute(core_state.trees, is_whole, core_state.forest))
         gained, lost = core_state.trees.routers - trees.routers, trees.routers - core_state.trees.routers
         for router in sorted(gained):

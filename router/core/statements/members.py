@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from tamis.protocol.wire.routing_bodies import Extended, group_of, of_group
 
 SHRINK: Final = 4
-"""A number is stated anew when at most this part of it is left."""
+"""A number is stated again when at most this part of it is left."""
 
 
 class Restated(NamedTuple):

@@ -60,7 +60,7 @@ class NeighbourTalks:
         self._core_state.timers.cancel((Due.ASK, neighbour))
         self._core_state.timers.cancel((Due.ANSWER, neighbour))
         self._predicates.lost(neighbour)
-        self._core_state.plausible.gone(neighbour)
+        self._core_state.epoch_validator.gone(neighbour)
         self._states.links_changed()
 
     def _caught_up(self, link: CoreLink) -> None:
@@ -154,7 +154,7 @@ class NeighbourTalks:
             return
         link = core_state.link_towards(issuer)
         tries = (tries if newest == before else 0) + (link is not None)
-        if tries > GAP_TRIES_MAX or not core_state.is_plausible(issuer, newest.epoch):
+        if tries > GAP_TRIES_MAX or not core_state.is_epoch_valid(issuer, newest.epoch):
             self._predicates.give_up(issuer)
             return
         self._gaps[issuer] = newest, tries

@@ -18,7 +18,7 @@ from typing import Final
 from tamis.protocol.limits import SPACES_BYTES_MAX, SPACES_MAX
 from tamis.protocol.wire.routing_bodies import SenderRequest, SpaceStatement
 from tamis.router.core.commands import Alarm, CheckBySpaces
-from tamis.router.core.seldom import Seldom
+from tamis.router.core.rate_limiter import RateLimiter
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.times import S
@@ -30,8 +30,8 @@ ALARM_EVERY_US: Final = 60 * S
 class SpaceTalks:
     def __init__(self, core_state: CoreState) -> None:
         self._core_state = core_state
-        self._alarmed = Seldom(ALARM_EVERY_US)
-        self._answered = Seldom(core_state.times.answer_every_us)
+        self._alarmed = RateLimiter(ALARM_EVERY_US)
+        self._answered = RateLimiter(core_state.times.answer_every_us)
 
     def state(self, statements: Iterable[SpaceStatement]) -> None:
         """Hold what this router's own sources say, as far as it is new, and tell all neighbours."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from tamis.protocol.wire import numbers
 from tamis.protocol.wire.numbers import links_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
+from tamis.router.core.routing.paths import Graph
 from tamis.router.core.statements.freshness import Verdict, Version, judge
-from tamis.router.core.ways.paths import Graph
 
 
 class LinkStateHeld(NamedTuple):
@@ -38,7 +38,7 @@ class KnownLinks:
         self._withdrawn: set[tuple[int, int]] = set()  # edges whose session ended when the other end had left in peace
         self.layouts: Counter[str] = Counter()
         """Layout -> how many states have it; read by all parts."""
-        self.in_peace: set[int] = set()
+        self.graceful: set[int] = set()
         """Routers that leave: they have withdrawn all of their links at once, and live on; read by all parts."""
 
     def hear(self, body: LinkState) -> Verdict:
@@ -107,19 +107,19 @@ class KnownLinks:
         router that leaves says so; one of an earlier version is known by a statement without links right behind one
         with several, as a router that loses its links states the loss of each."""
         if held is None or state is None:
-            self.in_peace.discard(issuer)
+            self.graceful.discard(issuer)
             return
         is_next = state.version == (held.version.epoch, held.version.seq + 1)
-        is_bare_at_once = is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.in_peace)
+        is_bare_at_once = is_next and not state.body.links and (len(held.body.links) > 1 or issuer in self.graceful)
         if state.body.leaving or is_bare_at_once:
-            self.in_peace.add(issuer)
+            self.graceful.add(issuer)
             return
-        self.in_peace.discard(issuer)
+        self.graceful.discard(issuer)
         kept = state.body.links if state.version.epoch == held.version.epoch else ()
         sessions = {(link.neighbour, link.link_epoch) for link in kept}
         for link in held.body.links:
             if (link.neighbour, link.link_epoch) not in sessions:
-                is_withdrawn = link.neighbour in self.in_peace
+                is_withdrawn = link.neighbour in self.graceful
                 (self._withdrawn if is_withdrawn else self._ended).add((issuer, link.neighbour))
 
     def take_ended(self, staying: Collection[int] = ()) -> set[tuple[int, int]]:

@@ -17,9 +17,11 @@ from tamis.protocol.wire.edge_bodies import EdgeHeld, EdgeRequest, EdgeStatement
 from tamis.protocol.wire.routing_bodies import SenderRequest, group_of
 from tamis.router.core.commands import Command, Install, Reached
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.events import Await, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Unwanted
+from tamis.router.core.epochs import no_clock
+from tamis.router.core.events import Await, FiltersAdded, FiltersRemoved, Heard, LinkDown, LinkUp, Sent
 from tamis.router.core.figures import Figures
-from tamis.router.core.plausible import no_clock
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.cover import NoIndex
 from tamis.router.core.statements.edges.edges import PACKED_EVERYTHING, EdgePolicy, Edges, Says, every_class
 from tamis.router.core.statements.edges.held import HeldEdge
@@ -32,8 +34,6 @@ from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.strategies.flood import AlwaysEverything
 from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.timers import Due
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.trees import Trees
 
 USUAL_SETTINGS: Final = CoreSettings()
 USUAL_PARTS: Final = CoreParts()
@@ -194,20 +194,20 @@ class EdgeCore(Core):
         super()._sent(event)
         self._edges.consider(event.neighbour)
 
-    def _wanted(self, event: FiltersWanted) -> None:
+    def _wanted(self, event: FiltersAdded) -> None:
         of_groups = tuple([packed for packed in event.filters if group_of(packed)])
         self._has_groups |= bool(of_groups)
         if of_groups:
             self._advertiser.wanted(of_groups, None)
-        self._edges.wishes.wanted(tuple([packed for packed in event.filters if not group_of(packed)]))
+        self._edges.interest.wanted(tuple([packed for packed in event.filters if not group_of(packed)]))
         if event.ticket is not None:
             self._await(Await(event.ticket))
 
-    def _unwanted(self, event: Unwanted) -> None:
+    def _removed(self, event: FiltersRemoved) -> None:
         of_groups = tuple([packed for packed in event.filters if group_of(packed)])
         if of_groups:
             self._advertiser.unwanted(of_groups)
-        self._edges.wishes.unwanted(tuple([packed for packed in event.filters if not group_of(packed)]))
+        self._edges.interest.unwanted(tuple([packed for packed in event.filters if not group_of(packed)]))
 
     def _await(self, event: Await) -> None:
         self._tickets[event.ticket] = 1 + self._has_groups
@@ -240,8 +240,8 @@ _ON_EDGE_BODY: Final = cast(
     {EdgeStatement: Edges.heard, EdgeHeld: Edges.held_by, EdgeRequest: Edges.requested},
 )
 _ON_EDGE_TIMER: Final[Mapping[Due, Callable[[Edges, int], None]]] = {
-    Due.EDGE_ISSUE: lambda edges, _: edges.wishes.consider(),
-    Due.EDGE_NARROW: lambda edges, _: edges.wishes.narrow(),
+    Due.EDGE_ISSUE: lambda edges, _: edges.interest.consider(),
+    Due.EDGE_NARROW: lambda edges, _: edges.interest.narrow(),
     Due.EDGE_SAY: lambda edges, neighbour: edges.consider(neighbour),
     Due.EDGE_ASK: lambda edges, number: edges.ask_again(number),
     Due.EDGE_FORGET: lambda edges, _: edges.forget(),

@@ -32,7 +32,9 @@ from tamis.protocol.wire.routing_bodies import (
 from tamis.protocol.wire.whole import Ticket
 from tamis.router.core.commands import Alarm, Audited, Command, Install, Reached
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.plausible import no_clock
+from tamis.router.core.epochs import no_clock
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.trees import Broadcast, Trees, make_trees
 from tamis.router.core.statements.advertiser import Advertiser
 from tamis.router.core.statements.audit import REQUEST_BASE, Audits
 from tamis.router.core.statements.core_state import CoreState
@@ -43,8 +45,6 @@ from tamis.router.core.statements.predicates import Predicates
 from tamis.router.core.statements.rib import advertised
 from tamis.router.core.timers import Due
 from tamis.router.core.times import S
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.trees import Broadcast, Trees, make_trees
 
 ADVERTISE_EVERY_US: Final = 20 * S
 REQUEST_EVERY_US: Final = 60 * S

@@ -13,15 +13,15 @@ from typing import Any, Final, cast
 
 from tamis.protocol.strategies import BY_NAME, StrategyFacts
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.plausible import no_clock
+from tamis.router.core.epochs import no_clock
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.trees import Broadcast
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.strategies.flood import AlwaysEverything, Everything
 from tamis.router.core.strategies.link_matching import NoCover
 from tamis.router.core.strategies.paper import PAPER_BYTES_PARTS, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
 from tamis.router.core.strategies.rendezvous import RendezvousCore
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.trees import Broadcast
 
 MakeCore = Callable[[str, int, CoreSettings, PathCache | None, CoreParts, Callable[[], int]], Core]
 

@@ -16,16 +16,16 @@ from typing import ClassVar, Final
 
 from tamis.router.core.commands import NameRoots
 from tamis.router.core.core import CoreParts, CoreSettings
-from tamis.router.core.plausible import no_clock
+from tamis.router.core.epochs import no_clock
+from tamis.router.core.routing.classes import classes_of
+from tamis.router.core.routing.forest import Forest
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.rooted_tree import RootedTree
+from tamis.router.core.routing.trees import Trees
 from tamis.router.core.statements.edges.edges import EdgePolicy, Says
 from tamis.router.core.statements.edges.places import EdgeTrees, TreesOfAll
 from tamis.router.core.strategies.edges import USUAL_PARTS, USUAL_SETTINGS, EdgeCore
 from tamis.router.core.timers import Due
-from tamis.router.core.ways.classes import classes_of
-from tamis.router.core.ways.forest import Forest
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.rooted_tree import RootedTree
-from tamis.router.core.ways.trees import Trees
 
 RENDEZVOUS: Final = EdgePolicy(up=Says.AGGREGATE, down=Says.EVERYTHING)
 

@@ -82,7 +82,7 @@ class _Asked:
         more: int | None = self._after
         while more is not None:
             page = self.router.ask("/unmatched", limit=500, cursor=self._after)
-            if page["latest"] < self._after:  # the router has started again, and counts anew
+            if page["latest"] < self._after:  # the router has started again, and counts again
                 self._after, self._has_begun = 0, False
                 continue
             for form in page["unmatched"]:

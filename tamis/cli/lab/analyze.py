@@ -20,7 +20,7 @@ from tamis.protocol.errors import ConfigError, TamisError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tamis.analysis.advice.say import Advice
+    from tamis.analysis.advice.wording import Advice
     from tamis.analysis.job import Job
 
 _EXAMPLE = """\b

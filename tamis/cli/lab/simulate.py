@@ -16,7 +16,7 @@ from tamis.protocol.errors import ConfigError
 from tamis.protocol.strategies import BY_NAME, DEFAULT
 
 if TYPE_CHECKING:
-    from tamis.router.core.ways.trees import Broadcast
+    from tamis.router.core.routing.trees import Broadcast
     from tamis.simulate.run import Outcome, Scenario
 
 SHRINKING_S = 60

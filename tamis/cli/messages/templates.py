@@ -1,4 +1,4 @@
-"""Places in a text that are filled in anew for each message.
+"""Places in a text that are filled in again for each message.
 
     {{count}}             1 for the first message, then 2, 3, ...
     {{random 1 100}}      a number from the first to the second, both included; with a point in one, a float

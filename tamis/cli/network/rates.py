@@ -1,6 +1,6 @@
 """What changed between two looks at routers, by the second.
 
-Law: a rate is of one router process and one connection; where either was made anew between the looks, it counts from
+Law: a rate is of one router process and one connection; where either was made again between the looks, it counts from
 nothing.
 """
 

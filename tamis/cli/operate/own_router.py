@@ -1,6 +1,6 @@
 """The router of `tamis up` without a file: one, on the default ports, with its data in the state folder.
 
-Law: the file is written anew at each such start, so that it is always the one that this version means; commands that
+Law: the file is written again at each such start, so that it is always the one that this version means; commands that
 take a topology file take this one where none is given.
 """
 

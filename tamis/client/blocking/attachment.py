@@ -30,7 +30,7 @@ class KeptMessage(BlockingAcknowledged):
         return self._say(AckVerdict.AGAIN, delay_ms, reason)
 
     def extend(self) -> None:
-        """Say that the work goes on: the time for it begins anew."""
+        """Say that the work goes on: the time for it begins again."""
         return self._say(AckVerdict.EXTEND)
 
     def reject(self, reason: str = "") -> None:

@@ -11,7 +11,14 @@ from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.inbox import Inbox
 from tamis.client.messages.waiter import Waiter
-from tamis.client.messages.wanted import PackedPredicate, SubscribeOptions, Wishes, check_kind, described, packing
+from tamis.client.messages.wanted import (
+    PackedPredicate,
+    PendingSubscription,
+    SubscribeOptions,
+    check_kind,
+    described,
+    packing,
+)
 from tamis.client.shells.blocking_arrivals import BlockingArrivals
 from tamis.client.shells.blocking_pump import BlockingPump
 from tamis.protocol.filters import Predicate
@@ -27,7 +34,7 @@ class Subscription(BlockingArrivals[Message | Gap]):
         self._pump = pump
         self._predicates = predicates
         self._options = options
-        self._wanted: Wishes | None = None
+        self._wanted: PendingSubscription | None = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -79,16 +86,16 @@ class Subscription(BlockingArrivals[Message | Gap]):
             self._pump.regulate()
         return item
 
-    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> Wishes:
+    def _begin(self, packed: list[PackedPredicate], waiter: Waiter) -> PendingSubscription:
         self._wanted = self._pump.core.subscribe(packed, self._options, waiter)
         return self._wanted
 
-    def _undo(self, wanted: Wishes) -> None:
+    def _undo(self, wanted: PendingSubscription) -> None:
         if wanted.inbox.error is None:
             self._pump.core.registry.end(wanted, None)
 
     @property
-    def _started(self) -> Wishes:
+    def _started(self) -> PendingSubscription:
         if self._wanted is None:
             raise RuntimeError("subscribe first: `with client.subscribe(...) as messages:`")
         return self._wanted

@@ -35,7 +35,7 @@ from tamis.client.messages.questions import Questions
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.trails import Trails
 from tamis.client.messages.waiter import Waiter, settle
-from tamis.client.messages.wanted import PackedPredicate, SubscribeOptions, Wishes
+from tamis.client.messages.wanted import PackedPredicate, PendingSubscription, SubscribeOptions
 from tamis.protocol.shown import shown
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Credit, Lost
 from tamis.protocol.wire.frames import Body, Frame
@@ -135,7 +135,9 @@ class ClientCore:
         self.outbox.check_open()
         return self
 
-    def subscribe(self, predicates: Sequence[PackedPredicate], options: SubscribeOptions, waiter: Waiter) -> Wishes:
+    def subscribe(
+        self, predicates: Sequence[PackedPredicate], options: SubscribeOptions, waiter: Waiter
+    ) -> PendingSubscription:
         self.outbox.check_open()
         return self.registry.subscribe(predicates, options, waiter)
 

@@ -23,7 +23,7 @@ from tamis.client.message import Message
 from tamis.client.messages.outbox import Outbox
 from tamis.client.messages.overlap import Overlap
 from tamis.client.messages.registry import AskedElsewhere, Registry
-from tamis.client.messages.wanted import ON_ITS_WAY_S, Wishes, id_batches
+from tamis.client.messages.wanted import ON_ITS_WAY_S, PendingSubscription, id_batches
 from tamis.protocol.wire.client_bodies import Ack, AckOf, Lost, Unsubscribe
 from tamis.protocol.wire.codes import RefusalCode
 from tamis.protocol.wire.numbers import stable_number
@@ -203,7 +203,7 @@ class Handover:
 
     # --- what the application does meanwhile -----------------------------------------------------------------------
 
-    def asked(self, wanted: Wishes) -> None:
+    def asked(self, wanted: PendingSubscription) -> None:
         """Ask the new router, too, for a subscription that the old one was asked for."""
         if self.new is not None and self.step in (Step.SUBSCRIBING, Step.SETTLING):
             self._overlap.mirror(wanted)

@@ -29,7 +29,7 @@ class Liveness:
         self._heard_at = now
 
     def read(self, is_reading: bool, now: float) -> None:
-        """Note whether the client reads; when it begins again, the peer's time begins anew."""
+        """Note whether the client reads; when it begins again, the peer's time begins again."""
         if is_reading and not self._is_reading:
             self._heard_at = now
         self._is_reading = is_reading

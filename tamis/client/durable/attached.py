@@ -29,7 +29,7 @@ from tamis.protocol.wire.keep_bodies import Attach, Replay
 CREDIT: Final = 500
 """Messages that a router may send ahead, by default."""
 REPLAYED_MAX: Final = 262_144
-"""Messages up to which a replay that was cut can begin anew."""
+"""Messages up to which a replay that was cut can begin again."""
 CREDIT_MAX: Final = 1_000_000
 _ID: Final = slice(ID_OFFSET, TIME_OFFSET)  # of a frame
 _UNUSUAL: Final = REPLAYED_BIT | DEAD_LETTER_BIT

@@ -47,7 +47,7 @@ class _KeepAsked:
     body: Body
     waiter: Waiter | None
     attached: Attached | None = None
-    is_second_try: bool = False
+    is_second_attempt: bool = False
 
 
 class KeptCore:
@@ -189,7 +189,7 @@ class KeptCore:
         self._frame_bytes_max = self._answers = 0
         self._due.clear()
         for number, asked in list(self._asked.items()):
-            asked.is_second_try = True
+            asked.is_second_attempt = True
             if asked.of not in _AGAIN:
                 del self._asked[number]
                 settle(asked.waiter, AckUnknown(CUT))
@@ -244,7 +244,7 @@ class KeptCore:
         if asked.of is AckOf.DELIVER:
             self._answers -= 1
             self._due.update(each for each in self._attached.values() if each.unconfirmed)
-        if asked.of is AckOf.FORGET and asked.is_second_try and _is_gone(refusal):
+        if asked.of is AckOf.FORGET and asked.is_second_attempt and _is_gone(refusal):
             refusal = None  # the first try has done it
         if asked.attached is None or asked.of is AckOf.DELIVER:
             settle(asked.waiter, None if refusal is None else KeepRefused(refusal))

@@ -58,14 +58,14 @@ class Unconfirmed:
     """May another router have taken it?"""
 
     @property
-    def is_second_try(self) -> bool:
+    def is_second_attempt(self) -> bool:
         return bool(self.frame[FLAGS_OFFSET] & RETRY)
 
     @property
     def is_durable(self) -> bool:
         return bool(self.frame[FLAGS_OFFSET] & DURABLE)
 
-    def make_second_try(self) -> None:
+    def make_second_attempt(self) -> None:
         frame = bytearray(self.frame)
         frame[FLAGS_OFFSET] |= RETRY
         self.frame = bytes(frame)
@@ -145,7 +145,7 @@ class Outbox:
         if refused.id is None:
             raise Refused("the message was never sent, so there is nothing to send again: publish it")
         message = Unconfirmed(refused.id, refused.frame, waiter, confirm=True, retry=refused.retry)
-        message.make_second_try()
+        message.make_second_attempt()
         self._hold_refused(message)
         return message
 
@@ -226,7 +226,7 @@ class Outbox:
             self._frames_left -= 1
             self._bytes_left -= len(message.frame)
             if message.confirm:
-                message.was_elsewhere |= message.is_second_try and message.router != self._router
+                message.was_elsewhere |= message.is_second_attempt and message.router != self._router
                 message.router = self._router
                 self.unanswered[message.id.counter] = message
             else:
@@ -255,7 +255,7 @@ class Outbox:
                 continue
             if refused.retry and refusal.code == RefusalCode.DRAINING:
                 again.append(refused)
-            elif not refused.is_second_try or refusal.code == RefusalCode.LOG_FULL:
+            elif not refused.is_second_attempt or refusal.code == RefusalCode.LOG_FULL:
                 settle(refused.waiter, PublishRefused(refusal, refused.id, refused.frame, retry=refused.retry))
             elif refusal.code == RefusalCode.DUPLICATE:
                 settle(refused.waiter)
@@ -284,7 +284,7 @@ class Outbox:
         self.cut("the client was closed")
         for message in self.held:
             unknown = PublishUnknown("the client was closed, before the router answered")
-            settle(message.waiter, unknown if message.is_second_try else error)
+            settle(message.waiter, unknown if message.is_second_attempt else error)
         self.held.clear()
 
     # --- rules ---------------------------------------------------------------------------------------------------
@@ -301,12 +301,14 @@ class Outbox:
 
     def _count_above(self, newest: int) -> None:
         """Count messages that were never sent above `newest`, in order; a second try keeps its counter."""
-        first = min((message.id.counter for message in self.held if not message.is_second_try), default=self._counter)
+        first = min(
+            (message.id.counter for message in self.held if not message.is_second_attempt), default=self._counter
+        )
         if first >= _after(newest):
             return
         counter = max(self._counter, _after(newest))
         for message in self.held:
-            if not message.is_second_try:
+            if not message.is_second_attempt:
                 message.renumber(counter)
                 counter += 1
         self._counter = counter
@@ -330,7 +332,7 @@ class Outbox:
     def _hold_again(self, messages: list[Unconfirmed]) -> None:
         """Hold messages again, before all that was published since."""
         for message in reversed(messages):
-            message.make_second_try()
+            message.make_second_attempt()
             self.held.appendleft(message)
 
     def _answered(self, ranges: Iterable[Range]) -> Iterator[int]:

@@ -19,7 +19,7 @@ from typing import Final
 from tamis.client.gap import Gap
 from tamis.client.message import Message
 from tamis.client.messages.registry import Registry
-from tamis.client.messages.wanted import Wishes
+from tamis.client.messages.wanted import PendingSubscription
 from tamis.protocol.messages import MessageId
 
 OVERLAP_MESSAGES_MAX: Final = 65_536
@@ -32,7 +32,7 @@ class _Waiting:
     """What the new router has brought for these subscriptions, and the old one has not."""
 
     item: Message | Gap
-    wanting: set[Wishes]
+    wanting: set[PendingSubscription]
 
 
 class Overlap:
@@ -41,15 +41,15 @@ class Overlap:
     def __init__(self, registry: Registry, origin: int) -> None:
         self._registry = registry
         self._origin = origin
-        self._mirrored: set[Wishes] = set()
+        self._mirrored: set[PendingSubscription] = set()
         self._waiting: dict[MessageId | int, _Waiting] = {}  # by id; gaps by a number of their own
-        self._given: dict[MessageId, set[Wishes]] = {}
+        self._given: dict[MessageId, set[PendingSubscription]] = {}
         self._due: set[MessageId] = set()  # those that wait since the mark, and the old router still has to bring
         self._bytes = 0
         self._gaps = 0
         self._is_released = False
 
-    def mirror(self, wanted: Wishes) -> None:
+    def mirror(self, wanted: PendingSubscription) -> None:
         """Take in that both routers bring what this subscription wants."""
         self._mirrored.add(wanted)
 
@@ -84,7 +84,7 @@ class Overlap:
             self._waiting[message.id] = _Waiting(message, rest)
             self._bytes += message.frame_bytes
 
-    def gap_from_new(self, gap: Gap, wanting: set[Wishes]) -> None:
+    def gap_from_new(self, gap: Gap, wanting: set[PendingSubscription]) -> None:
         """Put a gap behind what has come."""
         if self._is_released:
             for wanted in wanting:
@@ -123,7 +123,7 @@ class Overlap:
 
     # --- rules ---------------------------------------------------------------------------------------------------
 
-    def _wanting(self, message: Message) -> set[Wishes]:
+    def _wanting(self, message: Message) -> set[PendingSubscription]:
         """Return the subscriptions that are to be given `message`. A router knows of this client's own messages only
         those that came over its own connection."""
         wanting = self._registry.wanting(message.matched)
@@ -131,10 +131,10 @@ class Overlap:
             return wanting
         return {each for each in wanting if each.options.own_messages or each.options.group}
 
-    def _waits(self, wanted: Wishes) -> bool:
+    def _waits(self, wanted: PendingSubscription) -> bool:
         return not wanted.options.group and wanted in self._mirrored
 
-    def _note_given(self, id_: MessageId, wanting: set[Wishes]) -> None:
+    def _note_given(self, id_: MessageId, wanting: set[PendingSubscription]) -> None:
         mirrored = {each for each in wanting if self._waits(each)}
         if mirrored and not self._is_released:
             self._given[id_] = mirrored

@@ -3,7 +3,7 @@
     question   the asker's attributes, reply-to = ADDRESS, correlation-id = NUMBER     to whoever wants it, by content
     answer     the responder's attributes, answer-to = ADDRESS, correlation-id = NUMBER
 
-Both are messages as all others. ADDRESS is drawn anew by each client, 16 random bytes as hexadecimal text: only those
+Both are messages as all others. ADDRESS is drawn again by each client, 16 random bytes as hexadecimal text: only those
 who have got a question of it know it, and can answer. Law: a client has one subscription for all of its answers, from
 its first question on; the first answer to a question counts, and one that comes after the call has ended is dropped.
 What waits here is bounded by the calls that wait for it.
@@ -22,7 +22,7 @@ from tamis.client.messages.inbox import PassingBox
 from tamis.client.messages.outbox import Outbox, Unconfirmed
 from tamis.client.messages.registry import Registry
 from tamis.client.messages.waiter import Waiter, Waiters, settle
-from tamis.client.messages.wanted import SubscribeOptions, SubscriptionState, Wishes, packing
+from tamis.client.messages.wanted import PendingSubscription, SubscribeOptions, SubscriptionState, packing
 from tamis.protocol.errors import FrameError, Refused
 from tamis.protocol.filters import Constraint, Filter, Op, Predicate
 from tamis.protocol.language import parse
@@ -59,7 +59,7 @@ class Questions:
         self._address = ""
         self._numbers = count(1)
         self._waiting: dict[int, OpenQuestion] = {}
-        self._answers: Wishes | None = None
+        self._answers: PendingSubscription | None = None
         self._opening = Waiters()
 
     @property

@@ -25,9 +25,9 @@ from tamis.client.messages.waiter import Waiter, settle
 from tamis.client.messages.wanted import (
     ON_ITS_WAY_S,
     PackedPredicate,
+    PendingSubscription,
     SubscribeOptions,
     SubscriptionState,
-    Wishes,
     batches,
     id_batches,
     subscription_bytes,
@@ -61,7 +61,7 @@ class Asking(Protocol):
 class Elsewhere(Protocol):
     """Another router that is about to become this client's, and has the same subscriptions."""
 
-    def asked(self, wanted: Wishes) -> None: ...
+    def asked(self, wanted: PendingSubscription) -> None: ...
 
     def ended(self, ids: Sequence[int]) -> None: ...
 
@@ -117,10 +117,12 @@ class Registry:
         self._ids = count(1)
         self._request_numbers = count(1)
         self._requests: dict[int, _Request] = {}
-        self._wanted: dict[int, Wishes] = {}  # by each id, until it is over
+        self._wanted: dict[int, PendingSubscription] = {}  # by each id, until it is over
         self._inboxes: dict[int, Inbox] = {}  # by each id, while messages are taken for it
         self._attachments: set[int] = set()  # those ids that `claim` named
-        self._returning: dict[int, Wishes] = {}  # by each id, from a cut to the first item of the next connection
+        self._returning: dict[
+            int, PendingSubscription
+        ] = {}  # by each id, from a cut to the first item of the next connection
         self._frame_bytes_max = 0  # 0: no connection is open
         self._has_groups = False
         self.elsewhere: Elsewhere | None = None
@@ -133,7 +135,7 @@ class Registry:
         options: SubscribeOptions,
         waiter: Waiter,
         inbox: Inbox | None = None,
-    ) -> Wishes:
+    ) -> PendingSubscription:
         """Subscribe to what satisfies one of `predicates`, for a new inbox or for `inbox`; settle `waiter` when the
         router has answered for all of them."""
         if not predicates:
@@ -142,7 +144,9 @@ class Registry:
         for subscription in subscriptions:
             self._check_size(subscription)
         texts = tuple(predicate.text for predicate in predicates)
-        wanted = Wishes(texts, subscriptions, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter)
+        wanted = PendingSubscription(
+            texts, subscriptions, options, inbox or Inbox(self.bounds, self.full, self._tell), waiter
+        )
         for id_ in wanted.ids:
             self._wanted[id_] = wanted
             self._inboxes[id_] = wanted.inbox
@@ -152,7 +156,7 @@ class Registry:
             self.elsewhere.asked(wanted)
         return wanted
 
-    def end(self, wanted: Wishes, waiter: Waiter | None, *, keep: bool = False) -> None:
+    def end(self, wanted: PendingSubscription, waiter: Waiter | None, *, keep: bool = False) -> None:
         """End a subscription and settle `waiter` when the router has answered. Unless `keep`, what has arrived and was
         not taken is forgotten."""
         if not keep:
@@ -180,7 +184,7 @@ class Registry:
         for wanted in self.all():
             self.end(wanted, None, keep=True)
 
-    def all(self) -> list[Wishes]:
+    def all(self) -> list[PendingSubscription]:
         return list(dict.fromkeys(self._wanted.values()))
 
     # --- for attachments, whose ids are among those of subscriptions -----------------------------------------------
@@ -206,15 +210,15 @@ class Registry:
     def next_request(self) -> int:
         return next(self._request_numbers)
 
-    def wanting(self, ids: Iterable[int]) -> set[Wishes]:
+    def wanting(self, ids: Iterable[int]) -> set[PendingSubscription]:
         """Return the subscriptions that still take what comes for these ids."""
         return {self._wanted[id_] for id_ in ids if id_ in self._inboxes and id_ in self._wanted}
 
-    def told_of(self, lost: Lost) -> set[Wishes]:
+    def told_of(self, lost: Lost) -> set[PendingSubscription]:
         """Return the subscriptions that a loss concerns: all of them, where the router does not say which."""
         return self.wanting(lost.subscriptions or tuple(self._inboxes))
 
-    def hand(self, wanted: Wishes, item: Message | Gap) -> None:
+    def hand(self, wanted: PendingSubscription, item: Message | Gap) -> None:
         """Give an item to one subscription, if it still takes any."""
         if not self._takes(wanted):
             return
@@ -226,14 +230,14 @@ class Registry:
         else:
             wanted.inbox.put(item)
 
-    def _takes(self, wanted: Wishes) -> bool:
+    def _takes(self, wanted: PendingSubscription) -> bool:
         return any(self._inboxes.get(id_) is wanted.inbox for id_ in wanted.ids)
 
     def is_attached(self, ids: Iterable[int]) -> bool:
         """Return whether one of these ids is that of an attachment."""
         return not self._attachments.isdisjoint(ids)
 
-    def ask_at(self, line: Asking, wanted: Iterable[Wishes], asked: AskedElsewhere) -> None:
+    def ask_at(self, line: Asking, wanted: Iterable[PendingSubscription], asked: AskedElsewhere) -> None:
         """Ask another router, too, and for its answer once every router within reach knows of them; note in `asked`
         what was asked."""
         for options, batch in _asked_together(wanted, line.frame_bytes_max):
@@ -368,7 +372,7 @@ class Registry:
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def _ask(self, wanted: Iterable[Wishes]) -> None:
+    def _ask(self, wanted: Iterable[PendingSubscription]) -> None:
         wanted = list(wanted)
         for each in wanted:
             each.due = set(each.ids)
@@ -409,7 +413,7 @@ class Registry:
         if not wanted.due:
             self._answered_for(wanted)
 
-    def _answered_for(self, wanted: Wishes) -> None:
+    def _answered_for(self, wanted: PendingSubscription) -> None:
         if wanted.state is SubscriptionState.ENDING:
             self._over(wanted)
             return
@@ -422,7 +426,7 @@ class Registry:
             wanted.was_active = True
             settle(wanted.waiter)
 
-    def _expect_gap(self, wanted: Wishes) -> None:
+    def _expect_gap(self, wanted: PendingSubscription) -> None:
         """Note, after a cut, that messages on their way to an active subscription are lost, as are those that come from
         now on."""
         if not wanted.was_active:
@@ -438,7 +442,7 @@ class Registry:
             if wanted.is_whole_at_once:
                 wanted.missing_since_s = None
 
-    def _tell_gap(self, wanted: Wishes) -> None:
+    def _tell_gap(self, wanted: PendingSubscription) -> None:
         """Put a Gap over what may be missing until now and was not told of yet."""
         now_s, since_s = self._heard_s(), wanted.missing_since_s
         if since_s is not None:
@@ -448,11 +452,11 @@ class Registry:
             wanted.missing_since_s = now_s
         self._returned(wanted)
 
-    def _returned(self, wanted: Wishes) -> None:
+    def _returned(self, wanted: PendingSubscription) -> None:
         for id_ in wanted.ids:
             self._returning.pop(id_, None)
 
-    def _refused(self, wanted: Wishes) -> None:
+    def _refused(self, wanted: PendingSubscription) -> None:
         """End a subscription of which the router refused a predicate: a part of what was asked for is not what was
         asked for."""
         error = SubscriptionRefused({wanted.text_of(id_): refusal for id_, refusal in wanted.refusals.items()})
@@ -461,12 +465,12 @@ class Registry:
         self._stop(wanted)
         self.end(wanted, None, keep=True)
 
-    def _stop(self, wanted: Wishes) -> None:
+    def _stop(self, wanted: PendingSubscription) -> None:
         self._returned(wanted)
         for id_ in wanted.ids:
             self._inboxes.pop(id_, None)
 
-    def _over(self, wanted: Wishes) -> None:
+    def _over(self, wanted: PendingSubscription) -> None:
         wanted.state = SubscriptionState.ENDED
         self._stop(wanted)
         for id_ in wanted.ids:
@@ -481,7 +485,7 @@ class Registry:
 
 
 def _asked_together(
-    wanted: Iterable[Wishes], frame_bytes_max: int
+    wanted: Iterable[PendingSubscription], frame_bytes_max: int
 ) -> Iterator[tuple[SubscribeOptions, tuple[SubscriptionItem, ...]]]:
     """Give what one SUBSCRIBE can ask for, with the options that it has in common."""
     by_options: dict[SubscribeOptions, list[SubscriptionItem]] = {}

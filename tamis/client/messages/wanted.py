@@ -1,7 +1,7 @@
 """What a client subscribes to, as it outlives connections.
 
-One Wishes is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used once
-in a client's life; a predicate that is refused here never reaches a router.
+One Interest is one `subscribe` call: several predicates, each under an id of its own, one inbox. Law: an id is used
+once in a client's life; a predicate that is refused here never reaches a router.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SubscribeOptions:
 
 
 @dataclass(slots=True, eq=False)
-class Wishes:
+class PendingSubscription:
     texts: tuple[str, ...]
     subscriptions: tuple[SubscriptionItem, ...]
     options: SubscribeOptions
@@ -123,7 +123,7 @@ def text_of(predicate: str | Predicate) -> str:
     return predicate if isinstance(predicate, str) else format_predicate(predicate)
 
 
-def described(predicates: Sequence[str | Predicate], wanted: Wishes | None) -> str:
+def described(predicates: Sequence[str | Predicate], wanted: PendingSubscription | None) -> str:
     """Return how a subscription is shown."""
     state = "not started" if wanted is None else wanted.state.name.lower()
     return f"{' or '.join(repr(text_of(predicate)) for predicate in predicates)}, {state}"

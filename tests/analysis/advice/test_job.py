@@ -15,7 +15,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis.advice import job
-from tamis.analysis.advice.say import Advice
+from tamis.analysis.advice.wording import Advice
 from tamis.analysis.job import REPORT, Job, analyze
 from tamis.analysis.page import report
 from tamis.configs import load_topology

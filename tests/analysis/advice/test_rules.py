@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from tamis.analysis.advice.rules import RULES, advised
-from tamis.analysis.advice.say import Advice, Evidence
+from tamis.analysis.advice.wording import Advice, Evidence
 from tamis.configs import Topology, parse_topology
 from tamis.configs.edit import edited
 from tamis.protocol.strategies import STRATEGIES, Asks, StrategyFacts

@@ -11,8 +11,8 @@ pytest.importorskip("pyspark")
 from pyspark.sql import SparkSession
 
 from tamis.analysis.advice import trials
-from tamis.analysis.advice.say import Contender
 from tamis.analysis.advice.trials import Load
+from tamis.analysis.advice.wording import Contender
 from tamis.native import Table
 
 pytestmark = pytest.mark.slow

@@ -132,7 +132,7 @@ def test_there_is_no_fault_and_what_is_counted_is_what_clients_counted(
 
 
 def planted(source: Path, into: Path, edit: Callable[[list[Record]], list[Record]]) -> Path:
-    """Records of which `edit` has changed those of messages, a life at a time; they are numbered anew, as by a router
+    """Records of which `edit` has changed those of messages, a life at a time; they are numbered again, as by a router
     that did so."""
     shutil.copytree(source, into)
     for packed in into.rglob("*.gz"):

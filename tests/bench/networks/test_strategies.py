@@ -20,7 +20,7 @@ from tamis.native.covering import FilterCovers
 from tamis.protocol.evaluate import filter_matches
 from tamis.protocol.strategies import BY_NAME, STRATEGIES
 from tamis.protocol.wire.packed_filters import decode_filter
-from tamis.router.core.ways.paths import PathCache
+from tamis.router.core.routing.paths import PathCache
 from tamis.simulate.faults.topologies import NetworkPlan
 from tamis.simulate.oracle.paths import edges_between, graph_of
 

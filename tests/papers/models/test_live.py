@@ -18,7 +18,7 @@ from tamis.protocol.filters import Constraint, Filter, Op
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.core import CoreSettings
-from tamis.router.core.ways.roots import REST, RootChoice
+from tamis.router.core.routing.roots import REST, RootChoice
 from tamis.simulate.faults import topologies
 from tamis.simulate.faults.workload import CONTENTS
 from tamis.simulate.nodes import view

@@ -34,7 +34,7 @@ def test_a_line_by_hand() -> None:
     assert told(never(tree, matching, 0)) == (4, 2 + 2 + 2 + 1, 0, 0)
     assert told(always(tree, matching, 0)) == (4, 2, 9, 3)
     assert told(partial(tree, matching, 0, 3)) == (4, 2, 3 + 1 + 1, 3)  # complete: no further match
-    # two of three keys, both of 1, which matches for its clients and anew for its link: there one key is all
+    # two of three keys, both of 1, which matches for its clients and again for its link: there one key is all
     assert told(partial(tree, matching, 0, 2)) == (4, 2 + 2, 2 + 1 + 1, 2)
     assert told(destinations(tree, matching, 0)) == (4, 5, 0, 0)
 

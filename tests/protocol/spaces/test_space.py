@@ -16,12 +16,12 @@ from tamis.protocol.spaces import (
     Domain,
     FixedDomain,
     IntegerDomain,
-    Misfit,
     NumberDomain,
     Space,
     SpaceAttribute,
     SpaceSet,
     TextDomain,
+    Violation,
     compare,
     digest,
     pack,
@@ -55,24 +55,26 @@ def test_a_message_that_fits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "attribute", "misfit"),
+    ("change", "attribute", "violation"),
     [
-        ({"price": 12.345}, "price", Misfit.TOO_FINE),
-        ({"price": 10000.01}, "price", Misfit.OUTSIDE),
-        ({"price": -1}, "price", Misfit.OUTSIDE),
-        ({"price": "12"}, "price", Misfit.KIND),
-        ({"volume": 1_000_001}, "volume", Misfit.OUTSIDE),
-        ({"volume": 0.5}, "volume", Misfit.TOO_FINE),
-        ({"volume": True}, "volume", Misfit.KIND),
-        ({"side": "hold"}, "side", Misfit.NOT_LISTED),
-        ({"issue": 5}, "issue", Misfit.KIND),
-        ({"colour": "red"}, "colour", Misfit.UNDECLARED),
+        ({"price": 12.345}, "price", Violation.TOO_FINE),
+        ({"price": 10000.01}, "price", Violation.OUTSIDE),
+        ({"price": -1}, "price", Violation.OUTSIDE),
+        ({"price": "12"}, "price", Violation.KIND),
+        ({"volume": 1_000_001}, "volume", Violation.OUTSIDE),
+        ({"volume": 0.5}, "volume", Violation.TOO_FINE),
+        ({"volume": True}, "volume", Violation.KIND),
+        ({"side": "hold"}, "side", Violation.NOT_LISTED),
+        ({"issue": 5}, "issue", Violation.KIND),
+        ({"colour": "red"}, "colour", Violation.UNDECLARED),
     ],
 )
-def test_the_attribute_that_does_not_fit_is_named(change: dict[str, Value], attribute: str, misfit: Misfit) -> None:
+def test_the_attribute_that_does_not_fit_is_named(
+    change: dict[str, Value], attribute: str, violation: Violation
+) -> None:
     refusal = TRADES.check(FITS | change)
     assert refusal is not None
-    assert (refusal.space, refusal.attribute, refusal.misfit) == ("trades", attribute, misfit)
+    assert (refusal.space, refusal.attribute, refusal.violation) == ("trades", attribute, violation)
 
 
 def test_a_refusal_is_a_sentence() -> None:
@@ -86,7 +88,7 @@ def test_a_refusal_is_a_sentence() -> None:
 def test_what_is_missing_is_named_by_the_order_of_names() -> None:
     refusal = TRADES.check({"type": "trades", "issue": "X"})
     assert refusal is not None
-    assert (refusal.attribute, refusal.misfit) == ("price", Misfit.MISSING)
+    assert (refusal.attribute, refusal.violation) == ("price", Violation.MISSING)
 
 
 def test_an_open_space_takes_other_attributes() -> None:
@@ -120,10 +122,10 @@ def test_a_message_fits_exactly_if_each_attribute_does(drawn: tuple[Space, dict[
     declared = space.attributes
     fits = all(name in message or said.is_optional for name, said in declared.items())
     for name, value in message.items():
-        fits &= declared[name].domain.misfit(value) is None if name in declared else space.is_open
+        fits &= declared[name].domain.violation(value) is None if name in declared else space.is_open
     refusal = space.check(message)
     assert (refusal is None) == fits
-    if refusal is not None and refusal.misfit is Misfit.MISSING:
+    if refusal is not None and refusal.violation is Violation.MISSING:
         assert refusal.attribute not in message
 
 
@@ -131,10 +133,10 @@ def test_a_message_fits_exactly_if_each_attribute_does(drawn: tuple[Space, dict[
 def test_each_decimal_of_the_digits_belongs_to_a_fixed_domain(units: int, digits: int) -> None:
     domain = FixedDomain(-(10**15), 10**15, digits)
     value = domain.value(units)
-    assert domain.misfit(value) is None
+    assert domain.violation(value) is None
     if isinstance(value, float):
         assert value == float(f"{units}e-{digits}")
-        assert domain.misfit(math.nextafter(value, math.inf)) in (Misfit.TOO_FINE, Misfit.OUTSIDE)
+        assert domain.violation(math.nextafter(value, math.inf)) in (Violation.TOO_FINE, Violation.OUTSIDE)
 
 
 # --- plain data ---------------------------------------------------------------------------------------------------
@@ -236,9 +238,9 @@ def test_after_a_widening_what_fitted_fits(drawn: tuple[Space, Space, dict[str, 
 @given(domains(), domains(), st.data())
 def test_a_domain_includes_another_only_with_all_its_values(wide: Domain, narrow: Domain, data: st.DataObject) -> None:
     value = data.draw(values_of(narrow) | values_near(narrow))
-    assume(narrow.misfit(value) is None)
+    assume(narrow.violation(value) is None)
     if includes(wide, narrow):
-        assert wide.misfit(value) is None
+        assert wide.violation(value) is None
 
 
 @pytest.mark.parametrize(
@@ -294,6 +296,6 @@ def test_what_a_narrowing_would_break_is_said(old: object, new: object, reasons:
 
 
 @given(values(), domains())
-def test_a_misfit_is_none_exactly_for_values_of_the_domain(value: Value, domain: Domain) -> None:
-    misfit = domain.misfit(value)
-    assert misfit is None or isinstance(misfit, Misfit)
+def test_a_violation_is_none_exactly_for_values_of_the_domain(value: Value, domain: Domain) -> None:
+    violation = domain.violation(value)
+    assert violation is None or isinstance(violation, Violation)

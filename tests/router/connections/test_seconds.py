@@ -6,19 +6,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from tamis.router.connections.seconds import SecondTicker
-from tamis.router.daemon.happenings import Happenings, InterfaceCounted
-from tamis.router.daemon.link_happenings import UnlinkedCounted
+from tamis.router.daemon.events import EventBus, InterfaceCounted
+from tamis.router.daemon.link_events import UnlinkedCounted
 
 
 def ticker(told: list[UnlinkedCounted], *, is_counted: bool) -> SecondTicker:
     found = iter([{"b": 3, "c": 1}, {"d": 2}, {}])
-    happenings = Happenings(lambda _: None)
-    happenings.listen(UnlinkedCounted, told.append)
+    events = EventBus(lambda _: None)
+    events.listen(UnlinkedCounted, told.append)
     if is_counted:
-        happenings.listen(InterfaceCounted, lambda _: None)
+        events.listen(InterfaceCounted, lambda _: None)
     switch = SimpleNamespace(increments=lambda at: ([], at))
     network = SimpleNamespace(unlinked=lambda: next(found))
-    connections: Any = SimpleNamespace(switch=switch, network=network, happenings=happenings)
+    connections: Any = SimpleNamespace(switch=switch, network=network, events=events)
     return SecondTicker(connections)
 
 

@@ -15,9 +15,9 @@ from tamis.protocol.wire import client_bodies as bodies
 from tamis.protocol.wire.codes import ErrorCode
 from tamis.protocol.wire.header import CONFIRM
 from tamis.router.connections.admissions import Reason, Side
-from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.handshakes import TlsAcceptor
+from tamis.router.connections.limits import open_descriptors
 from tamis.router.connections.listeners import Acceptor, bind
-from tamis.router.connections.places import open_descriptors
 from tamis.router.connections.tls import load_certificate, server_context
 from tamis.router.daemon.cannot_start import CannotStart
 from tests.router.wire_client import WireClient, subscribe, subscription
@@ -44,7 +44,7 @@ async def behind_tls(inside, certificate):
         net = inside(keys)
         [listener] = bind(Address("tcp", host="127.0.0.1", port=0))
         connections, clients, context = net.connections, net.clients, server_context(certificate)
-        door = TlsDoor(connections, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
+        door = TlsAcceptor(connections, Side.CLIENT, clients, context, lambda behind: clients.open(-1, behind.peer))
         acceptors.append(Acceptor(listener, door, connections.loop, full=b""))
         return net, f"tamis+tls://{listener.address}", ssl.create_default_context(cafile=certificate.certificate)
 

@@ -11,7 +11,7 @@ from tamis.router.daemon.addresses import address_of
 
 
 @dataclass(eq=False)
-class Guest:
+class PendingConnection:
     name: str
     gone: list[str] = field(repr=False)
     heard: bool = False
@@ -30,8 +30,8 @@ class Room:
         self.now, self.gone, self.behind = 0.0, [], False
         self.room = WaitingRoom(places, lambda: self.now, lambda: self.behind)
 
-    def enter(self, name: str, heard: bool = False) -> Guest:
-        guest = Guest(name, self.gone, heard)
+    def enter(self, name: str, heard: bool = False) -> PendingConnection:
+        guest = PendingConnection(name, self.gone, heard)
         self.room.enter(guest, name[0])
         return guest
 

@@ -14,11 +14,11 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.router.core.commands import RaiseEpoch, Reroute, Send
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import FiltersWanted
+from tamis.router.core.events import FiltersAdded
+from tamis.router.core.routing.paths import PathCache
+from tamis.router.core.routing.shared_tree import SharedTree
+from tamis.router.core.routing.source_trees import CoarseSourceTrees
 from tamis.router.core.times import MS, S, Times
-from tamis.router.core.ways.paths import PathCache
-from tamis.router.core.ways.shared_tree import SharedTree
-from tamis.router.core.ways.source_trees import CoarseSourceTrees
 from tests.router.core.bodies import less, whole
 from tests.router.core.single import Single
 from tests.router.core.world import World
@@ -367,7 +367,7 @@ def test_a_router_that_was_cut_off_knows_all_that_was_answered_before_it_is_in_r
     world = running([("a", "b")])
     world.want("a", *(less(90, f"n{number}") for number in range(2)))
     wanted = [less(90, f"n{number}") for number in range(6)]
-    world.handle("a", FiltersWanted(tuple(wanted[2:]), 7))
+    world.handle("a", FiltersAdded(tuple(wanted[2:]), 7))
     world.run(cut_ms * MS)
     world.cut("a", "b")
     world.run(1 * S)

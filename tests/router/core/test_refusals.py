@@ -7,8 +7,8 @@ import pytest
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import EpochRefused, LinkState, ReceiverAdvertisement, SenderRequest
 from tamis.router.core.commands import Alarm, Forget, Install, NeighbourSession, RaiseEpoch, Send
+from tamis.router.core.epochs import DAY_MS
 from tamis.router.core.events import Tick
-from tamis.router.core.plausible import DAY_MS
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S

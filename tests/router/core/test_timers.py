@@ -1,4 +1,4 @@
-"""What is due when, against a list that is sorted anew each time."""
+"""What is due when, against a list that is sorted again each time."""
 
 from __future__ import annotations
 

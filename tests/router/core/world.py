@@ -11,7 +11,7 @@ from tamis.protocol.wire.routing_bodies import Body
 from tamis.protocol.wire.versions import PROTOCOL_VERSION
 from tamis.router.core.commands import Alarm, Audited, Command, Forget, Install, RaiseEpoch, Reached, Reroute, Send
 from tamis.router.core.core import Core, CoreParts, CoreSettings
-from tamis.router.core.events import Await, Event, FiltersWanted, Heard, LinkDown, LinkUp, Sent, Tick, Unwanted
+from tamis.router.core.events import Await, Event, FiltersAdded, FiltersRemoved, Heard, LinkDown, LinkUp, Sent, Tick
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.times import MS
 from tamis.simulate.twin.filter_index import PureIndex
@@ -71,10 +71,10 @@ class World:
             self.handle(me, LinkDown(self.cores[peer].me, session))
 
     def want(self, name: str, *filters: bytes) -> None:
-        self.handle(name, FiltersWanted(filters))
+        self.handle(name, FiltersAdded(filters))
 
     def unwant(self, name: str, *filters: bytes) -> None:
-        self.handle(name, Unwanted(filters))
+        self.handle(name, FiltersRemoved(filters))
 
     def wait_for(self, name: str, ticket: int) -> None:
         self.handle(name, Await(ticket))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tamis.router.core.plausible import DAY_MS
+from tamis.router.core.epochs import DAY_MS
 from tamis.router.daemon.cannot_start import CannotStart
 from tamis.router.daemon.epoch import Epoch, unix_ms
 

@@ -5,22 +5,22 @@ import logging
 import pytest
 
 from tamis.router.daemon import journal
-from tamis.router.daemon.happenings import Alarmed, Happenings, LifeChanged
-from tamis.router.daemon.link_happenings import LinkCameUp, LinkWentDown
+from tamis.router.daemon.events import Alarmed, EventBus, LifeChanged
+from tamis.router.daemon.link_events import LinkCameUp, LinkWentDown
 
 
 @pytest.fixture
-def happenings(caplog):
+def events(caplog):
     caplog.set_level(logging.INFO, "tamis")
-    made = Happenings(pytest.fail)
+    made = EventBus(pytest.fail)
     journal.listen(made)
     return made
 
 
-def test_links_and_alarms_are_logged(happenings, caplog):
-    happenings.tell(LinkCameUp, "r2", "10.0.0.2:7000", 3, 12, 1)
-    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "nothing came for 1000 ms")
-    happenings.tell(Alarmed, "the clock is ahead")
+def test_links_and_alarms_are_logged(events, caplog):
+    events.tell(LinkCameUp, "r2", "10.0.0.2:7000", 3, 12, 1)
+    events.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "nothing came for 1000 ms")
+    events.tell(Alarmed, "the clock is ahead")
     told = [(record.levelname, record.getMessage(), record.fields) for record in caplog.records]
     about = {"neighbour": "r2", "peer": "10.0.0.2:7000", "session": 3}
     assert told == [
@@ -30,8 +30,8 @@ def test_links_and_alarms_are_logged(happenings, caplog):
     ]
 
 
-def test_a_router_that_stops_ends_its_links_without_a_warning(happenings, caplog):
-    happenings.tell(LifeChanged, "stopping")
-    happenings.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "")
+def test_a_router_that_stops_ends_its_links_without_a_warning(events, caplog):
+    events.tell(LifeChanged, "stopping")
+    events.tell(LinkWentDown, "r2", "10.0.0.2:7000", 3, 12, "")
     [record] = caplog.records
     assert (record.levelname, record.fields["reason"]) == ("INFO", "the connection ended")

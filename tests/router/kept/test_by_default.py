@@ -37,7 +37,7 @@ from tests.router.wire_client import WireClient
 
 MIB = 1 << 20
 LEFT = 64 << 10
-"""Bytes that a full disk has left: the files of epoch and life are written anew at each start."""
+"""Bytes that a full disk has left: the files of epoch and life are written again at each start."""
 FILTERS = tuple(encode_filter(filter_) for filter_ in parse("exists x").filters)
 DURABLE = Flags.CONFIRM | Flags.DURABLE
 

@@ -135,7 +135,7 @@ async def test_many_changes_at_one_place_are_one_doubt(tmp_path: Path) -> None:
         await network["b"].kill()
         await network["b"].start()
         await network.until_linked()
-        await asyncio.sleep(HOLD_S)  # a start is doubted anew until all routers know what b wants: see the next test
+        await asyncio.sleep(HOLD_S)  # a start is doubted again until all routers know what b wants: see the next test
         items = await attached(network, "b", 2)
         assert kinds(items) == [1, GapReason.WAY_CHANGED, 2, GapReason.WAY_CHANGED]
         first, last = (positions(gap) for gap in doubts(items))

@@ -92,9 +92,9 @@ def test_a_name_that_was_made_up_for_a_connection_can_own_nothing(tmp_path: Path
 def test_the_token_of_anybody_makes_nobody_the_owner_by_a_longer_name(tmp_path: Path) -> None:
     with router(tmp_path) as one, client(one, "owner") as owner:
         owner.keep("jobs", "n >= 0")
-        with client(one, "owner/7") as liar:
-            assert refused(liar.forget, "jobs")
-            assert refused(liar.keep, "jobs", "n >= 0") == "the name 'jobs' is taken"
+        with client(one, "owner/7") as byzantine:
+            assert refused(byzantine.forget, "jobs")
+            assert refused(byzantine.keep, "jobs", "n >= 0") == "the name 'jobs' is taken"
 
 
 def test_owners_are_those_of_the_book_after_a_kill(tmp_path: Path) -> None:

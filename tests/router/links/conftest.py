@@ -15,7 +15,7 @@ from tamis.router.admin.routes import network_form
 from tamis.router.clients.clients import Clients
 from tamis.router.connections.admissions import Side
 from tamis.router.connections.connections import Connections
-from tamis.router.connections.handshakes import TlsDoor
+from tamis.router.connections.handshakes import TlsAcceptor
 from tamis.router.connections.listeners import Acceptor, Listener, bind
 from tamis.router.daemon.epoch import Epoch
 from tamis.router.links.joined import JoinedNetwork
@@ -62,7 +62,7 @@ class Node:
         if tls is None or listener.address.kind == "unix":
             self._closers.append(Acceptor(listener, neighbours, connections.loop).close)
         else:
-            door = TlsDoor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
+            door = TlsAcceptor(connections, Side.NEIGHBOUR, neighbours, accepting_context(tls), neighbours.open_tls)
             self._closers.append(Acceptor(listener, door, connections.loop, full=b"").close)
 
     def neighbour(self, name: str):

@@ -30,7 +30,7 @@ from tamis.protocol.wire.routing_bodies import (
 )
 from tamis.protocol.wire.session_bodies import Auth, Authenticated, AuthMethod, Error, Role, Welcome
 from tamis.protocol.wire.slices import at_once
-from tamis.router.core.plausible import DAY_MS
+from tamis.router.core.epochs import DAY_MS
 from tamis.router.daemon.epoch import unix_ms
 from tamis.testing import free_port
 from tests.router.links.conftest import linked, start_together

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tamis.configs import parse_topology
-from tamis.router.core.ways.source_trees import SourceTrees
+from tamis.router.core.routing.source_trees import SourceTrees
 from tests.router.links.conftest import in_touch, linked
 from tests.router.links.test_network import subscribe
 from tests.router.wire_client import subscription

@@ -245,12 +245,12 @@ async def test_links_behind_tls_carry_what_others_do(nodes, certificates, ports)
     assert a.status()["links"][0]["rtt_us"] > 0
 
 
-@pytest.mark.parametrize("liar", ["a", "b"])
-async def test_a_certificate_of_somebody_else_is_refused(nodes, certificates, ports, liar):
-    made = await start_together(nodes(behind_tls(certificates, **{liar: "x"}, ports=ports)))
+@pytest.mark.parametrize("byzantine", ["a", "b"])
+async def test_a_certificate_of_somebody_else_is_refused(nodes, certificates, ports, byzantine):
+    made = await start_together(nodes(behind_tls(certificates, **{byzantine: "x"}, ports=ports)))
     a = made[SMALLER]
     await a.until(lambda: "the certificate is not that of" in a.neighbour(LARGER).problem)
-    assert f"not that of {liar}, but of x" in a.neighbour(LARGER).problem
+    assert f"not that of {byzantine}, but of x" in a.neighbour(LARGER).problem
 
 
 async def test_who_shows_no_certificate_is_not_heard(nodes, certificates, ports):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tamis.native.keep_figures import KeepFigures
 from tamis.protocol.wire.keep_bodies import KeepTerms, Overflow
-from tamis.router.daemon.happenings import Happenings
-from tamis.router.daemon.keep_happenings import KeepAttended, KeepChanged, KeepCounted
+from tamis.router.daemon.events import EventBus
+from tamis.router.daemon.keep_events import KeepAttended, KeepChanged, KeepCounted
 from tamis.router.records.keeps import LOSSES, KeepRecords
 from tamis.router.records.lines import RecordLines
 from tests.schema_of_records import check_record
@@ -21,7 +21,7 @@ U64 = st.integers(0, 2**64 - 1)
 NAMES = st.text(max_size=3)
 
 
-def recorded(tell: Callable[[Happenings], None]) -> list[dict[str, Any]]:
+def recorded(tell: Callable[[EventBus], None]) -> list[dict[str, Any]]:
     """The records of what `tell` tells."""
     lines, found = RecordLines("a", 1), []
 
@@ -30,9 +30,9 @@ def recorded(tell: Callable[[Happenings], None]) -> list[dict[str, Any]]:
         found.append(json.loads(line))
         check_record(found[-1], "events")
 
-    happenings = Happenings(lambda what: (_ for _ in ()).throw(AssertionError(what)))
-    KeepRecords(note, lambda said, _: lambda: said | {"filters": [], "keys": []}).listen(happenings)
-    tell(happenings)
+    events = EventBus(lambda what: (_ for _ in ()).throw(AssertionError(what)))
+    KeepRecords(note, lambda said, _: lambda: said | {"filters": [], "keys": []}).listen(events)
+    tell(events)
     return found
 
 

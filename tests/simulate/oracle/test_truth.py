@@ -39,7 +39,7 @@ def test_calm_is_a_time_in_which_nothing_was_unsettled() -> None:
     assert truth.last_calm(100, 250) == 250
     assert truth.last_calm(100, 530) == 499
     assert truth.last_calm(100, 620) == 620
-    assert truth.epoch_of_peace(160) == truth.epoch_of_peace(499) != truth.epoch_of_peace(500)
+    assert truth.epoch_of_graceful(160) == truth.epoch_of_graceful(499) != truth.epoch_of_graceful(500)
 
 
 def test_wants_and_lives_have_their_time() -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.router.core.commands import ANY_EPOCH
+from tamis.router.core.routing.forest import Forest
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.trees import make_trees
 from tamis.router.core.times import Times
-from tamis.router.core.ways.forest import Forest
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.trees import make_trees
 from tamis.simulate.twin.forwarder import Forwarder, TransitId, TransitRefusal
 from tests.router.core.graphs import World, checks, worlds
 

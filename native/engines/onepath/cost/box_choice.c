@@ -4,8 +4,8 @@
  */
 #include "engines/onepath/cost/box_choice.h"
 
-#include "engines/onepath/cost/alike.h"
-#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/cost/selectivity.h"
+#include "engines/onepath/cost/similar.h"
 #include "engines/onepath/paths/lines.h"
 
 #define GUARDED_MIN 8U       /* filters that may share the guard of a family */
@@ -54,21 +54,22 @@ bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests) {
 
 /* Do many filters that make the test stand elsewhere than under it? They have left its bucket, which need not fill up
  * again for those that come. */
-static bool is_relieved(const tm_engine *engine, onepath_test access, uint64_t bucket) {
-    onepath_crowd crowd = onepath_buckets_crowd(&engine->buckets, bucket);
-    uint32_t here = crowd.entries + crowd.singles + onepath_filters_behind(&engine->buckets, crowd.opened);
+static bool is_split(const tm_engine *engine, onepath_test access, uint64_t bucket) {
+    onepath_full_bucket full_bucket = onepath_bucket_is_full(&engine->buckets, bucket);
+    uint32_t here =
+        full_bucket.entries + full_bucket.singles + onepath_filters_behind(&engine->buckets, full_bucket.opened);
     return onepath_users_of(engine, access) >= here + ONEPATH_BUCKET_FULL;
 }
 
-bool onepath_boxes_relieve(const tm_engine *engine, const onepath_tests *tests, onepath_test access) {
+bool onepath_boxes_split_full(const tm_engine *engine, const onepath_tests *tests, onepath_test access) {
     uint64_t bucket = onepath_bucket_of_test(access);
     if (bucket == 0 || engine->families.boxes == 0 || !onepath_boxes_take(engine, tests)) {
         return false;
     }
-    if (is_relieved(engine, access, bucket)) {
+    if (is_split(engine, access, bucket)) {
         return true;
     }
-    bucket = onepath_alike_end(engine, bucket, tests, 0, &(double){1});
+    bucket = onepath_similar_end(engine, bucket, tests, 0, &(double){1});
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, bucket);
     return slot != NULL && slot->entry_count >= ONEPATH_BOXES_MIN;
 }

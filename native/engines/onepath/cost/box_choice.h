@@ -15,6 +15,6 @@ bool onepath_boxes_take(const tm_engine *engine, const onepath_tests *tests);
 bool onepath_boxes_may_take(const tm_engine *engine, const onepath_tests *tests);
 /* The same as the first for tests of which this one has a bucket, and others where the filter would stand by it that
  * are worth being spared. */
-bool onepath_boxes_relieve(const tm_engine *engine, const onepath_tests *tests, onepath_test access);
+bool onepath_boxes_split_full(const tm_engine *engine, const onepath_tests *tests, onepath_test access);
 
 #endif

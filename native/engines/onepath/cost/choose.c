@@ -1,13 +1,13 @@
 /* choose.c - which path to a filter a message is least likely to take.
  *
- * Law: the choice depends on the tests, on the odds of the places they could stand in (odds.c) and on how full a key's
- * cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
+ * Law: the choice depends on the tests, on the odds of the places they could stand in (selectivity.c) and on how full a
+ * key's cells are; any choice is right, a good one is fast. It does not depend on the order of tests, ties apart.
  */
 #include "engines/onepath/cost/choose.h"
 
-#include "engines/onepath/cost/alike.h"
 #include "engines/onepath/cost/box_choice.h"
-#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/cost/selectivity.h"
+#include "engines/onepath/cost/similar.h"
 #include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/intervals.h"
 #include "engines/onepath/paths/keys.h"
@@ -21,12 +21,12 @@
 #define CELL_POINTS_MAX 512U
 #define CELL_INTERVAL_POINTS_MAX 2048U
 
-#define ODDS_RANGE 0.5
+#define SELECTIVITY_RANGE 0.5
 #define STEP_OF_PAIR 0.5 /* what a look at a filter of a pair costs, against one behind an opened bucket */
 
 #define STEP_OF_GUARD (1.0 / 64) /* what a guard costs that these share */
-#define ALIKE_TESTS 4U           /* tests with a bucket, nearly all shared: filters gather early */
-#define ALIKE_IN_PAIR 4U         /* filters of a pair that are compared with one that may leave it */
+#define SIMILAR_TESTS 4U         /* tests with a bucket, nearly all shared: filters gather early */
+#define SIMILAR_IN_PAIR 4U       /* filters of a pair that are compared with one that may leave it */
 
 /* ---- the choice ---- */
 
@@ -73,16 +73,16 @@ static onepath_place choose_single(const tm_engine *engine, onepath_test test) {
 
 /* Bring the two tests with the rarest distinct names of known kind to the front; their odds, or ONEPATH_NEVER. */
 static double front_pair(const tm_engine *engine, onepath_tests *tests) {
-    double odds[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
+    double selectivity[2] = {ONEPATH_NEVER, ONEPATH_NEVER};
     for (uint32_t rank = 0; rank < 2; rank++) {
         uint32_t best = ONEPATH_NONE;
         for (uint32_t i = rank; i < tests->count; i++) {
             onepath_test test = tests->tests[i];
-            double chance = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+            double chance = onepath_selectivity_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
             bool usable = !onepath_test_negated(test) && onepath_kind_of(engine, test) != ONEPATH_ANY &&
                           (rank == 0 || onepath_test_name(test) != onepath_test_name(tests->tests[0]));
-            if (usable && chance < odds[rank]) {
-                odds[rank] = chance;
+            if (usable && chance < selectivity[rank]) {
+                selectivity[rank] = chance;
                 best = i;
             }
         }
@@ -91,16 +91,17 @@ static double front_pair(const tm_engine *engine, onepath_tests *tests) {
         }
         onepath_swap_tests(tests, rank, best);
     }
-    return odds[0] * odds[1];
+    return selectivity[0] * selectivity[1];
 }
 
 static void front_positive(const tm_engine *engine, onepath_tests *tests) {
     double rarest = ONEPATH_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
         onepath_test test = tests->tests[i];
-        double odds = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
-        if (!onepath_test_negated(test) && odds < rarest) {
-            rarest = odds;
+        double selectivity =
+            onepath_selectivity_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+        if (!onepath_test_negated(test) && selectivity < rarest) {
+            rarest = selectivity;
             onepath_swap_tests(tests, 0, i);
         }
     }
@@ -108,10 +109,10 @@ static void front_positive(const tm_engine *engine, onepath_tests *tests) {
 
 /* A bucket for a filter. */
 typedef struct candidate {
-    uint32_t test; /* ONEPATH_NONE: there is none */
-    double odds;   /* that a message comes to it; to what is behind it, where it is opened */
-    double opened; /* the same once it will be opened */
-    bool is_open;  /* it is */
+    uint32_t test;      /* ONEPATH_NONE: there is none */
+    double selectivity; /* that a message comes to it; to what is behind it, where it is opened */
+    double opened;      /* the same once it will be opened */
+    bool is_open;       /* it is */
 } candidate;
 
 /* Of those tests that have a bucket the one that messages satisfy most often, as far as is known; `usable` is how many
@@ -120,19 +121,20 @@ static uint32_t commonest(const candidate *each, uint32_t count, uint32_t *usabl
     uint32_t best = ONEPATH_NONE;
     *usable = 0;
     for (uint32_t i = 0; i < count; i++) {
-        *usable += each[i].odds < ONEPATH_NEVER;
-        bool is_more = each[i].odds < ONEPATH_NEVER && (best == ONEPATH_NONE || each[i].odds > each[best].odds);
+        *usable += each[i].selectivity < ONEPATH_NEVER;
+        bool is_more = each[i].selectivity < ONEPATH_NEVER &&
+                       (best == ONEPATH_NONE || each[i].selectivity > each[best].selectivity);
         best = is_more ? i : best;
     }
     return *usable > 1 ? best : ONEPATH_NONE;
 }
 
 /* Do all that were found make every test that has a bucket, and is none of the others one to go by, a name's? */
-static bool share_all(const onepath_tests *tests, const candidate *each, const onepath_alike *alike) {
+static bool share_all(const onepath_tests *tests, const candidate *each, const onepath_similar *similar) {
     bool all = true;
     for (uint32_t i = 0; i < tests->count && all; i++) {
-        bool has_bucket = each[i].odds < ONEPATH_NEVER;
-        all = has_bucket ? onepath_alike_share(alike, tests->tests[i]) >= 1 : onepath_test_negated(tests->tests[i]);
+        bool has_bucket = each[i].selectivity < ONEPATH_NEVER;
+        all = has_bucket ? onepath_similar_share(similar, tests->tests[i]) >= 1 : onepath_test_negated(tests->tests[i]);
     }
     return all;
 }
@@ -142,24 +144,25 @@ static void weigh_what_is_shared(const tm_engine *engine, const onepath_tests *t
     uint32_t usable;
     uint32_t base = commonest(each, tests->count, &usable);
     uint64_t key = base == ONEPATH_NONE ? 0 : onepath_bucket_of_test(tests->tests[base]);
-    onepath_crowd crowd = key == 0 ? (onepath_crowd){0} : onepath_buckets_crowd(&engine->buckets, key);
-    bool is_early = crowd.opened == NULL && crowd.entries < ONEPATH_ALIKE_MIN;
-    if (is_early && (crowd.entries < ONEPATH_ALIKE_EARLY || usable < ALIKE_TESTS)) {
+    onepath_full_bucket full_bucket =
+        key == 0 ? (onepath_full_bucket){0} : onepath_bucket_is_full(&engine->buckets, key);
+    bool is_early = full_bucket.opened == NULL && full_bucket.entries < ONEPATH_SIMILAR_MIN;
+    if (is_early && (full_bucket.entries < ONEPATH_SIMILAR_EARLY || usable < SIMILAR_TESTS)) {
         return;
     }
     double lowest = ONEPATH_NEVER; /* a share by which not even these odds are raised is not looked for */
     for (uint32_t i = 0; i < tests->count; i++) {
-        lowest = i != base && each[i].odds < lowest ? each[i].odds : lowest;
+        lowest = i != base && each[i].selectivity < lowest ? each[i].selectivity : lowest;
     }
-    onepath_alike alike;
-    onepath_alike_find(engine, key, tests, lowest / each[base].odds, &alike);
-    if (is_early && !share_all(tests, each, &alike)) {
+    onepath_similar similar;
+    onepath_similar_find(engine, key, tests, lowest / each[base].selectivity, &similar);
+    if (is_early && !share_all(tests, each, &similar)) {
         return;
     }
     for (uint32_t i = 0; i < tests->count; i++) {
-        if (i != base && each[i].odds < ONEPATH_NEVER) {
-            double share = onepath_alike_share(&alike, tests->tests[i]) * each[base].odds;
-            each[i].odds = onepath_odds_at_least(engine, tests->tests[i], each[i].odds, share);
+        if (i != base && each[i].selectivity < ONEPATH_NEVER) {
+            double share = onepath_similar_share(&similar, tests->tests[i]) * each[base].selectivity;
+            each[i].selectivity = onepath_selectivity_at_least(engine, tests->tests[i], each[i].selectivity, share);
         }
     }
 }
@@ -184,22 +187,23 @@ static candidate rarest_bucket(const tm_engine *engine, const onepath_tests *tes
     ask_buckets(engine, tests);
     for (uint32_t i = 0; i < tests->count; i++) {
         each[i].test = i;
-        each[i].odds = onepath_odds_of_bucket(engine, tests->tests[i], &each[i].is_open);
+        each[i].selectivity = onepath_selectivity_of_bucket(engine, tests->tests[i], &each[i].is_open);
     }
     weigh_what_is_shared(engine, tests, each);
     for (uint32_t i = 0; i < tests->count; i++) {
-        double odds = each[i].odds;
-        least[1] = odds < least[0] ? least[0] : odds < least[1] ? odds : least[1];
-        least[0] = odds < least[0] ? odds : least[0];
+        double selectivity = each[i].selectivity;
+        least[1] = selectivity < least[0] ? least[0] : selectivity < least[1] ? selectivity : least[1];
+        least[0] = selectivity < least[0] ? selectivity : least[0];
     }
     double lowest = ONEPATH_NEVER;
     for (uint32_t i = 0; i < tests->count; i++) {
-        each[i].opened = onepath_odds_behind(each[i].odds, each[i].odds == least[0] ? least[1] : least[0]);
-        each[i].odds = each[i].is_open ? each[i].opened : each[i].odds;
-        lowest = each[i].odds < lowest ? each[i].odds : lowest;
+        each[i].opened =
+            onepath_selectivity_behind(each[i].selectivity, each[i].selectivity == least[0] ? least[1] : least[0]);
+        each[i].selectivity = each[i].is_open ? each[i].opened : each[i].selectivity;
+        lowest = each[i].selectivity < lowest ? each[i].selectivity : lowest;
     }
     for (uint32_t i = 0; i < tests->count; i++) {
-        bool is_as_good = each[i].odds < ONEPATH_NEVER && each[i].odds <= lowest * ONEPATH_AS_GOOD;
+        bool is_as_good = each[i].selectivity < ONEPATH_NEVER && each[i].selectivity <= lowest * ONEPATH_AS_GOOD;
         bool is_older = best.test == ONEPATH_NONE || tests->tests[i] < tests->tests[best.test];
         best = is_as_good && is_older ? each[i] : best;
     }
@@ -212,20 +216,20 @@ static uint32_t filters_of_pair(const tm_engine *engine, const onepath_tests *te
     onepath_test partner = tests->tests[1];
     uint64_t key = onepath_pair_key(onepath_test_name(home), onepath_kind_of(engine, home), onepath_test_name(partner),
                                     onepath_kind_of(engine, partner));
-    uint32_t filters = onepath_buckets_crowd(&engine->buckets, key).entries;
+    uint32_t filters = onepath_bucket_is_full(&engine->buckets, key).entries;
     return key == engine->full_pair ? engine->full_pair_filters : filters;
 }
 
 /* Do the last filters of a pair make the two tests that stand in front, all of them? Behind a guard a message makes
  * such a test once. */
-static bool are_alike(const tm_engine *engine, const onepath_tests *tests) {
+static bool are_similar(const tm_engine *engine, const onepath_tests *tests) {
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, onepath_pair_key_of(engine, tests));
     uint32_t count = slot == NULL ? 0 : slot->entry_count;
-    if (count < ALIKE_IN_PAIR || !onepath_pair_fits(tests)) {
+    if (count < SIMILAR_IN_PAIR || !onepath_pair_fits(tests)) {
         return false;
     }
     onepath_entry like = onepath_pair_entry(0, 0, tests);
-    for (uint32_t i = 0; i < ALIKE_IN_PAIR; i++) {
+    for (uint32_t i = 0; i < SIMILAR_IN_PAIR; i++) {
         const onepath_entry *entry = &onepath_slot_entries(&engine->buckets, slot)[count - 1 - i];
         if (entry->test != like.test || (entry->interface & ~ONEPATH_ENTRY_INTERFACE) != like.interface) {
             return false;
@@ -236,14 +240,14 @@ static bool are_alike(const tm_engine *engine, const onepath_tests *tests) {
 
 /* Does a guard behind the bucket wait for the filter, which others behind it have brought? */
 static bool is_awaited(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket) {
-    return bucket->is_open && onepath_alike_awaits(engine, onepath_bucket_of_test(tests->tests[bucket->test]), tests);
+    return bucket->is_open && onepath_similar_awaits(engine, onepath_bucket_of_test(tests->tests[bucket->test]), tests);
 }
 
 /* Had the filter better stand in its bucket, where it can go on? A pair is never opened: what fills it up is looked at
  * by all messages that have both names. */
 static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, const candidate *bucket, double pair) {
     uint32_t filters = bucket->test == ONEPATH_NONE ? 0 : filters_of_pair(engine, tests);
-    if (filters >= ONEPATH_CROWD_MAX && bucket->opened < pair * ODDS_RANGE) {
+    if (filters >= ONEPATH_FULL_BUCKET_MAX && bucket->opened < pair * SELECTIVITY_RANGE) {
         return true;
     }
     bool is_full = filters >= ONEPATH_PAIR_MAX;
@@ -255,7 +259,7 @@ static bool leaves_pair(const tm_engine *engine, const onepath_tests *tests, con
         return true;
     }
     return bucket->opened * STEP_OF_GUARD < in_pair &&
-           ((is_full && are_alike(engine, tests)) || is_awaited(engine, tests, bucket));
+           ((is_full && are_similar(engine, tests)) || is_awaited(engine, tests, bucket));
 }
 
 /* As many as make the test, as far as is known: an equality of numbers may be anybody's, a bound is hardly another's.
@@ -318,12 +322,12 @@ onepath_place onepath_choose(const tm_engine *engine, uint32_t interface, onepat
     }
     double pair = front_pair(engine, tests);
     candidate best = rarest_bucket(engine, tests);
-    bool is_pair = pair < ONEPATH_NEVER && pair * ODDS_RANGE <= best.odds;
+    bool is_pair = pair < ONEPATH_NEVER && pair * SELECTIVITY_RANGE <= best.selectivity;
     if ((is_pair || best.test == ONEPATH_NONE) && onepath_boxes_take(engine, tests)) {
         return ONEPATH_IN_BOXES;
     }
     is_pair = is_pair && !leaves_pair(engine, tests, &best, pair);
-    if (!is_pair && best.test != ONEPATH_NONE && onepath_boxes_relieve(engine, tests, tests->tests[best.test])) {
+    if (!is_pair && best.test != ONEPATH_NONE && onepath_boxes_split_full(engine, tests, tests->tests[best.test])) {
         onepath_swap_tests(tests, 0, best.test);
         return ONEPATH_IN_BOXES;
     }

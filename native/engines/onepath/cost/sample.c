@@ -23,7 +23,8 @@ void onepath_sample_note(onepath_sample *sample, uint64_t key, const tm_hash_key
     sample->notes++;
 }
 
-double onepath_sample_odds(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key, double guess) {
+double onepath_sample_selectivity(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key,
+                                  double guess) {
     uint32_t chance = sample->notes >> ONEPATH_SAMPLE_BITS;
     uint32_t count = sample->counts[onepath_sample_at(key, hash_key)];
     double seen = count > CHANCE_SPREADS * chance + CHANCE_LEAST ? count - chance : 0;

@@ -29,6 +29,7 @@ static inline uint32_t onepath_sample_at(uint64_t key, const tm_hash_key *hash_k
 void onepath_sample_begin(onepath_sample *sample);
 void onepath_sample_note(onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key);
 /* The chance that a message brings the key, guessed to be `guess` before any was seen. */
-double onepath_sample_odds(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key, double guess);
+double onepath_sample_selectivity(const onepath_sample *sample, uint64_t key, const tm_hash_key *hash_key,
+                                  double guess);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct search {
 
 /* Asked last: the record is far away. */
 static bool is_usable(const search *s, uint32_t handle) {
-    return handle != s->except && !onepath_is_ghost(s->engine, handle);
+    return handle != s->except && !onepath_is_tombstone(s->engine, handle);
 }
 
 static uint32_t find_in_bucket(const search *s, uint64_t key) {
@@ -230,10 +230,10 @@ uint32_t onepath_find_coverer(tm_engine *engine, uint32_t interface, const onepa
 }
 
 uint64_t onepath_count_active(const tm_engine *engine) {
-    uint64_t covered_ghosts = 0;
-    for (uint32_t ghost = engine->ghosts; ghost != ONEPATH_NONE;
-         ghost = onepath_covering_at(&engine->coverings, ghost)->ghost_next) {
-        covered_ghosts += engine->records[ghost].place == ONEPATH_COVERED;
+    uint64_t covered_tombstones = 0;
+    for (uint32_t tombstone = engine->tombstones; tombstone != ONEPATH_NONE;
+         tombstone = onepath_covering_at(&engine->coverings, tombstone)->tombstone_next) {
+        covered_tombstones += engine->records[tombstone].place == ONEPATH_COVERED;
     }
-    return engine->holders->live - (engine->covered - covered_ghosts);
+    return engine->holders->live - (engine->covered - covered_tombstones);
 }

@@ -4,7 +4,7 @@
 
 #include "engines/onepath/state.h"
 
-/* An active filter of the interface, on one attribute, no ghost and not `except`, that covers these tests; or
+/* An active filter of the interface, on one attribute, no tombstone and not `except`, that covers these tests; or
  * ONEPATH_NONE. */
 uint32_t onepath_find_coverer(tm_engine *engine, uint32_t interface, const onepath_tests *tests, uint32_t except);
 /* How many filters a match can reach, without a look at every record: a router is asked between two messages. */

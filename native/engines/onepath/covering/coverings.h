@@ -16,7 +16,7 @@ typedef struct onepath_covering {
     uint32_t covers;  /* head of the list of those it covers, or ONEPATH_NONE */
     uint32_t next;    /* in the coverer's list */
     uint32_t previous;
-    uint32_t ghost_next; /* of a ghost: the next one */
+    uint32_t tombstone_next; /* of a tombstone: the next one */
 } onepath_covering;
 
 typedef struct onepath_coverings {

@@ -32,7 +32,7 @@ static void see_box(matching *m, uint32_t body, uint32_t interface) {
     }
 }
 
-/* Rows that are appended without a branch between them: a leaf that has some has seldom more. */
+/* Rows that are appended without a branch between them: a leaf that has some has rarely more. */
 #define APPENDED_AT_ONCE 4U
 
 /* Append those of so many rows whose interface has no cells and of which the box says all; the others are left. Where

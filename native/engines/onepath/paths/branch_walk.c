@@ -34,7 +34,7 @@ void onepath_branches_count(tm_engine *engine, uint32_t branch, uint32_t until, 
         uint64_t parent = row->parent;
         row->filters += by;
         if (by != 0) {
-            onepath_slot_node(&engine->buckets, onepath_buckets_crowd(&engine->buckets, parent).opened)->filters += by;
+            onepath_slot_node(&engine->buckets, onepath_bucket_is_full(&engine->buckets, parent).opened)->filters += by;
         }
         if (row->filters == 0) {
             onepath_guards_release(engine, row);

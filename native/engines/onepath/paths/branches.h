@@ -1,7 +1,7 @@
 /* branches.h - what is behind a bucket that is opened.
  *
- * Law: a bucket in which more than ONEPATH_CROWD_MAX filters would stand is opened: it gets a node, a short list of
- * forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
+ * Law: a bucket in which more than ONEPATH_FULL_BUCKET_MAX filters would stand is opened: it gets a node, a short list
+ * of forks, and its filters stand in buckets behind it, which a second test finds. A fork goes by the value of one more
  * name, by the patterns in it, by which other names a message has, or by whether a test holds; it has a branch, a
  * number that stands in the keys of the buckets behind it where other keys have a name. Those may be opened in turn.
  *

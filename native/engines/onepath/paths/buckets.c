@@ -235,9 +235,10 @@ static void erase(onepath_buckets *buckets, onepath_slot *slot) {
 
 /* The slot of an opened bucket goes with the last of the others, or with its last fork where it is alone. */
 static void close_if_idle(onepath_buckets *buckets, uint64_t key) {
-    onepath_crowd crowd = onepath_buckets_crowd(buckets, key);
-    if (crowd.opened != NULL && crowd.slots == 1 && onepath_slot_node(buckets, crowd.opened)->count == 0) {
-        erase(buckets, (onepath_slot *)crowd.opened);
+    onepath_full_bucket full_bucket = onepath_bucket_is_full(buckets, key);
+    if (full_bucket.opened != NULL && full_bucket.slots == 1 &&
+        onepath_slot_node(buckets, full_bucket.opened)->count == 0) {
+        erase(buckets, (onepath_slot *)full_bucket.opened);
         buckets->opened_count--;
     }
 }
@@ -292,31 +293,31 @@ const onepath_entry *onepath_buckets_remove_entry(onepath_buckets *buckets, uint
 
 /* ---- opened buckets ---- */
 
-onepath_crowd onepath_buckets_crowd(const onepath_buckets *buckets, uint64_t key) {
-    onepath_crowd crowd = {0};
+onepath_full_bucket onepath_bucket_is_full(const onepath_buckets *buckets, uint64_t key) {
+    onepath_full_bucket full_bucket = {0};
     uint64_t hash = onepath_bucket_hash(buckets, key);
     const onepath_segment *segment = onepath_segment_of(buckets, hash);
     if (segment->count == 0) {
-        return crowd;
+        return full_bucket;
     }
     uint32_t at = onepath_segment_home(segment, hash);
     const onepath_slot *slot;
     while ((slot = onepath_segment_next(segment, key, onepath_tag_of(hash), &at)) != NULL) {
-        crowd.entries += slot->entry_count;
-        crowd.singles += slot->single_count;
-        crowd.slots++;
-        crowd.opened = slot->is_opened ? slot : crowd.opened;
+        full_bucket.entries += slot->entry_count;
+        full_bucket.singles += slot->single_count;
+        full_bucket.slots++;
+        full_bucket.opened = slot->is_opened ? slot : full_bucket.opened;
     }
-    return crowd;
+    return full_bucket;
 }
 
-void onepath_buckets_crowds(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
-                            onepath_crowd *crowds) {
+void onepath_full_buckets(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
+                          onepath_full_bucket *full_buckets) {
     onepath_buckets_ask(buckets, keys, count);
     for (uint32_t i = 0; i < count; i++) {
-        crowds[i] = onepath_buckets_crowd(buckets, keys[i]);
-        if (crowds[i].opened != NULL) {
-            __builtin_prefetch(onepath_slot_node(buckets, crowds[i].opened));
+        full_buckets[i] = onepath_bucket_is_full(buckets, keys[i]);
+        if (full_buckets[i].opened != NULL) {
+            __builtin_prefetch(onepath_slot_node(buckets, full_buckets[i].opened));
         }
     }
 }
@@ -336,7 +337,7 @@ bool onepath_buckets_open(onepath_buckets *buckets, uint64_t key) {
 }
 
 bool onepath_buckets_add_fork(onepath_buckets *buckets, uint64_t key, onepath_fork fork) {
-    onepath_slot *slot = (onepath_slot *)onepath_buckets_crowd(buckets, key).opened;
+    onepath_slot *slot = (onepath_slot *)onepath_bucket_is_full(buckets, key).opened;
     if (!reserve_units(buckets, slot, FORK_UNITS)) {
         return false;
     }
@@ -347,7 +348,7 @@ bool onepath_buckets_add_fork(onepath_buckets *buckets, uint64_t key, onepath_fo
 }
 
 void onepath_buckets_remove_fork(onepath_buckets *buckets, uint64_t key, uint32_t branch) {
-    onepath_node *node = onepath_slot_node(buckets, onepath_buckets_crowd(buckets, key).opened);
+    onepath_node *node = onepath_slot_node(buckets, onepath_bucket_is_full(buckets, key).opened);
     uint32_t at = 0;
     while (node->forks[at].branch != branch) {
         at++;

@@ -12,7 +12,7 @@
 #define ONEPATH_PAIR_MAX 16U
 
 /* More entries than this in a bucket, and those which can stand further on do so. */
-#define ONEPATH_CROWD_MAX 64U
+#define ONEPATH_FULL_BUCKET_MAX 64U
 
 /* One of 64 bits: a probe is not worth making where a key's bits do not have it. */
 static inline uint64_t onepath_operand_bit(uint32_t operand) {
@@ -180,17 +180,17 @@ static inline onepath_node *onepath_slot_node(const onepath_buckets *buckets, co
 }
 
 /* How full a bucket is. */
-typedef struct onepath_crowd {
+typedef struct onepath_full_bucket {
     uint32_t entries;
     uint32_t singles;
     uint32_t slots;
     const onepath_slot *opened; /* NULL: it is not */
-} onepath_crowd;
+} onepath_full_bucket;
 
-onepath_crowd onepath_buckets_crowd(const onepath_buckets *buckets, uint64_t key);
+onepath_full_bucket onepath_bucket_is_full(const onepath_buckets *buckets, uint64_t key);
 /* The same of several, which are asked for together, and so are the nodes of those that are opened. */
-void onepath_buckets_crowds(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
-                            onepath_crowd *crowds);
+void onepath_full_buckets(const onepath_buckets *buckets, const uint64_t *keys, uint32_t count,
+                          onepath_full_bucket *full_buckets);
 /* Filters that stand behind an opened bucket; of NULL none. */
 static inline uint32_t onepath_filters_behind(const onepath_buckets *buckets, const onepath_slot *opened) {
     return opened == NULL ? 0 : onepath_slot_node(buckets, opened)->filters;

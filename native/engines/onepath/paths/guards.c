@@ -130,7 +130,7 @@ void onepath_guard_say_other(tm_engine *engine, uint32_t id, onepath_test other)
     release_constant(engine, branch->other);
     branch->other = other;
     onepath_node *node =
-        onepath_slot_node(&engine->buckets, onepath_buckets_crowd(&engine->buckets, branch->parent).opened);
+        onepath_slot_node(&engine->buckets, onepath_bucket_is_full(&engine->buckets, branch->parent).opened);
     uint32_t at = 0;
     while (node->forks[at].branch != id) {
         at++;

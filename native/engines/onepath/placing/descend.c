@@ -6,22 +6,22 @@
  */
 #include "engines/onepath/placing/descend.h"
 
-#include "engines/onepath/cost/alike.h"
 #include "engines/onepath/cost/choose.h"
-#include "engines/onepath/cost/odds.h"
+#include "engines/onepath/cost/selectivity.h"
+#include "engines/onepath/cost/similar.h"
 #include "engines/onepath/paths/branch_walk.h"
 #include "engines/onepath/paths/bucket_keys.h"
 #include "engines/onepath/paths/guards.h"
 
-#define NAME_ODDS_MAX 0.25 /* a name that more messages have than this tells nothing */
-#define NEW_FORK_COSTS 4.0 /* times: every message that comes by makes one probe more */
+#define NAME_SELECTIVITY_MAX 0.25 /* a name that more messages have than this tells nothing */
+#define NEW_FORK_COSTS 4.0        /* times: every message that comes by makes one probe more */
 
 /* What may be done next with a filter: go by tests[test]; `branch` is 0 where there is no fork for it yet. */
 typedef struct step {
     uint32_t test; /* ONEPATH_NONE: nothing */
     uint32_t what;
     uint32_t branch;
-    double odds;
+    double selectivity;
 } step;
 
 static onepath_fork_by fork_of_test(onepath_test test) {
@@ -55,63 +55,65 @@ static bool is_last(const onepath_tests *tests, const onepath_stand *stand) {
 
 /* What is found out about a filter on its way, where the first step asks for it. */
 typedef struct outlook {
-    uint64_t from;       /* the key of an opened bucket, from which on `alike` is to be looked for; 0: none */
-    bool is_told;        /* it was, and that is what there is to say */
-    onepath_alike alike; /* who stand further on */
+    uint64_t from;           /* the key of an opened bucket, from which on `alike` is to be looked for; 0: none */
+    bool is_told;            /* it was, and that is what there is to say */
+    onepath_similar similar; /* who stand further on */
     uint32_t count;
     struct {
         onepath_test test;
-        double odds;
+        double selectivity;
     } known[ONEPATH_TESTS_MAX]; /* of its tests, regardless of the way */
 } outlook;
 
-static double odds_of(const tm_engine *engine, onepath_test test, outlook *out) {
+static double selectivity_of(const tm_engine *engine, onepath_test test, outlook *out) {
     for (uint32_t i = 0; i < out->count; i++) {
         if (out->known[i].test == test) {
-            return out->known[i].odds;
+            return out->known[i].selectivity;
         }
     }
     bool opened;
-    double odds = onepath_odds_of_bucket(engine, test, &opened);
+    double selectivity = onepath_selectivity_of_bucket(engine, test, &opened);
     if (out->count < ONEPATH_TESTS_MAX) {
         out->known[out->count].test = test;
-        out->known[out->count++].odds = odds;
+        out->known[out->count++].selectivity = selectivity;
     }
-    return odds;
+    return selectivity;
 }
 
 /* Those who stand further on, if they are so many of all that the odds of some test may be raised by it. */
-static const onepath_alike *alike_of(const tm_engine *engine, const onepath_tests *tests, outlook *out) {
+static const onepath_similar *similar_of(const tm_engine *engine, const onepath_tests *tests, outlook *out) {
     double lowest = ONEPATH_NEVER;
     for (uint32_t i = 0; out->from != 0 && i < tests->count; i++) {
-        double odds =
-            onepath_has_bucket(engine, tests->tests[i]) ? odds_of(engine, tests->tests[i], out) : ONEPATH_NEVER;
-        lowest = odds < lowest ? odds : lowest;
+        double selectivity =
+            onepath_has_bucket(engine, tests->tests[i]) ? selectivity_of(engine, tests->tests[i], out) : ONEPATH_NEVER;
+        lowest = selectivity < lowest ? selectivity : lowest;
     }
     if (out->from != 0) {
-        onepath_alike_find(engine, out->from, tests, lowest, &out->alike);
-        out->is_told = out->alike.count > 0 || out->alike.share < lowest;
+        onepath_similar_find(engine, out->from, tests, lowest, &out->similar);
+        out->is_told = out->similar.count > 0 || out->similar.share < lowest;
         out->from = 0;
     }
-    return &out->alike;
+    return &out->similar;
 }
 
 /* By the value of a test that has a bucket; `crowd` is that behind the fork for it, where there is one and the test has
  * one bucket. */
-static step step_by_value(const tm_engine *engine, const onepath_fork *fork, const onepath_crowd *crowd,
+static step step_by_value(const tm_engine *engine, const onepath_fork *fork, const onepath_full_bucket *full_bucket,
                           const onepath_tests *tests, uint32_t at, double other, outlook *out) {
     onepath_test test = tests->tests[at];
-    step next = {at, what_of_test(engine, test), 0, odds_of(engine, test, out)};
+    step next = {at, what_of_test(engine, test), 0, selectivity_of(engine, test, out)};
     if (fork == NULL) {
-        double share = onepath_alike_share(alike_of(engine, tests, out), test);
-        next.odds = onepath_odds_at_least(engine, test, next.odds, share) * NEW_FORK_COSTS;
+        double share = onepath_similar_share(similar_of(engine, tests, out), test);
+        next.selectivity = onepath_selectivity_at_least(engine, test, next.selectivity, share) * NEW_FORK_COSTS;
         return next;
     }
     next.branch = fork->branch;
     if (onepath_test_op(test) != ONEPATH_COMPLEX) {
-        uint32_t with = crowd->entries + onepath_filters_behind(&engine->buckets, crowd->opened);
-        next.odds = onepath_odds_by_share(next.odds, with, engine->branches.rows[fork->branch].filters);
-        next.odds = crowd->opened != NULL ? onepath_odds_behind(next.odds, other) : next.odds;
+        uint32_t with = full_bucket->entries + onepath_filters_behind(&engine->buckets, full_bucket->opened);
+        next.selectivity =
+            onepath_selectivity_by_share(next.selectivity, with, engine->branches.rows[fork->branch].filters);
+        next.selectivity =
+            full_bucket->opened != NULL ? onepath_selectivity_behind(next.selectivity, other) : next.selectivity;
     }
     return next;
 }
@@ -121,8 +123,8 @@ static step step_by_name(const tm_engine *engine, const onepath_node *node, cons
     step next = {at, onepath_fork_what(0, 0, ONEPATH_FORK_NAME), 0, 0};
     const onepath_fork *fork = find_fork(node, next.what);
     next.branch = fork == NULL ? 0 : fork->branch;
-    next.odds = onepath_odds_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
-    next.odds *= fork == NULL ? NEW_FORK_COSTS : 1.0;
+    next.selectivity = onepath_selectivity_of_name(engine, onepath_test_name(test), onepath_kind_of(engine, test));
+    next.selectivity *= fork == NULL ? NEW_FORK_COSTS : 1.0;
     return next;
 }
 
@@ -149,7 +151,7 @@ static bool goes_by_name(const tm_engine *engine, const onepath_stand *stand, co
                          onepath_test test, bool must) {
     unsigned kind = onepath_kind_of(engine, test);
     return !onepath_test_negated(test) && kind != ONEPATH_ANY &&
-           (must || (onepath_odds_of_name(engine, onepath_test_name(test), kind) <= NAME_ODDS_MAX &&
+           (must || (onepath_selectivity_of_name(engine, onepath_test_name(test), kind) <= NAME_SELECTIVITY_MAX &&
                      !is_known_name(engine, stand, tests, test)));
 }
 
@@ -161,7 +163,7 @@ static step best_by_name(const tm_engine *engine, const onepath_node *node, cons
         onepath_test test = tests->tests[at];
         if (goes_by_name(engine, stand, tests, test, must && onepath_has_bucket(engine, test))) {
             step next = step_by_name(engine, node, tests, at);
-            best = next.odds < best.odds ? next : best;
+            best = next.selectivity < best.selectivity ? next : best;
         }
     }
     return best;
@@ -187,7 +189,8 @@ static step best_by_guard(const tm_engine *engine, const onepath_node *node, con
 /* What the tests from `first` to `end` may go by: the fork for each, and how full the bucket behind it is. */
 typedef struct prospects {
     const onepath_fork *forks[ONEPATH_TESTS_MAX];
-    onepath_crowd crowds[ONEPATH_TESTS_MAX]; /* those of the forks that lead to one bucket, in their order */
+    onepath_full_bucket
+        full_buckets[ONEPATH_TESTS_MAX]; /* those of the forks that lead to one bucket, in their order */
 } prospects;
 
 static void find_prospects(const tm_engine *engine, const onepath_node *node, const onepath_tests *tests,
@@ -204,7 +207,7 @@ static void find_prospects(const tm_engine *engine, const onepath_node *node, co
             __builtin_prefetch(&engine->branches.rows[fork->branch]);
         }
     }
-    onepath_buckets_crowds(&engine->buckets, keys, count, found->crowds);
+    onepath_full_buckets(&engine->buckets, keys, count, found->full_buckets);
 }
 
 /* The best step by value, but for those that the node has no fork and no room for. As in choose.c, of several that are
@@ -216,7 +219,7 @@ static step best_by_value(const tm_engine *engine, const onepath_node *node, con
     uint32_t end = tests->count - stand->implied;
     prospects found;
     find_prospects(engine, node, tests, first_of(stand), end, &found);
-    const onepath_crowd *crowd = found.crowds;
+    const onepath_full_bucket *full_bucket = found.full_buckets;
     for (uint32_t at = first_of(stand); at < end; at++) {
         if (!onepath_has_bucket(engine, tests->tests[at])) {
             continue;
@@ -226,12 +229,12 @@ static step best_by_value(const tm_engine *engine, const onepath_node *node, con
             *no_room = true;
             continue;
         }
-        step next = step_by_value(engine, fork, crowd, tests, at, lowest < 1.0 ? lowest : 1.0, out);
-        crowd += fork != NULL && onepath_test_op(tests->tests[at]) != ONEPATH_COMPLEX;
-        lowest = next.odds < lowest ? next.odds : lowest;
+        step next = step_by_value(engine, fork, full_bucket, tests, at, lowest < 1.0 ? lowest : 1.0, out);
+        full_bucket += fork != NULL && onepath_test_op(tests->tests[at]) != ONEPATH_COMPLEX;
+        lowest = next.selectivity < lowest ? next.selectivity : lowest;
         bool is_older = best.test == ONEPATH_NONE || tests->tests[at] < tests->tests[best.test];
-        bool is_better =
-            next.odds * (is_older ? 1.0 : ONEPATH_AS_GOOD) < best.odds * (is_older ? ONEPATH_AS_GOOD : 1.0);
+        bool is_better = next.selectivity * (is_older ? 1.0 : ONEPATH_AS_GOOD) <
+                         best.selectivity * (is_older ? ONEPATH_AS_GOOD : 1.0);
         best = is_better ? next : best;
     }
     return best;
@@ -278,13 +281,13 @@ bool onepath_descend(tm_engine *engine, onepath_tests *tests, onepath_stand *sta
     outlook out;
     out.from = 0;
     out.is_told = false;
-    out.alike.count = 0;
+    out.similar.count = 0;
     out.count = 0;
     for (uint32_t depth = onepath_branch_depth(engine, begin); depth < ONEPATH_DEPTH_MAX && !is_last(tests, stand);
          depth++) {
         uint64_t key;
         onepath_bucket_keys(engine, stand->place, stand->branch, tests->tests[0], &key);
-        const onepath_slot *opened = onepath_buckets_crowd(&engine->buckets, key).opened;
+        const onepath_slot *opened = onepath_bucket_is_full(&engine->buckets, key).opened;
         if (opened == NULL) {
             break;
         }

@@ -23,7 +23,7 @@
 /* Set the bits of onepath_key_mark in the fork of a branch that goes to the buckets of these keys. */
 static void mark_fork(tm_engine *engine, uint32_t branch, const uint64_t *keys, uint32_t count) {
     uint64_t parent = engine->branches.rows[branch].parent;
-    onepath_node *node = onepath_slot_node(&engine->buckets, onepath_buckets_crowd(&engine->buckets, parent).opened);
+    onepath_node *node = onepath_slot_node(&engine->buckets, onepath_bucket_is_full(&engine->buckets, parent).opened);
     uint32_t at = 0;
     while (node->forks[at].branch != branch) {
         at++;

@@ -12,11 +12,11 @@
 #include "engines/onepath/placing/work.h"
 #include "engines/onepath/records.h"
 
-#define SAMPLES 4U        /* filters of a bucket that are compared with one that comes */
-#define SAMPLES_MORE 64U  /* the same, where those look as if many were of one family */
-#define SAMPLES_ALIKE 2U  /* so many of them of its family: they are counted */
-#define MOVES_MAX 1024U   /* filters that become boxes at once: a millisecond or two */
-#define FOLLOW_AT_ONCE 2U /* boxes that go behind a guard after one that has come */
+#define SAMPLES 4U         /* filters of a bucket that are compared with one that comes */
+#define SAMPLES_MORE 64U   /* the same, where those look as if many were of one family */
+#define SAMPLES_SIMILAR 2U /* so many of them of its family: they are counted */
+#define MOVES_MAX 1024U    /* filters that become boxes at once: a millisecond or two */
+#define FOLLOW_AT_ONCE 2U  /* boxes that go behind a guard after one that has come */
 
 /* ---- to boxes, and back ---- */
 
@@ -30,8 +30,8 @@ static bool is_of_family(const tm_engine *engine, const onepath_entry *entry, co
 
 /* Of so many entries of the bucket, here and there: how many are of the family? They and their bodies lie far apart:
  * all are asked for before the first is looked at. */
-static uint32_t alike_among(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
-                            uint32_t samples) {
+static uint32_t similar_among(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
+                              uint32_t samples) {
     const onepath_entry *each[SAMPLES_MORE];
     const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     for (uint32_t i = 0; i < samples; i++) {
@@ -41,25 +41,25 @@ static uint32_t alike_among(const tm_engine *engine, const onepath_slot *slot, c
     for (uint32_t i = 0; i < samples; i++) {
         onepath_ask_entries(engine, each[i], 1);
     }
-    uint32_t alike = 0;
+    uint32_t similar = 0;
     for (uint32_t i = 0; i < samples; i++) {
-        alike += is_of_family(engine, each[i], family);
+        similar += is_of_family(engine, each[i], family);
     }
-    return alike;
+    return similar;
 }
 
 /* Do entries of the bucket look as if `least` of it were of the family? A few tell mostly that they are not; where they
  * do not, more are asked, as looking at all takes a millisecond. */
 static bool looks_promising(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
                             uint32_t least) {
-    return alike_among(engine, slot, family, SAMPLES) >= SAMPLES_ALIKE &&
-           (uint64_t)alike_among(engine, slot, family, SAMPLES_MORE) * slot->entry_count >=
+    return similar_among(engine, slot, family, SAMPLES) >= SAMPLES_SIMILAR &&
+           (uint64_t)similar_among(engine, slot, family, SAMPLES_MORE) * slot->entry_count >=
                (uint64_t)SAMPLES_MORE * least;
 }
 
 /* The filters of the family in this part of the bucket, at most MOVES_MAX. */
-static uint32_t find_alike(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
-                           uint32_t *handles) {
+static uint32_t find_similar(const tm_engine *engine, const onepath_slot *slot, const onepath_family_names *family,
+                             uint32_t *handles) {
     const onepath_entry *entries = onepath_slot_entries(&engine->buckets, slot);
     uint32_t count = 0;
     for (uint32_t i = 0; i < slot->entry_count && count < MOVES_MAX; i++) {
@@ -81,7 +81,7 @@ void onepath_boxes_gather(tm_engine *engine, uint64_t bucket, const onepath_test
         return;
     }
     uint32_t handles[MOVES_MAX];
-    uint32_t count = find_alike(engine, slot, &family, handles);
+    uint32_t count = find_similar(engine, slot, &family, handles);
     for (uint32_t i = 0; i < count && count >= least; i++) {
         if (!onepath_move_anew(engine, handles[i], true)) {
             return;
@@ -142,14 +142,14 @@ void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests) {
 
 /* ---- out of a pair ---- */
 
-void onepath_pair_relieve(tm_engine *engine, uint64_t pair) {
-    uint32_t handles[ONEPATH_CROWD_MAX];
+void onepath_pair_split_full(tm_engine *engine, uint64_t pair) {
+    uint32_t handles[ONEPATH_FULL_BUCKET_MAX];
     const onepath_slot *slot = onepath_buckets_find(&engine->buckets, pair);
     uint32_t filters = slot == NULL ? 0 : slot->entry_count;
     if (filters == 0 || filters % ONEPATH_PAIR_MAX != 0) {
         return;
     }
-    uint32_t count = filters < ONEPATH_CROWD_MAX ? filters : ONEPATH_CROWD_MAX;
+    uint32_t count = filters < ONEPATH_FULL_BUCKET_MAX ? filters : ONEPATH_FULL_BUCKET_MAX;
     const onepath_entry *last = onepath_slot_entries(&engine->buckets, slot) + filters - count;
     for (uint32_t i = 0; i < count; i++) {
         handles[i] = onepath_handle_of_entry(engine, &last[i]);

@@ -14,6 +14,6 @@ void onepath_boxes_follow(tm_engine *engine, const onepath_tests *tests);
 void onepath_boxes_scatter(tm_engine *engine, uint32_t handle);
 /* A filter has come to the bucket of a pair: of one that has filled up, the filters that came last go to their buckets,
  * if that is better now. */
-void onepath_pair_relieve(tm_engine *engine, uint64_t pair);
+void onepath_pair_split_full(tm_engine *engine, uint64_t pair);
 
 #endif

@@ -28,7 +28,7 @@
 
 /* A guard in the node of an opened bucket, with nothing behind it yet; 0: no memory, or too many. */
 static uint32_t make_guard(tm_engine *engine, uint64_t key, onepath_test guard) {
-    const onepath_slot *opened = onepath_buckets_crowd(&engine->buckets, key).opened;
+    const onepath_slot *opened = onepath_bucket_is_full(&engine->buckets, key).opened;
     if (onepath_slot_node(&engine->buckets, opened)->guards >= ONEPATH_GUARDS_MAX) {
         return 0;
     }
@@ -40,7 +40,7 @@ static uint32_t make_guard(tm_engine *engine, uint64_t key, onepath_test guard) 
         branch = 0;
     }
     if (branch != 0) {
-        opened = onepath_buckets_crowd(&engine->buckets, key).opened;
+        opened = onepath_bucket_is_full(&engine->buckets, key).opened;
         onepath_guards_line_up(engine, onepath_slot_node(&engine->buckets, opened));
         onepath_guard_hold(engine, guard);
         onepath_guard_hold(engine, guard); /* of the other side, of which nothing is said yet */
@@ -226,16 +226,16 @@ static bool is_any(const tm_engine *engine, const onepath_entry *entry, onepath_
 static onepath_test middle_of(const tm_engine *engine, const herd *found, onepath_test guard) {
     onepath_test middle = ONEPATH_NO_TEST;
     uint32_t nearest = UINT32_MAX;
-    uint32_t tries = found->count < GUARD_BODIES ? found->count : GUARD_BODIES;
-    for (uint32_t i = 0; i < tries; i++) {
-        onepath_test bound = engine->records[found->handles[i * (found->count / tries)]].access;
+    uint32_t attempts = found->count < GUARD_BODIES ? found->count : GUARD_BODIES;
+    for (uint32_t i = 0; i < attempts; i++) {
+        onepath_test bound = engine->records[found->handles[i * (found->count / attempts)]].access;
         int64_t at = onepath_guard_strictness(engine, bound);
         uint32_t behind = 0;
-        for (uint32_t k = 0; k < tries; k++) {
+        for (uint32_t k = 0; k < attempts; k++) {
             behind += onepath_guard_strictness(
-                          engine, engine->records[found->handles[k * (found->count / tries)]].access) >= at;
+                          engine, engine->records[found->handles[k * (found->count / attempts)]].access) >= at;
         }
-        uint32_t off = behind * 2 > tries ? behind * 2 - tries : tries - behind * 2;
+        uint32_t off = behind * 2 > attempts ? behind * 2 - attempts : attempts - behind * 2;
         if (at > onepath_guard_strictness(engine, guard) && off < nearest) {
             nearest = off;
             middle = bound;

@@ -6,9 +6,9 @@
 
 #include "engines/onepath/cost/choose.h"
 #include "engines/onepath/paths/entries.h"
-#include "engines/onepath/placing/crowd.h"
 #include "engines/onepath/placing/descend.h"
 #include "engines/onepath/placing/enter.h"
+#include "engines/onepath/placing/full_bucket.h"
 #include "engines/onepath/records.h"
 #include "engines/onepath/values/constants.h"
 
@@ -23,7 +23,7 @@ static bool activate_chosen(tm_engine *engine, uint32_t handle, onepath_place pl
     if (!onepath_activate_at(engine, handle, &stand, tests, roots)) {
         return false;
     }
-    if (!onepath_relieve(engine, handle)) {
+    if (!onepath_split_full(engine, handle)) {
         onepath_deactivate(engine, handle);
         engine->records[handle] = before;
         return false;

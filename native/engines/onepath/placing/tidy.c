@@ -27,7 +27,7 @@ static void work_around(tm_engine *engine, uint32_t handle, const onepath_tests 
     switch (record->place) {
     case ONEPATH_IN_PAIR:
         onepath_boxes_gather(engine, onepath_pair_key_of(engine, tests), tests, ONEPATH_BOXES_MIN);
-        onepath_pair_relieve(engine, onepath_pair_key_of(engine, tests));
+        onepath_pair_split_full(engine, onepath_pair_key_of(engine, tests));
         break;
     case ONEPATH_IN_BOXES:
         onepath_boxes_gather(engine, onepath_bucket_of_test(tests->tests[0]), tests, ONEPATH_BOXES_MIN);

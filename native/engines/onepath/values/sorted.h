@@ -1,5 +1,5 @@
 /* sorted.h - the constants of order, sorted, in chunks: each with the first bytes of its text beside its id, so that a
- * search seldom looks at a text and an insertion moves a chunk at most.
+ * search rarely looks at a text and an insertion moves a chunk at most.
  *
  *     lasts     | "internet" |            "market"            | "zebra"      the last word of each chunk
  *     words     | inte inte  | late  late  logs  mail  market | ...          eight bytes each, as a number

@@ -4,7 +4,7 @@
     held.py        E3, E4: what a neighbour has said of the routers behind it, and when that may be relied on
     said.py        E2, E5, E7: what is said to a neighbour
     storing.py     E7: whether filters that others cover are said
-    wishes.py      R1, R7: what this router's own clients want, as it enters what is said
+    interest.py      R1, R7: what this router's own clients want, as it enters what is said
     confirming.py  E8: who waits until a filter is known everywhere
     edges.py       all edges of a router, as trees and links change
 

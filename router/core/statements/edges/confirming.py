@@ -1,7 +1,7 @@
 """E8: who waits until a filter is known everywhere, and what each wait still needs.
 
 Law: a wait ends when every edge but the one it came by has confirmed all that was said there when it began. A router
-confirms a statement when its own wait for that statement ends. When edges change, each wait begins anew on those that
+confirms a statement when its own wait for that statement ends. When edges change, each wait begins again on those that
 there are; what was lost on the way is asked for again by the router whose client waits.
 
     began --every other edge confirms--> ended: the client is answered, or the neighbour that asked is told

@@ -1,4 +1,4 @@
-"""All edges of a router: what is held of each, what is said to each, as trees, links and wishes change.
+"""All edges of a router: what is held of each, what is said to each, as trees, links and interest change.
 
 Law: `follow` makes the edges those of the trees in force, with the sessions that are up, whatever there was before. An
 edge of the new trees that counts as everything is in the table before the trees are in force (E3), and one of earlier
@@ -21,9 +21,9 @@ from tamis.router.core.commands import Alarm, Install
 from tamis.router.core.statements.core_state import CoreState
 from tamis.router.core.statements.edges.confirming import EdgeWait, EdgeWaits
 from tamis.router.core.statements.edges.held import IDS_END, EdgeChange, HeldEdge, Missed, TooMuch
+from tamis.router.core.statements.edges.interest import EdgeInterest, InterestOfClasses
 from tamis.router.core.statements.edges.places import EVERY_CLASS, EdgePlace, EdgeTrees
 from tamis.router.core.statements.edges.said import EdgeFeed, SaidEdge
-from tamis.router.core.statements.edges.wishes import EdgeWishes, WishesOfClasses
 from tamis.router.core.statements.links import CoreLink
 from tamis.router.core.statements.own_predicate import OwnPredicate
 from tamis.router.core.timers import Due
@@ -108,7 +108,7 @@ class Edges:
     ) -> None:
         self._core_state, self._make_predicate = core_state, make_predicate
         self._policy, self._reached = policy, reached
-        self.wishes = EdgeWishes(core_state, own, self._issued)
+        self.interest = EdgeInterest(core_state, own, self._issued)
         self.waits = EdgeWaits(self._ended)
         self.trees: tuple[EdgeTrees, ...] = ()
         self.held: dict[Name, HeldEdge] = {}
@@ -124,10 +124,10 @@ class Edges:
         self._asked: dict[Name, bytes] = {}
         """What neighbours have asked for and this router does not count behind its end."""
         self._classes_of = classes_of
-        self._parts: dict[int, WishesOfClasses] = {}
+        self._parts: dict[int, InterestOfClasses] = {}
         """By the classes of a tree, what feeds it of what clients want."""
         self._tickets: list[tuple[int, int]] = []
-        """(ticket, the id below which all wishes are to be passed on before it waits)."""
+        """(ticket, the id below which all interest are to be passed on before it waits)."""
         self._guards = itertools.count(IDS_END)
         self._seqs = itertools.count(1)
 
@@ -140,7 +140,7 @@ class Edges:
         places = {(tree.root, place.neighbour): place for tree in self.trees for place in tree.places.values()}
         all_classes = {place.classes for place in places.values()}
         self._parts = {
-            classes: self._parts.get(classes) or WishesOfClasses(self.wishes, self._classes_of, classes)
+            classes: self._parts.get(classes) or InterestOfClasses(self.interest, self._classes_of, classes)
             for classes in sorted(all_classes)
         }
         policy = self._policy
@@ -324,7 +324,7 @@ class Edges:
             core_state.timers.set((Due.EDGE_ASK, held.number), core_state.now_us + wait_us)
 
     def _give_up(self, held: HeldEdge) -> None:
-        """Forget an edge that says more than there is room for, which counts as everything then, and ask seldom whether
+        """Forget an edge that says more than there is room for, which counts as everything then, and ask rarely whether
         it is less by now."""
         core_state, neighbour = self._core_state, held.place.neighbour
         self._doubt(held)
@@ -381,13 +381,13 @@ class Edges:
         self._consider()
 
     def awaited(self, ticket: int) -> None:
-        self._tickets.append((ticket, self.wishes.own.next_id))
+        self._tickets.append((ticket, self.interest.own.next_id))
         self._begin_tickets()
         self._consider()
 
     def _begin_tickets(self) -> None:
         """Begin the waits whose filters have all been passed on."""
-        below = self.wishes.own.issued_below
+        below = self.interest.own.issued_below
         ready = [ticket for ticket, upto in self._tickets if upto <= below]
         self._tickets = [(ticket, upto) for ticket, upto in self._tickets if upto > below]
         for ticket in ready:

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from tamis.protocol.wire.numbers import NO_DIGEST, edge_number, of_classes_digest, routers_digest
-from tamis.router.core.ways.trees import Trees
+from tamis.router.core.routing.trees import Trees
 
 EVERY_CLASS: Final = -1
 """The classes of messages that go by a tree, as bits: those of the tree of a strategy that has no classes."""

@@ -33,7 +33,7 @@ AT_ONCE: Final = 200
 PER_SLICE: Final = 1_000
 """Filters taken in one slice: a few milliseconds."""
 FORMER_MAX: Final = 8
-"""What fed a statement before and feeds it still, at most. Past that the statement begins anew, incomplete."""
+"""What fed a statement before and feeds it still, at most. Past that the statement begins again, incomplete."""
 
 
 class EdgeFeed(Protocol):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement
 from tamis.router.core.commands import Reached
-from tamis.router.core.events import Await, FiltersWanted, Unwanted
+from tamis.router.core.events import Await, FiltersAdded, FiltersRemoved
 from tamis.router.core.statements import own_predicate, sizes
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
@@ -22,7 +22,7 @@ def linked(*filters: bytes) -> Single:
     single = Single()
     single.joins("a")
     if filters:
-        single.handle(FiltersWanted(filters))
+        single.handle(FiltersAdded(filters))
     single.waits(30 * S)
     single.took(object)
     return single
@@ -37,7 +37,7 @@ def said(single: Single) -> list[tuple[set[bytes], int]]:
 def test_the_first_change_is_said_at_once_as_a_change():
     single = linked(less(1), less(2))
     base_seq = single.core.core_state.rib.entries[ME].version.seq
-    single.handle(FiltersWanted((less(3),)))
+    single.handle(FiltersAdded((less(3),)))
     [body] = single.took(ReceiverAdvertisement, "a")
     digest = predicate_digest([(1, less(1)), (2, less(2)), (3, less(3))])
     assert body == ReceiverAdvertisement(
@@ -48,7 +48,7 @@ def test_the_first_change_is_said_at_once_as_a_change():
 def test_changes_that_follow_wait_and_are_merged():
     single = linked(less(0))
     for bound in range(1, 5):
-        single.handle(FiltersWanted((less(bound),)))
+        single.handle(FiltersAdded((less(bound),)))
         single.waits(10 * MS)
     assert said(single) == [({less(1)}, 0)]
     single.waits(60 * MS - 1)
@@ -61,7 +61,7 @@ def test_what_widens_waits_a_second_at_most_and_what_narrows_five():
     single = linked()
     widened_us = []
     for bound in range(400):
-        single.handle(FiltersWanted((less(bound),)))
+        single.handle(FiltersAdded((less(bound),)))
         if said(single):
             widened_us.append(single.now_us)
         single.waits(10 * MS)
@@ -73,7 +73,7 @@ def test_what_widens_waits_a_second_at_most_and_what_narrows_five():
     narrowed_us = []
     for bound in range(4_000):
         if bound < 390:
-            single.handle(Unwanted((less(bound),)))
+            single.handle(FiltersRemoved((less(bound),)))
         single.waits(40 * MS)
         if said(single):
             narrowed_us.append(single.now_us)
@@ -83,19 +83,19 @@ def test_what_widens_waits_a_second_at_most_and_what_narrows_five():
 def test_who_asks_for_something_new_does_not_wait_for_those_who_ask_for_less():
     single = linked(*map(less, range(20)))
     for bound in range(12):
-        single.handle(Unwanted((less(bound),)))
+        single.handle(FiltersRemoved((less(bound),)))
         single.waits(900 * MS)
     assert single.core.core_state.timers.due_us is not None
     single.took(object)
     single.waits(900 * MS)
-    single.handle(FiltersWanted((less(99),)))
+    single.handle(FiltersAdded((less(99),)))
     single.waits(1 * S)
     assert less(99) in set().union(*(added for added, _ in said(single)))
 
 
 def test_the_whole_is_said_where_it_is_shorter():
     single = linked(*map(less, range(4)))
-    single.handle(Unwanted(tuple(map(less, range(3)))))
+    single.handle(FiltersRemoved(tuple(map(less, range(3)))))
     single.waits(2 * S)
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.full, body.base_seq, body.added, body.removed, body.count) == (True, 0, ((4, less(3)),), (), 1)
@@ -103,7 +103,7 @@ def test_the_whole_is_said_where_it_is_shorter():
 
 def test_as_much_change_as_there_is_whole_is_said_as_a_change():
     single = linked(*map(less, range(4)))
-    single.handle(Unwanted(tuple(map(less, range(2)))))
+    single.handle(FiltersRemoved(tuple(map(less, range(2)))))
     single.waits(2 * S)
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.full, len(body.removed), body.count) == (False, 2, 2)
@@ -111,9 +111,9 @@ def test_as_much_change_as_there_is_whole_is_said_as_a_change():
 
 def test_what_is_not_wanted_any_more_is_said_after_two_seconds_and_each_in_its_time():
     single = linked(less(1), less(2), less(3))
-    single.handle(Unwanted((less(1),)))
+    single.handle(FiltersRemoved((less(1),)))
     single.waits(1 * S)
-    single.handle(Unwanted((less(2),)))
+    single.handle(FiltersRemoved((less(2),)))
     single.waits(1 * S - 1)
     assert said(single) == []
     single.waits(1)
@@ -126,26 +126,26 @@ def test_what_is_not_wanted_any_more_is_said_after_two_seconds_and_each_in_its_t
 
 def test_a_client_that_comes_back_within_two_seconds_costs_not_one_frame():
     single = linked(less(1))
-    single.handle(Unwanted((less(1),)))
+    single.handle(FiltersRemoved((less(1),)))
     single.waits(2 * S - 1)
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.waits(20 * S)
     assert said(single) == []
 
 
 def test_a_filter_wanted_and_not_wanted_again_within_the_wait_is_never_said():
     single = linked(less(1))
-    single.handle(FiltersWanted((less(2),)))
+    single.handle(FiltersAdded((less(2),)))
     single.took(object)
-    single.handle(FiltersWanted((less(3),)))
-    single.handle(Unwanted((less(3),)))
+    single.handle(FiltersAdded((less(3),)))
+    single.handle(FiltersRemoved((less(3),)))
     single.waits(20 * S)
     assert said(single) == []
 
 
 def test_what_covering_finds_is_said_behind():
     single = linked(less(1))
-    single.handle(FiltersWanted((less(5),)))
+    single.handle(FiltersAdded((less(5),)))
     assert said(single) == [({less(5)}, 0)]
     assert single.core.has_work
     single.done += single.core.work(single.now_us)
@@ -174,7 +174,7 @@ def test_alone_everybody_knows_at_once():
 def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
     single = linked()
     single.hears("a", state("a", 5, "me", "x"), state("x", 5, "a"))
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.waits(1 * S)
     single.took(object)
     single.handle(Await(7))
@@ -191,7 +191,7 @@ def test_a_ticket_is_reached_when_everybody_in_reach_has_confirmed():
 
 def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
     single = linked(less(1))
-    single.handle(FiltersWanted((less(2),), ticket=7))
+    single.handle(FiltersAdded((less(2),), ticket=7))
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.confirm, [packed for _, packed in body.added]) == (True, [less(2)])
     confirmed(single, A)
@@ -203,15 +203,15 @@ def test_what_is_wanted_and_waited_for_is_said_once_and_at_once():
 def test_a_ticket_waits_for_its_filter_that_is_covered_no_more(monkeypatch):
     """What covered it goes before either was said; others want more than one body meanwhile."""
     single = linked(less(0, "z"))
-    single.handle(FiltersWanted((less(1, "z"),)))
+    single.handle(FiltersAdded((less(1, "z"),)))
     single.took(object)
     monkeypatch.setattr(sizes, "FILTERS_MAX", 2)
-    single.handle(FiltersWanted((less(9),)))
-    single.handle(FiltersWanted((less(3),), ticket=7))
+    single.handle(FiltersAdded((less(9),)))
+    single.handle(FiltersAdded((less(3),), ticket=7))
     while single.core.has_work:
         single.done += single.core.work(single.now_us)
-    single.handle(FiltersWanted((less(1, "p"), less(1, "q"))))
-    single.handle(Unwanted((less(9),)))
+    single.handle(FiltersAdded((less(1, "p"), less(1, "q"))))
+    single.handle(FiltersRemoved((less(9),)))
     single.waits(10 * S)
     bodies = single.took(ReceiverAdvertisement, "a")
     [asking] = [body for body in bodies if less(3) in {packed for _, packed in body.added}]
@@ -220,7 +220,7 @@ def test_a_ticket_waits_for_its_filter_that_is_covered_no_more(monkeypatch):
 
 def test_waiting_for_what_was_wanted_before_asks_for_nothing_but_confirmation():
     single = linked(less(2))
-    single.handle(FiltersWanted((less(2),), ticket=7))
+    single.handle(FiltersAdded((less(2),), ticket=7))
     [body] = single.took(ReceiverAdvertisement, "a")
     assert (body.confirm, body.added) == (True, ())
 
@@ -249,7 +249,7 @@ def test_whoever_has_not_confirmed_is_asked_again_every_second_or_two():
     confirmed(single, A)
     assert single.took(Reached) == [Reached(7)]
     assert (Due.CONFIRM, 0) not in single.core.core_state.timers
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.waits(3 * S)
     assert [body.confirm for body in single.took(ReceiverAdvertisement, "a")] == [False]
 
@@ -277,14 +277,14 @@ def test_in_a_new_epoch_the_whole_is_said():
     assert body.epoch > 4
     assert (body.full, {packed for _, packed in body.added}) == (True, {less(1), less(2), less(3)})
     single.waits(30 * S)
-    single.handle(FiltersWanted((less(4),)))
+    single.handle(FiltersAdded((less(4),)))
     assert said(single) == [({less(4)}, 0)]
 
 
 def test_what_waits_to_be_said_is_part_of_the_whole_after_a_jump():
     single = linked(less(1))
-    single.handle(FiltersWanted((less(2),)))
-    single.handle(FiltersWanted((less(3),)))
+    single.handle(FiltersAdded((less(2),)))
+    single.handle(FiltersAdded((less(3),)))
     single.took(object)
     single.hears("a", whole("me", 9, {}, epoch=4))
     assert said(single) == [({less(1), less(2), less(3)}, 0)]
@@ -325,7 +325,7 @@ def test_what_is_taken_back_at_once_is_taken_back_in_slices_between_which_other_
     monkeypatch.setattr(own_predicate, "EXPIRED_PER_SLICE", 2)
     filters = tuple(less(number, f"n{number}") for number in range(3))
     single = linked(*filters)
-    single.handle(Unwanted(filters))
+    single.handle(FiltersRemoved(filters))
     assert single.due_in(Due.NARROW) == 2 * S
     single.waits(2 * S)
     assert single.due_in(Due.NARROW) == 1

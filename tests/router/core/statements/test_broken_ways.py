@@ -7,11 +7,11 @@ from hypothesis import given
 
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
-from tamis.router.core.commands import Reroute, WaysChanged
-from tamis.router.core.events import LinkDown, Stood
+from tamis.router.core.commands import Reroute, RoutesChanged
+from tamis.router.core.events import LinkDown, Stalled
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.trees import make_trees
 from tamis.router.core.times import HOLDS_MAX, MS, S, Times
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.trees import make_trees
 from tests.router.core.bodies import state
 from tests.router.core.graphs import World, checks, worlds
 from tests.router.core.single import Single
@@ -32,7 +32,7 @@ def ring() -> Single:
     single.hears("a", said("a", 9, "me", "b"), said("b", 9, "a", "c"), said("c", 9, "b", "d"), said("d", 9, "c", "me"))
     single.waits(20 * S)
     assert len(single.core.core_state.trees.routers) == 5
-    single.took(WaysChanged)
+    single.took(RoutesChanged)
     return single
 
 
@@ -41,9 +41,9 @@ def b_is_back(single: Single) -> None:
     single.hears("a", said("b", 1, "a", "c", epoch=2), a, said("c", 11, "b", "d"))
 
 
-def told(single: Single, for_us: int = 4 * HOLD_US) -> list[WaysChanged]:
+def told(single: Single, for_us: int = 4 * HOLD_US) -> list[RoutesChanged]:
     single.waits(for_us)
-    return single.took(WaysChanged)
+    return single.took(RoutesChanged)
 
 
 def test_a_cut_on_the_way_of_somebody_is_told_once_when_the_hold_is_over() -> None:
@@ -51,7 +51,7 @@ def test_a_cut_on_the_way_of_somebody_is_told_once_when_the_hold_is_over() -> No
     single.hears("a", said("a", 10, "me"))
     single.hears("d", said("b", 10, "c"))
     assert told(single, HOLD_US - 1) == []
-    assert told(single) == [WaysChanged(HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)]
+    assert told(single) == [RoutesChanged(HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)]
     assert told(single) == []
 
 
@@ -109,7 +109,7 @@ def test_trees_that_are_given_up_early_may_have_lost_what_was_on_its_way(changes
         says_costs(single, 9, name, (before, 1), (after, 1))
     single.waits(20 * S)
     assert len(single.core.core_state.trees.routers) == 7
-    single.took(WaysChanged)
+    single.took(RoutesChanged)
     dear = [("b", "a", "c", 10), ("d", "c", "e", 20), ("a", "me", "b", 40), ("e", "d", "f", 80)]
     trees = [single.core.core_state.trees.onward]
     for name, before, after, cost in dear[:changes]:
@@ -140,7 +140,7 @@ def test_who_comes_back_after_it_was_forgotten_was_missed_all_the_same() -> None
     single.hears("a", said("a", 10, "me"))
     single.hears("d", said("c", 10, "d"))
     single.waits(TIMES.age_out_us + 10 * S)
-    single.took(WaysChanged)
+    single.took(RoutesChanged)
     b_is_back(single)
     [back] = told(single)
     assert back.span_us > TIMES.age_out_us
@@ -157,7 +157,7 @@ def test_whoever_knew_nobody_missed_what_was_said_until_then() -> None:
     single.waits(30 * S)
     single.joins("a")
     [first] = told(single)
-    assert first == WaysChanged(30 * S + HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)
+    assert first == RoutesChanged(30 * S + HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)
     single.hears("a", said("x", 1, "a"), said("a", 10, "me", "x"))
     assert told(single) == []
 
@@ -212,17 +212,17 @@ def test_what_a_router_notices_after_a_standstill_happened_as_it_came_to_stand(e
     single = ring()
     stood_us = single.now_us
     single.now_us += 5 * S
-    events = [LinkDown(stable_number("a"), 1), Stood(stood_us)]
+    events = [LinkDown(stable_number("a"), 1), Stalled(stood_us)]
     for event in events if ends_first else reversed(events):
         single.handle(event)
-    assert told(single) == [WaysChanged(5 * S + HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)]
+    assert told(single) == [RoutesChanged(5 * S + HOLD_US + UNNOTICED_US, HOLD_US, goes_on=False)]
 
 
 def test_one_standstill_after_another_is_one() -> None:
     single = ring()
     for _ in range(2):
         single.now_us += 5 * S
-        single.handle(Stood(single.now_us - 5 * S))
+        single.handle(Stalled(single.now_us - 5 * S))
     single.waits(UNNOTICED_US)
     single.down("a")
     [once] = told(single)
@@ -235,7 +235,7 @@ def test_who_went_out_of_reach_in_a_standstill_is_missed_since_then() -> None:
     single.now_us += 5 * S
     single.down("a")
     single.down("d")
-    single.handle(Stood(stood_us))
+    single.handle(Stalled(stood_us))
     [away] = told(single)
     assert away.goes_on
     assert away.span_us == pytest.approx(5 * S + HOLD_US + UNNOTICED_US, abs=TIMES.reroute_every_us)
@@ -248,7 +248,7 @@ def test_who_went_out_of_reach_in_a_standstill_is_missed_since_then() -> None:
 def test_a_standstill_that_broke_no_way_is_not_told_and_soon_forgotten() -> None:
     single = ring()
     single.now_us += 5 * S
-    single.handle(Stood(single.now_us - 5 * S))
+    single.handle(Stalled(single.now_us - 5 * S))
     assert told(single) == []
     single.down("a")
     [later] = told(single)
@@ -269,7 +269,7 @@ def test_a_network_that_never_rests_is_told_of_all_the_same() -> None:
     for turn in range(40):
         single.hears("a", said("a", 10 + turn, "me", "b", session=2 + turn))
         single.waits(HOLD_US // 2)
-    spans = [each.span_us - UNNOTICED_US for each in single.took(WaysChanged)]
+    spans = [each.span_us - UNNOTICED_US for each in single.took(RoutesChanged)]
     assert spans == [HOLDS_MAX * HOLD_US] * 4
 
 

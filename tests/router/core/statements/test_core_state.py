@@ -8,7 +8,7 @@ from tamis.protocol.limits import ROUTERS_MAX
 from tamis.protocol.wire.numbers import NO_DIGEST, stable_number
 from tamis.protocol.wire.routing_bodies import EpochRefused, SenderRequest, UpdateReply
 from tamis.router.core.commands import ANY_EPOCH, Alarm, BoundSource, Forget, NeighbourSession, Send
-from tamis.router.core.plausible import DAY_MS, EPOCH_MAX
+from tamis.router.core.epochs import DAY_MS, EPOCH_MAX
 from tamis.router.core.statements import core_state as module
 from tamis.router.core.statements.freshness import Version
 from tamis.router.core.statements.links import RELAYED_MAX
@@ -168,14 +168,14 @@ def test_the_epoch_that_is_held_of_a_router_is_the_higher_of_its_two_statements(
 def test_an_epoch_that_is_held_stays_plausible_whatever_the_clock_shows_and_nobodys_never_is():
     clock_ms = [NOW]
     core_state = clocked(clock_ms, "a", "b").core.core_state
-    assert not core_state.is_plausible(0, 1)
-    assert core_state.is_plausible(X, NOW + DAY_MS)
-    assert not core_state.is_plausible(X, NOW + DAY_MS + 1)
+    assert not core_state.is_epoch_valid(0, 1)
+    assert core_state.is_epoch_valid(X, NOW + DAY_MS)
+    assert not core_state.is_epoch_valid(X, NOW + DAY_MS + 1)
     clock_ms[0] = 0
     for router in (X, ME):
-        assert core_state.is_plausible(router, NOW)
-        assert not core_state.is_plausible(router, NOW + 1)
-    assert not core_state.is_plausible(Y, NOW)
+        assert core_state.is_epoch_valid(router, NOW)
+        assert not core_state.is_epoch_valid(router, NOW + 1)
+    assert not core_state.is_epoch_valid(Y, NOW)
 
 
 def test_a_refused_statement_bounds_the_messages_of_its_issuer_by_what_would_be_believed_once():
@@ -373,7 +373,7 @@ def test_what_is_held_gives_way_to_what_the_clock_allows_if_its_issuer_says_so_o
 ):
     """The only other neighbour vouches for an epoch as high as FAR."""
     core_state = clocked([NOW], "a").core.core_state
-    core_state.plausible.stated(A, Y, FAR)
+    core_state.epoch_validator.stated(A, Y, FAR)
     core_state.rib.replace(X, Version(held, 1), NO_DIGEST, {})
     given_up: list[tuple[int, int]] = []
     core_state.unlearn = lambda issuer, above: given_up.append((issuer, above))
@@ -398,5 +398,5 @@ def test_what_this_router_would_take_follows_its_own_clock_not_that_of_a_single_
     single = clocked([NOW], "a")
     core_state = single.core.core_state
     assert core_state.takes(X) == EpochRefused(X, 0, NOW + DAY_MS)
-    core_state.plausible.takes(A, NOW - YEARS, single.now_us)
+    core_state.epoch_validator.takes(A, NOW - YEARS, single.now_us)
     assert core_state.takes(X, 7) == EpochRefused(X, 7, NOW + DAY_MS)

@@ -38,8 +38,8 @@ def test_after_twice_the_wait_in_peace_a_change_is_a_first_one_again(issues):
     damper, now_us, wait_us, last_us = Damper(FIRST_US), 0, FIRST_US, None
     for gap_us, most_us in issues:
         now_us += gap_us
-        in_peace = last_us is None or now_us >= last_us + 2 * wait_us
-        wait_us = FIRST_US if in_peace else min(2 * wait_us, most_us)
+        graceful = last_us is None or now_us >= last_us + 2 * wait_us
+        wait_us = FIRST_US if graceful else min(2 * wait_us, most_us)
         last_us = now_us
         damper.issued(now_us, most_us)
         for most in (50, 300, 1_000):

@@ -17,7 +17,7 @@ from tamis.protocol.wire.routing_bodies import (
     UpdateReply,
 )
 from tamis.router.core.commands import Alarm, Install
-from tamis.router.core.events import Await, FiltersWanted, Heard, Sent
+from tamis.router.core.events import Await, FiltersAdded, Heard, Sent
 from tamis.router.core.statements import collecting, predicates, rib, sizes
 from tamis.router.core.statements.collecting import IncomingPredicate
 from tamis.router.core.statements.freshness import Version
@@ -68,7 +68,7 @@ def test_a_large_change_is_stated_in_bounded_bodies_one_after_the_other():
     single.joins("a")
     single.waits(30 * S)
     single.took(object)
-    single.handle(FiltersWanted(tuple(EIGHT.values())))
+    single.handle(FiltersAdded(tuple(EIGHT.values())))
     for _ in range(8):
         single.waits(2)
         single.handle(Sent(A, 1))
@@ -83,7 +83,7 @@ def test_it_goes_on_as_the_links_take_it_and_a_slow_one_costs_a_second_at_most()
     single.joins("a", "b")
     single.waits(30 * S)
     single.took(object)
-    single.handle(FiltersWanted(tuple(EIGHT.values())))
+    single.handle(FiltersAdded(tuple(EIGHT.values())))
     single.waits(10)
     assert len(single.took(ReceiverAdvertisement, "b")) == 2  # two are on their way, and one link has told nothing
     single.handle(Sent(A, 1))
@@ -116,7 +116,7 @@ def test_a_ticket_waits_for_the_last_body_of_its_change():
     single.joins("a")
     single.waits(30 * S)
     single.took(object)
-    single.handle(FiltersWanted(tuple(EIGHT.values()), ticket=5))
+    single.handle(FiltersAdded(tuple(EIGHT.values()), ticket=5))
     asked = []
     for _ in range(4):
         asked += [body.confirm for body in single.took(ReceiverAdvertisement)]

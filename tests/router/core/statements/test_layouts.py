@@ -11,11 +11,11 @@ from tamis.protocol.wire.frames import encode
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Alarm, RaiseEpoch, Reroute
 from tamis.router.core.core import Core
+from tamis.router.core.routing.shared_tree import SharedTree
+from tamis.router.core.routing.source_trees import SourceTrees
+from tamis.router.core.routing.trees import Broadcast
 from tamis.router.core.statements.layouts import disagreement, layout_of
 from tamis.router.core.times import S
-from tamis.router.core.ways.shared_tree import SharedTree
-from tamis.router.core.ways.source_trees import SourceTrees
-from tamis.router.core.ways.trees import Broadcast
 from tests.router.core.bodies import state
 from tests.router.core.single import Single
 from tests.router.core.world import World

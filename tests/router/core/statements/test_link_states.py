@@ -9,7 +9,7 @@ import pytest
 from tamis.protocol.wire.numbers import stable_number
 from tamis.protocol.wire.routing_bodies import Adjacency, LinkState
 from tamis.router.core.commands import Install, NeighbourSession, RaiseEpoch, Reroute, Send
-from tamis.router.core.events import Leave
+from tamis.router.core.events import ShuttingDown
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import state, whole
@@ -283,7 +283,7 @@ def test_a_new_session_is_not_in_step_although_the_last_was():
 def test_a_router_that_leaves_says_that_it_has_no_links_and_nothing_else_any_more():
     single = joined("a", "b")
     before = mine(single)
-    single.handle(Leave())
+    single.handle(ShuttingDown())
     [to_a] = single.took(LinkState, "a")
     assert to_a.links == ()
     assert (to_a.epoch, to_a.seq) == (before.epoch, before.seq + 1)
@@ -296,7 +296,7 @@ def test_a_router_that_leaves_says_that_it_has_no_links_and_nothing_else_any_mor
 
 def test_a_router_that_leaves_and_has_to_jump_still_has_no_links():
     single = joined("a")
-    single.handle(Leave())
+    single.handle(ShuttingDown())
     single.took(Send)
     single.hears("a", LinkState("me", 7, 1, (Adjacency(A, 1, 1),)))
     single.waits(3 * S)

@@ -20,7 +20,7 @@ from tests.router.core.bodies import less
 from tests.router.core.graphs import checks
 
 HOLD_US = 10
-WISHES = [
+INTEREST = [
     less(1),
     encode_filter(EVERYTHING),
     *(of_group(packed, group) for packed in (less(1), less(2)) for group in ("a", "b")),
@@ -46,7 +46,7 @@ def test_each_filter_of_a_group_is_stated_once_whatever_clients_do(steps):
     asked, wanted, now_us = own(), Counter[bytes](), 0
     left_us: dict[bytes, int] = {}
     for what, number in steps:
-        wish = WISHES[number % len(WISHES)]
+        wish = INTEREST[number % len(INTEREST)]
         if what == "want":
             asked.want(wish)
             wanted[wish] += 1
@@ -70,7 +70,7 @@ def test_each_filter_of_a_group_is_stated_once_whatever_clients_do(steps):
 
 def test_a_filter_of_a_group_is_not_covered_and_covers_nothing():
     asked = own()
-    for wish in WISHES:
+    for wish in INTEREST:
         asked.want(wish)
     while asked.has_work:
         asked.work()

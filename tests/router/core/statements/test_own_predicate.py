@@ -70,7 +70,7 @@ class Walk:
         above = [packed for packed in self.left_us if self.cover.is_above(packed)]
         self.now_us += for_us
         self.own.expire(self.now_us)
-        self.left_us |= dict.fromkeys(above, self.now_us)  # their hold may have begun anew
+        self.left_us |= dict.fromkeys(above, self.now_us)  # their hold may have begun again
 
     def work(self, _: None) -> None:
         self.own.work()

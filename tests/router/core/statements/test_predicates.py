@@ -12,8 +12,8 @@ from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Entry, Held, ReceiverAdvertisement, SenderRequest, UpdateReply
 from tamis.router.core.commands import Install, NeighbourSession, Send
 from tamis.router.core.core import Core
-from tamis.router.core.events import FiltersWanted
-from tamis.router.core.plausible import DAY_MS
+from tamis.router.core.epochs import DAY_MS
+from tamis.router.core.events import FiltersAdded
 from tamis.router.core.timers import Due
 from tamis.router.core.times import MS, S
 from tests.router.core.bodies import change, entry, state, whole
@@ -302,7 +302,7 @@ def test_a_late_reply_cannot_overwrite_what_is_newer():
 def test_a_newer_statement_of_this_router_is_jumped_past():
     for heard in (whole("me", 99, ONE), reply(entry("me", 99, ONE)), whole("me", 1, NONE, epoch=2)):
         single = among("a", "b")
-        single.handle(FiltersWanted((b"mine",)))
+        single.handle(FiltersAdded((b"mine",)))
         single.took(Send)
         single.hears("a", heard)
         [said] = single.took(ReceiverAdvertisement, "b")

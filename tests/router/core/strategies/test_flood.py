@@ -7,7 +7,7 @@ import pytest
 from tamis.protocol.wire.packed_filters import decode_filter, encode_filter
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import FiltersWanted, Unwanted
+from tamis.router.core.events import FiltersAdded, FiltersRemoved
 from tamis.router.core.strategies.flood import EVERYTHING
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import S
@@ -42,14 +42,14 @@ def test_the_first_filter_of_a_client_asks_for_everything_and_the_last_one_ends_
     single = flooding()
     said(single)
     one, other = less(1), less(2)
-    single.handle(FiltersWanted((one,)))
+    single.handle(FiltersAdded((one,)))
     single.waits(S)
     assert said(single) == [([EVERYTHING], 1)]
-    single.handle(FiltersWanted((other, one)))
-    single.handle(Unwanted((one, other)))
+    single.handle(FiltersAdded((other, one)))
+    single.handle(FiltersRemoved((one, other)))
     single.waits(10 * S)
     assert said(single) == []
-    single.handle(Unwanted((one,)))
+    single.handle(FiltersRemoved((one,)))
     single.waits(single.core.core_state.times.narrow_hold_us - 1)
     assert said(single) == []
     single.waits(10 * S)
@@ -59,12 +59,12 @@ def test_the_first_filter_of_a_client_asks_for_everything_and_the_last_one_ends_
 def test_a_client_that_comes_back_in_time_costs_nothing():
     single = flooding()
     one = less(1)
-    single.handle(FiltersWanted((one,)))
+    single.handle(FiltersAdded((one,)))
     single.waits(S)
     said(single)
-    single.handle(Unwanted((one,)))
+    single.handle(FiltersRemoved((one,)))
     single.waits(S)
-    single.handle(FiltersWanted((one,)))
+    single.handle(FiltersAdded((one,)))
     single.waits(10 * S)
     assert said(single) == []
 
@@ -72,7 +72,7 @@ def test_a_client_that_comes_back_in_time_costs_nothing():
 def test_what_nobody_wants_cannot_be_given_up():
     single = flooding()
     with pytest.raises(KeyError):
-        single.handle(Unwanted((less(1),)))
+        single.handle(FiltersRemoved((less(1),)))
 
 
 def test_as_the_paper_has_it_a_router_without_clients_asks_for_everything_too():
@@ -80,8 +80,8 @@ def test_as_the_paper_has_it_a_router_without_clients_asks_for_everything_too():
     assert list(single.core.core_state.rib.entries[single.core.me].filters.values()) == [EVERYTHING]
     said(single)
     wanted = less(1), less(2)
-    single.handle(FiltersWanted(wanted))
-    single.handle(Unwanted(wanted))
+    single.handle(FiltersAdded(wanted))
+    single.handle(FiltersRemoved(wanted))
     single.waits(10 * S)
     assert said(single) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tamis.protocol.wire.routing_bodies import ReceiverAdvertisement
 from tamis.router.core.core import Core, CoreSettings
-from tamis.router.core.events import FiltersWanted, Unwanted
+from tamis.router.core.events import FiltersAdded, FiltersRemoved
 from tamis.router.core.strategies.registry import STRATEGIES
 from tamis.router.core.times import S
 from tests.router.core.bodies import less
@@ -33,7 +33,12 @@ def history(strategy: str) -> list[list[tuple[int, int, int]]]:
     said(single)
     narrow, wide = less(1), less(2)
     steps = []
-    for event in (FiltersWanted((narrow, narrow)), FiltersWanted((wide,)), Unwanted((wide,)), Unwanted((narrow,))):
+    for event in (
+        FiltersAdded((narrow, narrow)),
+        FiltersAdded((wide,)),
+        FiltersRemoved((wide,)),
+        FiltersRemoved((narrow,)),
+    ):
         single.handle(event)
         for _ in range(10):
             single.core.work(single.now_us)

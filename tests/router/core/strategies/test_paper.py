@@ -10,7 +10,7 @@ import pytest
 from tamis.protocol.wire.numbers import predicate_digest, stable_number
 from tamis.protocol.wire.routing_bodies import Held, ReceiverAdvertisement, Scope, SenderRequest, UpdateReply
 from tamis.router.core.commands import Alarm, Audited, Install, NeighbourSession, Reached, Reroute, Send
-from tamis.router.core.events import Audit, Await, FiltersWanted, Unwanted
+from tamis.router.core.events import Audit, Await, FiltersAdded, FiltersRemoved
 from tamis.router.core.statements.audit import REQUEST_BASE
 from tamis.router.core.strategies.paper import ADVERTISE_EVERY_US, REQUEST_EVERY_US, WARNING, PaperCore
 from tamis.router.core.strategies.paper_meaning import PAPER_PARTS
@@ -98,10 +98,10 @@ def test_ones_own_advertisement_is_no_news():
 
 def test_all_that_is_wanted_is_said_at_every_change_and_every_twenty_seconds():
     single = between()
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.waits(10 * S)
     single.took(object)
-    single.handle(FiltersWanted((less(2),)))
+    single.handle(FiltersAdded((less(2),)))
     [body] = single.took(ReceiverAdvertisement, "a")
     filters = {1: less(1), 2: less(2)}
     digest = predicate_digest(filters.items())
@@ -172,7 +172,7 @@ def test_every_minute_the_whole_tree_is_asked():
 def test_a_leaf_answers_with_what_its_clients_want():
     single = Single(core=PaperCore)
     single.joins("a")
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.waits(1 * S)
     single.took(object)
     single.hears("a", tree_request("a"))
@@ -184,7 +184,7 @@ def test_a_leaf_answers_with_what_its_clients_want():
 
 def test_who_has_others_below_answers_when_they_have():
     single = between()
-    single.handle(FiltersWanted((less(1),)))
+    single.handle(FiltersAdded((less(1),)))
     single.took(object)
     request = tree_request("a")
     single.hears("a", request)
@@ -267,7 +267,7 @@ def test_nobody_confirms_and_nobody_waits():
 
 def test_what_is_waited_for_is_said_without_waiting():
     single = between()
-    single.handle(FiltersWanted((less(1),), ticket=7))
+    single.handle(FiltersAdded((less(1),), ticket=7))
     done = single.took(object)
     assert Reached(7) in done
     said = {body.added for body in done if isinstance(body, ReceiverAdvertisement)}
@@ -276,8 +276,8 @@ def test_what_is_waited_for_is_said_without_waiting():
 
 def test_unwanted_filters_are_left_out_after_their_hold():
     single = between()
-    single.handle(FiltersWanted((less(1), less(2))))
-    single.handle(Unwanted((less(1),)))
+    single.handle(FiltersAdded((less(1), less(2))))
+    single.handle(FiltersRemoved((less(1),)))
     single.waits(2 * S)
     assert dict(single.took(ReceiverAdvertisement, "a")[-1].added) == {2: less(2)}
 
@@ -301,7 +301,7 @@ def test_changes_follow_one_another_no_faster_than_in_the_other_modes():
     single.waits(1 * S)
     single.took(object)
     for bound in range(5):
-        single.handle(FiltersWanted((less(bound),)))
+        single.handle(FiltersAdded((less(bound),)))
         single.waits(1 * MS)
     assert len(single.took(ReceiverAdvertisement, "a")) == 1
     single.hears("a", change("a", 1, 2, {}, {1: b"1"}))

@@ -54,7 +54,7 @@ class OtherOwn(OwnPredicate):
 def test_parts_of_an_experiment_replace_those_of_any_strategy() -> None:
     for strategy in STRATEGIES.values():
         core = strategy.core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn))
-        own = core._edges.wishes.own if isinstance(core, EdgeCore) else core._advertiser.own
+        own = core._edges.interest.own if isinstance(core, EdgeCore) else core._advertiser.own
         assert isinstance(own, OtherOwn)
     assert isinstance(STRATEGIES["paper"].core("a", 1, CoreSettings(), instead=CoreParts(own=OtherOwn)), PaperCore)
 

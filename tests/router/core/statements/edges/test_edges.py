@@ -15,6 +15,8 @@ from tamis.protocol.wire.edge_bodies import EdgeFilter, EdgeHeld, EdgeRequest, E
 from tamis.protocol.wire.numbers import NO_DIGEST, predicate_digest, routers_digest, stable_number
 from tamis.protocol.wire.packed_filters import encode_filter
 from tamis.router.core.events import Heard
+from tamis.router.core.routing.paths import Graph, PathCache
+from tamis.router.core.routing.shared_tree import SharedTree
 from tamis.router.core.statements import sizes
 from tamis.router.core.statements.edges import edges as edges_module
 from tamis.router.core.statements.edges.edges import ASKED_MAX, GENERATIONS_MAX, PACKED_EVERYTHING
@@ -23,8 +25,6 @@ from tamis.router.core.statements.edges.places import EdgeTrees
 from tamis.router.core.statements.sizes import size_of
 from tamis.router.core.strategies.edges import EdgeCore
 from tamis.router.core.times import MS, S
-from tamis.router.core.ways.paths import Graph, PathCache
-from tamis.router.core.ways.shared_tree import SharedTree
 from tests.router.core.bodies import less
 from tests.router.core.world import COVERING, World
 

@@ -1,0 +1,56 @@
+"""Which classes of messages a filter concerns, so that it is said along the trees of their roots.
+
+Law: a filter concerns every class of which some message may satisfy it: one is left out only where that is proven. In
+the rest are messages that satisfy no filter of a class, so a filter that one of those covers does not concern it. What
+cannot be read concerns all classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from tamis.protocol.covering.covers import covers
+from tamis.protocol.covering.meets import may_meet
+from tamis.protocol.errors import FrameError
+from tamis.protocol.evaluate import filter_matches
+from tamis.protocol.filters import Filter
+from tamis.protocol.values import Value
+from tamis.protocol.wire.packed_filters import decode_filter
+from tamis.router.core.routing.roots import RootChoice
+
+CACHED_MAX: Final = 65_536
+"""Filters whose classes are remembered, some 200 bytes each and the filter."""
+
+
+def classes_of(choices: Sequence[RootChoice]) -> Callable[[bytes], int]:
+    """Return a function that says which classes a packed filter concerns, as bits in the order of `choices`. The last
+    choice is that of the rest."""
+    classes = [[decode_filter(packed) for packed in choice.filters] for choice in choices[:-1]]
+    every, rest = (1 << len(choices)) - 1, 1 << len(classes)
+
+    @lru_cache(CACHED_MAX)
+    def concerned(packed: bytes) -> int:
+        try:
+            filter_ = decode_filter(packed)
+        except FrameError:
+            return every
+        met = sum(1 << place for place, each in enumerate(classes) if _meets(filter_, each))
+        is_in_classes = any(covers(of_class, filter_) for each in classes for of_class in each)
+        return met if is_in_classes else met | rest
+
+    return concerned
+
+
+def class_of(choices: Sequence[RootChoice], attributes: Mapping[str, Value]) -> int:
+    """Return the place in `choices` of the class that a message with `attributes` is in: the first that has a filter
+    which it satisfies, the last where there is none. The switch finds it by a table; this is for people who ask."""
+    holds = (
+        any(filter_matches(decode_filter(packed), attributes) for packed in choice.filters) for choice in choices[:-1]
+    )
+    return next((place for place, is_in in enumerate(holds) if is_in), len(choices) - 1)
+
+
+def _meets(filter_: Filter, of_class: Sequence[Filter]) -> bool:
+    return any(may_meet(filter_, each) for each in of_class)

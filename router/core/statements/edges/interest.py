@@ -1,0 +1,91 @@
+"""R1, R7: what this router's own clients want, as it enters what is said to neighbours.
+
+Law: the issuer alone damps what is new, and holds what goes away, as with every other strategy; from here on a filter
+that is new passes through every hop at once (E5). Nothing is set aside here: covering is found where filters of several
+routers meet (E7). Worker groups have nothing to do with edges: all routers state their filters to all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tamis.router.core.statements.core_state import CoreState
+from tamis.router.core.statements.damper import Damper
+from tamis.router.core.statements.edges.held import EdgeChange
+from tamis.router.core.statements.edges.places import EVERY_CLASS
+from tamis.router.core.statements.own_predicate import OwnPredicate
+from tamis.router.core.timers import Due
+
+
+class EdgeInterest:
+    """What clients want. `issued` is called with each change that may be passed on."""
+
+    is_complete = True
+
+    def __init__(self, core_state: CoreState, own: OwnPredicate, issued: Callable[[EdgeChange], None]) -> None:
+        self._core_state, self.own, self._issued = core_state, own, issued
+        self._damper = Damper(core_state.times.damp_first_us)
+
+    @property
+    def filters(self) -> Mapping[int, bytes]:
+        return self.own.issued
+
+    def wanted(self, filters: tuple[bytes, ...]) -> None:
+        for packed in filters:
+            self.own.want(packed)
+        self.consider()
+
+    def unwanted(self, filters: tuple[bytes, ...]) -> None:
+        for packed in filters:
+            self.own.unwant(packed, self._core_state.now_us)
+        self._plan_narrowing()
+        self.consider()
+
+    def narrow(self) -> None:
+        """R7: let filters go whose hold is over, a slice of them."""
+        self.own.expire(self._core_state.now_us)
+        self._plan_narrowing()
+        self.consider()
+
+    def _plan_narrowing(self) -> None:
+        if self.own.due_us is not None:
+            due_us = max(self.own.due_us, self._core_state.now_us + 1)
+            self._core_state.timers.set_earlier((Due.EDGE_NARROW, 0), due_us)
+
+    def consider(self) -> None:
+        """R1: pass on what has changed, now or when damping allows it."""
+        core_state, times = self._core_state, self._core_state.times
+        if not self.own.has_changes:
+            return
+        most_us = times.damp_widen_max_us if self.own.widens else times.damp_narrow_max_us
+        ready_us = self._damper.ready_us(most_us)
+        if ready_us > core_state.now_us:
+            core_state.timers.set_earlier((Due.EDGE_ISSUE, 0), ready_us)
+            return
+        self._damper.issued(core_state.now_us, most_us)
+        change = self.own.issue()
+        if self.own.has_changes:
+            core_state.soon(Due.EDGE_ISSUE)
+            self._damper = Damper(core_state.times.damp_first_us)
+        self._issued(EdgeChange(change.added, change.removed))
+
+
+class InterestOfClasses:
+    """The part of the interest that concerns some classes of messages, as bits, and so feeds a tree of these."""
+
+    is_complete = True
+    size = 0
+    """What clients want counts where they bring it."""
+
+    def __init__(self, interest: EdgeInterest, classes_of: Callable[[bytes], int], classes: int) -> None:
+        self._interest, self._classes_of, self._classes = interest, classes_of, classes
+
+    def has(self, packed: bytes) -> bool:
+        return bool(self._classes_of(packed) & self._classes)
+
+    @property
+    def filters(self) -> Mapping[int, bytes]:
+        filters = self._interest.filters
+        if self._classes == EVERY_CLASS:
+            return filters
+        return {id_: packed for id_, packed in filters.items() if self.has(packed)}
