@@ -21,27 +21,23 @@ from tamis.protocol.errors import Refused, TamisError
 from tamis.protocol.nearest import did_you_mean
 
 _ROOMS = {
-    "messages": ("pub", "sub", "request", "respond"),
-    "durable": ("keep", "kept"),
-    "network": ("status", "top", "space", "routes", "filters"),
-    "delivery": ("route", "trace", "explain", "unmatched"),
-    "operate": ("up", "down", "restart", "stop", "start", "reload", "logs", "records", "router"),
-    "topology": ("example", "schema", "check", "compose", "kubernetes"),
-    "lab": ("match", "analyze", "simulate", "bench", "reproduce"),
-    "reach": ("context",),
+    "operate": ("Run routers", ("up", "down", "start", "stop", "restart", "reload", "router", "logs", "records")),
+    "messages": ("Send and receive", ("pub", "sub", "request", "respond")),
+    "durable": ("Durable subscriptions", ("keep", "kept")),
+    "network": ("Look at a network", ("status", "top", "show", "filters", "space")),
+    "delivery": ("Follow a message", ("trace", "explain", "unmatched")),
+    "topology": ("Write topology files", ("example", "check", "schema", "compose", "kubernetes")),
+    "lab": ("Analyze and measure", ("analyze", "match", "simulate", "bench", "reproduce")),
+    "reach": ("Set up this shell", ("context", "completion")),
 }
-"""Folder -> the commands in it."""
+"""Folder -> (what its commands are for, the commands in it), in the order of the help page."""
 _MODULES = {
+    **{name: f"tamis.cli.{room}.{name}" for room, (_, names) in _ROOMS.items() for name in names},
     "completion": "tamis.cli.completion",
-    **{name: f"tamis.cli.{room}.{name}" for room, names in _ROOMS.items() for name in names},
 }
-COMMANDS = (
-    *("up", "down", "pub", "sub", "request", "respond", "status", "top", "restart", "stop", "start", "reload"),
-    *("keep", "kept", "logs", "records", "context", "space"),
-    *("route", "trace", "explain", "routes", "filters", "unmatched", "analyze", "match", "example", "schema", "check"),
-    *("compose", "kubernetes", "router", "simulate", "bench", "reproduce", "completion"),
-)
-"""In the order of the help page."""
+COMMANDS = tuple(name for _, names in _ROOMS.values() for name in names)
+_OLD: dict[str, tuple[str, ...]] = {"route": ("trace", "--dry-run"), "routes": ("show", "routes")}
+"""Names of the version before, which the next version refuses -> the words that replace them."""
 
 _EXAMPLE = """\b
 Examples:
@@ -63,6 +59,14 @@ class _Commands(click.Group):
             return None
         found: click.Command = importlib.import_module(_MODULES[cmd_name]).command
         return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        longest = max(map(len, COMMANDS))
+        width = formatter.width - 6 - longest
+        for title, names in _ROOMS.values():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{longest}}", one.get_short_help_str(width)) for name, one in found if one])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -94,6 +98,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["help"], ["version"]):  # as many programs have them
         words = [*words[1:], f"--{words[0]}"]
+    if words[:1] and words[0] in _OLD:
+        now = _OLD[words[0]]
+        told = f"Warning: `tamis {words[0]}` is `tamis {' '.join(now)}` now; the next version refuses the old name"
+        click.echo(told, err=True)
+        words = [*now, *words[1:]]
     try:
         code = root.main(args=words, prog_name="tamis", standalone_mode=False)
         sys.stdout.flush()

@@ -140,7 +140,7 @@ def test_clients_are_found_by_asking_administration(monkeypatch, capsys) -> None
 
 @pytest.mark.parametrize("word", ["localhost:7400", "nats://localhost:7400", "[::1]:7400", "amqp://h"])
 def test_what_looks_like_an_address_and_is_none(word, capsys) -> None:
-    for command in ("pub", "sub", "trace", "route"):
+    for command in ("pub", "sub", "trace"):
         assert main([command, word, "a=1"]) == 2
         err = capsys.readouterr().err
         assert f"{word!r}: an address begins with tamis://" in err

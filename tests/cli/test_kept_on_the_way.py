@@ -63,8 +63,8 @@ def test_keeps_are_named_at_each_router_and_a_dry_run_stores_nothing(
         first.keep("twice", "n > 0 or m > 0")
         second.keep("jobs", "n > 1")
         second.subscribe("n > 1", wait="network").start()
-        dry = said(capsys, "route", a.address, "n=2", "m=1")
-        lines = shown(capsys, "route", a.address, "n=2", "m=1")
+        dry = said(capsys, "trace", "--dry-run", a.address, "n=2", "m=1")
+        lines = shown(capsys, "trace", "--dry-run", a.address, "n=2", "m=1")
         assert depths(first, a.file, capsys) == {"audit": 0, "jobs": 0, "twice": 0}
         why = said(capsys, "explain", "--router", file, "n=2")
         words = shown(capsys, "explain", "--router", file, "n=2")
@@ -106,7 +106,7 @@ def test_who_receives_and_who_keeps_are_told_apart(
         desk.keep("audit", "n > 0")
         desk.subscribe("n > 0").start()
         words = shown(capsys, "explain", "--router", str(a.file), "n=1")
-        [dry] = said(capsys, "route", a.address, "n=1")
+        [dry] = said(capsys, "trace", "--dry-run", a.address, "n=1")
         [traced] = said(capsys, "trace", a.address, "n=1", "--router", str(a.admin))
         nobody = shown(capsys, "explain", "--router", str(a.file), "n=0")
     assert words[0] == "router a: 2 filters match, the message goes to desk and is kept by audit"
@@ -138,7 +138,7 @@ def test_names_of_many_keeps_are_bounded_and_all_are_counted(
     with connect(a.address, name="many") as many:
         for name in names:
             many.keep(name, "n > 0", bytes=1 << 20)
-        [dry] = said(capsys, "route", a.address, "n=1")
+        [dry] = said(capsys, "trace", "--dry-run", a.address, "n=1")
         [traced] = said(capsys, "trace", a.address, "n=1")
         [why] = said(capsys, "explain", "--router", str(a.admin), "n=1")
         words = shown(capsys, "explain", "--router", str(a.admin), "n=1")

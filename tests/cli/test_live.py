@@ -161,13 +161,13 @@ def test_the_way_of_a_message_through_a_line(tmp_path: Path, capsys) -> None:
         first, _, last = [router.client for router in routers]
         until_linked(routers[0].admin, "abc", capsys)
         with subscriber(last, "x > 1", "--name", "desk", "--wait", "network", "--count", "1", "--json") as receiver:
-            assert main(["route", first, "x=2", "--router", routers[0].file]) == 0
+            assert main(["trace", "--dry-run", first, "x=2", "--router", routers[0].file]) == 0
             dry = capsys.readouterr().out.splitlines()
             assert main(["explain", "x=2", "--router", routers[0].file]) == 0
             why = capsys.readouterr().out.splitlines()
             assert main(["explain", "x=1", "--router", routers[0].admin]) == 0
             assert capsys.readouterr().out.endswith("no filter of its clients matches, the message goes to nobody\n")
-            assert main(["route", first, "x=1", "--json"]) == 0
+            assert main(["trace", "--dry-run", first, "x=1", "--json"]) == 0
             nobody = json.loads(capsys.readouterr().out)
             assert main(["trace", first, "x=2", "--payload", "p", "--name", "me", "--json"]) == 0
             forms = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -197,7 +197,7 @@ def until_linked(admin: str, names: str, capsys) -> None:
     """Each look at the routes is a request that the router answers between others."""
     reached: list[str] = []
     while sorted(reached) != sorted(names):
-        assert main(["routes", admin, "--json"]) == 0
+        assert main(["show", "routes", admin, "--json"]) == 0
         form = json.loads(capsys.readouterr().out)
         reached = [each["router"] for each in form["routers"] if each["reachable"]]
 
@@ -220,8 +220,8 @@ def test_a_copy_for_a_worker_group_is_said_to_be_one(router, capsys) -> None:
     ):
         assert main(["explain", "--router", router.file, "job=1"]) == 0
         why = capsys.readouterr().out.splitlines()
-        for command in ("route", "trace"):
-            assert main([command, "job=1", "--router", router.file]) == 0
+        for command in (["trace", "--dry-run"], ["trace"]):
+            assert main([*command, "job=1", "--router", router.file]) == 0
             way = capsys.readouterr().out
             assert way.count(" for group workers: job = 1") == 1
             assert "desk: job = 1" in way

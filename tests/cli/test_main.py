@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -54,6 +55,29 @@ def test_help_shows_every_command_with_an_example(capsys: pytest.CaptureFixture[
         assert "Example" in out
         assert f"tamis {name}" in out.partition("Example")[2]
         assert err == ""
+
+
+def test_help_groups_the_commands_and_says_each_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert re.findall(r"^(\w.*):$", out.partition("Options:")[2], re.MULTILINE) == [
+        *("Run routers", "Send and receive", "Durable subscriptions", "Look at a network", "Follow a message"),
+        *("Write topology files", "Analyze and measure", "Set up this shell"),
+    ]
+    assert "..." not in out.partition("Options:")[2]
+
+
+def test_a_dry_run_takes_no_payload(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", "--dry-run", "x=1", "--payload", "p"]) == 2
+    assert "--payload goes with a message that is published" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("old", "now"), [("route", "trace --dry-run"), ("routes", "show routes")])
+def test_an_old_name_of_a_command_answers_and_names_the_new_one(old: str, now: str, capsys) -> None:
+    assert main([old, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert f"tamis {now.partition(' --')[0]}" in out
+    assert err == f"Warning: `tamis {old}` is `tamis {now}` now; the next version refuses the old name\n"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What `tamis routes --edges` shows of routers: edges by root and neighbour, and the trees of all roots."""
+"""What `tamis show routes --edges` shows of routers: edges by root and neighbour, and the trees of all roots."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ def test_a_line_with_two_roots(tmp_path, capsys):
                 for held, said in ((one["held"], two["said"]), (two["held"], one["said"])):
                     assert held == said
                 assert one["classes"] == (["odd", "none"] if root == "a" else [None])
-        assert main(["routes", "--edges", admins[1]]) == 0
+        assert main(["show", "routes", "--edges", admins[1]]) == 0
         text = capsys.readouterr().out
         assert "every message, towards the root" in text
         assert "a is the root of classes odd, none" in text
-        assert main(["routes", "--json", admins[1]]) == 0
+        assert main(["show", "routes", "--json", admins[1]]) == 0
         assert "edges" not in json.loads(capsys.readouterr().out)
 
 
@@ -122,7 +122,7 @@ def until_complete(admins: list[str], capsys) -> list[dict]:
     while True:
         found = []
         for admin in admins:
-            assert main(["routes", "--edges", "--json", admin]) == 0
+            assert main(["show", "routes", "--edges", "--json", admin]) == 0
             found.append(json.loads(capsys.readouterr().out))
         edges = [each for form in found for each in form["edges"]]
         sides = [each[side] for each in edges for side in ("held", "said") if each[side] is not None]

@@ -35,7 +35,7 @@ def test_predicates_are_escaped() -> None:
     assert is_harmless(format_filter(filter_))
 
 
-@pytest.mark.parametrize("command", ["filters", "routes", "status"])
+@pytest.mark.parametrize("command", ["filters", "show routes", "status"])
 def test_pages_of_routers_are_escaped(command, monkeypatch, capsys) -> None:
     item = {"client": EVIL, "subscription": 1, "filter": EVIL, "peer": EVIL, "error": EVIL}
     answer = json.dumps({"error": EVIL, "filters": [item]}).encode()

@@ -19,7 +19,7 @@ from tests.docs.sandbox import Sandbox
 COMMANDS = (
     "tamis up --detach network.yaml",
     "tamis sub tamis://127.0.0.1:7402 'severity > 2 and class = \"alert\"' --name desk --count 1 &",
-    "tamis route tamis://127.0.0.1:7400 class=alert severity=6 --router network.yaml",
+    "tamis trace --dry-run tamis://127.0.0.1:7400 class=alert severity=6 --router network.yaml",
     "tamis pub tamis://127.0.0.1:7400 class=alert severity=6 device=web-3 --payload 'disk full' --name press-1",
     "tamis pub tamis://127.0.0.1:7400 clas=alert severity=6 --name press-1",
     "tamis unmatched network.yaml",

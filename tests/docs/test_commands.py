@@ -35,7 +35,7 @@ TESTED = {
 GENERATED = "docs/reference/cli.md"
 """The examples of each command, about files of the reader's; they are looked at, and not run."""
 HERE = {
-    "docs/how-to/follow-a-message.md": "tamis route",
+    "docs/how-to/follow-a-message.md": "tamis trace --dry-run",
     "docs/how-to/durable-subscriptions.md": "",
     "docs/how-to/link-routers.md": "",
     "docs/how-to/records.md": "tamis records tail",

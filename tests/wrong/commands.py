@@ -102,11 +102,11 @@ GOOD_LINES: tuple[tuple[str, ...], ...] = (
     ("space", "check", "trades", "symbol=X", "price=1.5", "--spaces", FILE),
     ("space", "put", "spaces.yaml", ADMIN, "--only", "alarms"),
     ("space", "drop", "trades", "--at", ADMIN),
-    ("route", ROUTER, "n=1", "--timeout", "1", "--router", ADMIN),
+    ("trace", "--dry-run", ROUTER, "n=1", "--timeout", "1", "--router", ADMIN),
     ("trace", ROUTER, "n=1", "--timeout", "1", "--payload", "x"),
     ("explain", "n > 1", "n=2", "--spaces", FILE),
     ("explain", "--router", ADMIN, "n=2"),
-    ("routes", ADMIN),
+    ("show", "routes", ADMIN),
     ("filters", ADMIN, "--limit", "5"),
     ("unmatched", ADMIN, "--lines", "5"),
     (
@@ -227,12 +227,8 @@ def _wrong_value(rng: Random) -> Case | None:
 
 
 def _no_argument(rng: Random) -> Case | None:
-    words = [
-        *rng.choice(
-            [line for line in GOOD_LINES if line[0] not in ("up", "down", "explain", "bench", "example", "route")]
-        )
-    ]
-    begins = 2 if words[0] in ("kept", "records", "context", "space") else 1
+    words = [*rng.choice([line for line in GOOD_LINES if line[0] not in ("up", "down", "explain", "bench", "example")])]
+    begins = 2 if words[0] in ("kept", "records", "context", "space", "show") else 1
     needed = [at for at in range(begins, len(words)) if _is_argument(words, at)]
     optional = (ADMIN, ROUTER)
     needed = [at for at in needed if words[at] not in optional]
@@ -246,7 +242,7 @@ def _no_argument(rng: Random) -> Case | None:
 
 def _one_more(rng: Random) -> Case | None:
     words = [*rng.choice(GOOD_LINES)]
-    takes_more = ("pub", "request", "route", "trace", "explain", "sub", "respond", "space", "keep", "bench")
+    takes_more = ("pub", "request", "trace", "explain", "sub", "respond", "space", "keep", "bench")
     if words[0] in takes_more:
         return None
     return _case("an argument too many", [*words, "surplus"], ("surplus", "words"))
@@ -303,7 +299,7 @@ def _attributes(rng: Random) -> Case | None:
         (
             (["pub", ROUTER], ["--count", "1"]),
             (["trace", ROUTER], ["--timeout", "1"]),
-            (["route", ROUTER], ["--timeout", "1"]),
+            (["trace", "--dry-run", ROUTER], ["--timeout", "1"]),
             (["request", ROUTER], ["--timeout", "1"]),
             (["explain", "n > 1"], []),
             (["space", "check", "trades", "--spaces", FILE], []),

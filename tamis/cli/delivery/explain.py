@@ -41,7 +41,7 @@ Examples:
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object (with --router a line each) instead of text.")
 def command(words: tuple[str, ...], target: str | None, declared: str | None, is_das: bool, as_json: bool) -> int:
-    """Show why PREDICATE matches a message, or not; or why a message goes where.
+    """Show why PREDICATE matches a message, or why it does not. With --router, show why a message goes where.
 
     For each filter of the predicate: whether it matches, and what each of its constraints saw.
 

@@ -1,9 +1,11 @@
-"""`tamis trace`: publish a message, and show what each router did with it."""
+"""`tamis trace`: publish a message and show what each router did with it, or where it would go."""
 
 from __future__ import annotations
 
 import click
 
+from tamis.cli.delivery.dry_run import HEAD as DRY_HEAD
+from tamis.cli.delivery.dry_run import DryRunDisplay
 from tamis.cli.delivery.trails import Form, Names, end, followed, router_option, show, some, timeout_option
 from tamis.cli.reach.connecting import access_options
 from tamis.protocol.wire.report_bodies import MatchedFilter, TraceRecord
@@ -14,6 +16,7 @@ Examples:
   tamis trace tamis://10.0.0.5:7400 '{"price": 300, "dest": "MXP"}' --payload hello
   tamis trace class=alert severity=6 --router network.yaml
   tamis trace class=alert severity=6 --json
+  tamis trace --dry-run class=alert severity=6 device=web-3 --router network.yaml
 """
 _HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delivered to", "some that matched")
 
@@ -21,6 +24,7 @@ _HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delive
 @click.command("trace", epilog=_EXAMPLE)
 @click.argument("words", nargs=-1, metavar="[ADDRESS]... ATTRIBUTE...")
 @click.option("--payload", metavar="TEXT", default="", help="The payload.")
+@click.option("--dry-run", "is_dry", is_flag=True, help="Publish nothing, and show where the message would go.")
 @router_option
 @timeout_option
 @access_options
@@ -28,6 +32,7 @@ _HEAD = ("arrived ms", "match us", "filters", "passed on to", "kept by", "delive
 def command(
     words: tuple[str, ...],
     payload: str,
+    is_dry: bool,
     target: str | None,
     timeout_s: float,
     name: str | None,
@@ -35,17 +40,30 @@ def command(
     ca: str | None,
     as_json: bool,
 ) -> int:
-    """Publish a message and show its way.
+    """Publish a message and show its route.
 
     The message is a real one, and is delivered. Each line is a router that it came to, under the one that it came from:
     when it arrived there (after the first router, by the clocks of both), how long matching took, how many filters of
     clients and other routers matched, the routers and clients that it was queued for, and the kept subscriptions that
     have it. Of filters for other routers one each is looked at.
 
-    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers say the numbers of clients and of their subscriptions; with
+    With --dry-run nothing is delivered or kept. A request takes the route of the message, and each line says how many
+    subscriptions at a router the message would satisfy and whose they are, the routers that it would be passed on to,
+    and the kept subscriptions that would take it.
+
+    ADDRESS and ATTRIBUTE are as for `tamis pub`. Routers report the numbers of clients and of their subscriptions; with
     --router they are asked for names and texts as well (TARGET is as for `tamis status`). The exit code is 1 if a
     router did not answer.
     """
+    if is_dry and payload:
+        raise click.UsageError("--payload goes with a message that is published, and --dry-run publishes none")
+    if is_dry:
+        dry, names = followed(
+            words, (name, token_file, ca), target, lambda client, say: client.route(say, timeout_s=timeout_s)
+        )
+        display = DryRunDisplay(names)
+        show(dry, names, DRY_HEAD, display.row, display.form if as_json else None)
+        return end(dry, names, timeout_s)
     trail, names = followed(
         *(words, (name, token_file, ca), target),
         lambda client, attributes: client.trace(attributes, payload.encode(), timeout_s=timeout_s),

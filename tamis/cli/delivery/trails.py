@@ -1,4 +1,4 @@
-"""The way of a message, as `tamis trace` and `tamis route` show it.
+"""The way of a message, as `tamis trace` and `tamis trace --dry-run` show it.
 
 Law: each step of the message is one line, under the step before it; a router that has not answered has its line too.
 Routers and clients go by their names where somebody has said them, and by their numbers otherwise.

@@ -35,7 +35,7 @@ _OFF: Final = (
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each message.")
 def command(target: str | None, names: tuple[str, ...], lines: int, follow: bool, as_json: bool) -> int:
-    """Show messages that nobody wanted: the latest of those that routers keep.
+    """Show recent messages that matched no subscription. Routers keep the latest of them.
 
     A router keeps a share of the messages that clients published at it and that neither a client nor another router
     asked for, without their payloads. It does so where `unmatched` of the topology file says so.

@@ -156,7 +156,7 @@ def command(
     as_json: bool,
     **terms: Any,  # noqa: ANN401 - each option is an argument of `Client.keep`
 ) -> int:
-    """Have the router keep on its disk, under NAME, what satisfies PREDICATE: from now on and, with --start, of what
+    """Store at the router, under NAME, what satisfies PREDICATE. That is what comes from now on and, with --start, what
     its log has already.
 
     A router keeps wherever it has a data folder and `kept` is not false. `tamis sub --kept NAME` gets the messages,

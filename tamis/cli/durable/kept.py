@@ -22,7 +22,7 @@ Examples:
 
 @click.group("kept", epilog=_EXAMPLE)
 def command() -> None:
-    """Look at keeps, which `tamis keep` makes, and at what waits in them; end them."""
+    """Show durable subscriptions and what waits in them; end them. `tamis keep` makes them."""
 
 
 for each in (ls, info, peek, dead, replay):

@@ -103,7 +103,8 @@ def command(
     fail_on: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Answer from the event logs of routers where traffic goes, how long it takes, and what was not delivered.
+    """Answer from records: traffic, latency, missing messages. They say where traffic goes, how long it takes, and
+    what was not delivered.
 
     LOGS has a folder for each router, or is a topology file whose routers keep records. The questions are delivery,
     traffic, latency, kept, control and content; their tables come as Parquet to OUT/QUESTION/TABLE, and all together as

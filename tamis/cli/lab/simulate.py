@@ -67,7 +67,7 @@ def command(
     records: Path | None,
     **options: Any,  # noqa: ANN401 - click's options by name
 ) -> int:
-    """Run a network of routers in virtual time, do things to it, and judge every delivery.
+    """Simulate a network under faults, and judge every delivery. Its routers run in virtual time.
 
     Shapes are tree, line, ring, grid, random, scale-free and dumbbell, of so many routers. Kinds of faults are cut,
     reset, half-open, stall, lose, add, crash, partition, jump, flood, leave and rewind; clients come, go and change

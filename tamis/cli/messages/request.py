@@ -49,7 +49,7 @@ def command(
 
     Attributes and ADDRESS are as for `tamis pub`, forms of printing as for `tamis sub`. The question goes to whoever
     responds to what it says: `tamis respond`, or a program by `client.respond`. The exit code is 1 if nobody answers in
-    time, and at once if nobody asks for such messages; `tamis route` tells who would get the question.
+    time, and at once if nobody asks for such messages; `tamis trace --dry-run` tells who would get the question.
     """
     from tamis.cli.messages.received import for_a_terminal, writer
     from tamis.protocol.message_text import parse_message

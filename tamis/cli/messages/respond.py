@@ -34,7 +34,7 @@ def command(
     token_file: str | None,
     ca: str | None,
 ) -> int:
-    """Answer questions that satisfy one of the PREDICATEs, until Ctrl-C.
+    """Answer questions that satisfy a PREDICATE, until Ctrl-C.
 
     Each question is answered by a payload that the template makes of it, with places as for `tamis sub`: {{name}} is
     an attribute, {{.payload}} the question's payload. When the router has the subscription, stderr says so.

@@ -70,7 +70,7 @@ def command(
     ca: str | None,
     as_json: bool,
 ) -> int:
-    """Print messages that satisfy one of the PREDICATEs, until Ctrl-C.
+    """Print messages that satisfy a PREDICATE, until Ctrl-C.
 
     A predicate is one word for the shell: quote it. An ADDRESS is as for `tamis pub`. When the router has the
     subscription, stderr says so.

@@ -1,4 +1,4 @@
-"""The edges of routers, as `tamis routes --edges` shows them: a table for one router, and the trees of several.
+"""The edges of routers, as `tamis show routes --edges` shows them: a table for one router, and the trees of several.
 
 Law: an edge is shown once for each tree that it is in, under the root of that tree.
 """

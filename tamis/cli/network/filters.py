@@ -24,7 +24,7 @@ Examples:
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each filter.")
 def command(target: str | None, client: str | None, limit: int, as_json: bool) -> int:
-    """List the filters of routers: whose each is, and of which of its subscriptions.
+    """List the filters of routers, and whose each is. A client's filter has the number of its subscription.
 
     A predicate with alternatives is several filters. One of a kept subscription is no client's: its name stands there.
     TARGET is as for `tamis status`. The exit code is 1 if a router

@@ -1,4 +1,4 @@
-"""`tamis routes`: what a router knows of the network, and which way it sends."""
+"""`tamis show routes`: what a router knows of the network, and which way it sends."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tamis.protocol.shown import shown
 
 _EXAMPLE = """\b
 Examples:
-  tamis routes
-  tamis routes network.yaml
-  tamis routes --json unix:/run/tamis/admin.sock
-  tamis routes network.yaml --audit
-  tamis routes network.yaml --edges
+  tamis show routes
+  tamis show routes network.yaml
+  tamis show routes --json unix:/run/tamis/admin.sock
+  tamis show routes network.yaml --audit
+  tamis show routes network.yaml --edges
 """
 AUDIT_S: Final = 30.0
 _ASK_AGAIN_S: Final = 0.05

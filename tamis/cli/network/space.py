@@ -31,7 +31,7 @@ Examples:
 
 @click.group("space", epilog=_EXAMPLE)
 def command() -> None:
-    """Look at spaces, and change them: which attributes messages of one kind have, and which values.
+    """Show and change spaces. A space says which attributes messages of one kind have, and which values.
 
     Spaces are declared in the topology file (`spaces`). A router refuses messages that name a space and do not fit it.
     """

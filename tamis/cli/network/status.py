@@ -35,7 +35,7 @@ _ASK_AGAIN_S: Final = 0.05
 @admin_token_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(target: str | None, wait_quiet: float | None, timeout: float, as_json: bool) -> int:
-    """Show how routers are.
+    """Show the state of routers.
 
     TARGET is a topology file, for all of its routers, or the admin address of one: host:port, http://host:port or
     unix:path. An address for clients does, too, where a context or a `tamis up` of this machine knows both. Without

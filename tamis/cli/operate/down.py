@@ -22,7 +22,7 @@ Example:
 @click.argument("file", required=False, type=click.Path(dir_okay=False), callback=file_or_own)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, as_json: bool) -> int:
-    """Stop the routers that `tamis up FILE` started on this machine; without FILE, that of `tamis up` without one.
+    """Stop the routers that `tamis up FILE` started here. Without FILE, that of `tamis up` without one.
 
     Each is asked to stop and given its time; one that does not is killed. Only processes that `tamis up` has written
     down are touched, and only if number and start still agree. FILE itself need not be there any more. The exit

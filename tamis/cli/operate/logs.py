@@ -60,7 +60,7 @@ class _Logs(click.Command):
 def command(
     file: str, names: tuple[str, ...], level: str, since: str | None, lines: int | None, follow: bool, as_json: bool
 ) -> int:
-    """Show what the routers of the topology FILE log, in order of time, as far as `tamis up` keeps them here.
+    """Show the logs of the routers of the topology FILE by time. They are there as far as `tamis up` keeps them here.
 
     Without FILE, the router of `tamis up` without one. At most 20 MiB of each router are kept. Lines that are no log
     lines, such as the last words of a process, count as errors. (What routers recorded is under `tamis records`.

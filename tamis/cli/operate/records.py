@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @click.group("records", epilog=_EXAMPLE)
 def command() -> None:
-    """Show what routers recorded; see `records` in the topology file. (What they log is under `tamis logs`.)
+    """Show what routers recorded (`records` in the topology file). (What they log is under `tamis logs`.)
 
     TARGET is a folder of records (that of one router, or the one with all of them) or a topology file whose routers
     keep records; without it, the folder `records`. Lines come in order of time. What a crash has left half-written is

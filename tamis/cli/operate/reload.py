@@ -41,7 +41,7 @@ def _file_or_own(context: click.Context, argument: click.Parameter, file: str | 
 @click.option("--insecure", is_flag=True, help="As `tamis up` was started.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, no_restart: bool, insecure: bool, as_json: bool) -> int:
-    """Have the routers that `tamis up FILE` keeps take what has changed in FILE.
+    """Have the routers of `tamis up FILE` read FILE again.
 
     Routers that are gone from FILE are stopped, new ones are started. Policies, limits, tokens and certificates change
     while routers run. What a router was built with (its links, addresses, engine, records and a few limits:

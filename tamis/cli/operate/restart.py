@@ -24,7 +24,7 @@ Examples:
 @click.option("--all", "is_all", is_flag=True, help="All routers that are kept, in the order of FILE.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each router.")
 def command(file: str, routers: tuple[str, ...], is_all: bool, as_json: bool) -> int:
-    """Stop routers of those that `tamis up FILE` keeps, and start them again, one after the other.
+    """Restart routers of `tamis up FILE`, one after the other.
 
     Each is stopped cleanly: clients that have another address move there and miss nothing, the others are told, queues
     are flushed, and other routers go around it. It reads FILE when it starts. One that was stopped or has failed is

@@ -22,7 +22,7 @@ Example:
 @click.option("--insecure", is_flag=True, help="Listen where others can connect although nobody is asked for a token.")
 @click.option("--json-logs", is_flag=True, help="Logs, and the line that says it is ready, as JSON objects.")
 def command(file: str, router_id: str, insecure: bool, json_logs: bool) -> int:
-    """Run one router of a topology until it is told to stop.
+    """Run one router of a topology until it is stopped.
 
     Prints one line on stdout when it listens; logs go to stderr. SIGTERM or Ctrl-C drains: clients are told, queues
     are flushed; a second one leaves at once. SIGHUP reads the file again. The exit code is 0 if everything was

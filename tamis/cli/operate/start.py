@@ -18,7 +18,7 @@ Example:
 @click.argument("router")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(file: str, router: str, as_json: bool) -> int:
-    """Start one router of those that `tamis up FILE` keeps, which was stopped or has failed.
+    """Start one router of `tamis up FILE` that is stopped or failed.
 
     One that waits before its next start is started at once. The exit code is 0 once it is ready.
     """

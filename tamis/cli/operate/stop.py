@@ -18,7 +18,7 @@ Example:
 @click.argument("router")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(file: str, router: str, as_json: bool) -> int:
-    """Stop one router of those that `tamis up FILE` keeps; the others run on.
+    """Stop one router of `tamis up FILE`; the others run on.
 
     Its clients are told, its queues are flushed, and other routers go around it. It stays stopped until `tamis start`
     or `tamis restart`. The exit code is 0 once it is stopped.

@@ -25,7 +25,7 @@ _FILE = click.Path(exists=True, dir_okay=False)
 
 @click.group("context", epilog=_EXAMPLE)
 def command() -> None:
-    """Keep addresses, token, certificates and name of networks, each under a name.
+    """Store addresses, token and certificates under a name.
 
     A command takes what it is not told from the context in use: that of the variable TAMIS_CONTEXT, or of `tamis
     context use`. Before it go the variables TAMIS_URL, TAMIS_ADMIN, TAMIS_TOKEN_FILE, TAMIS_CA, TAMIS_NAME and

@@ -23,7 +23,7 @@ _OUT = "docker-compose.yml"
 @click.option("-o", "--out", type=click.Path(dir_okay=False), help="The compose file to write; without it, stdout.")
 @click.option("--build", metavar="FOLDER", help="Where the Dockerfile is, if compose shall build the image.")
 def command(file: str, out: str | None, build: str | None) -> int:
-    """Turn the topology FILE into a compose file, each router a service.
+    """Turn the topology FILE into a compose file. Each router is a service.
 
     Beside OUT goes the topology as the containers have it, OUT.topology.yaml without the .yml. Services that were
     added below the last line of OUT stay. The image is `tamis`, or that of the variable TAMIS_IMAGE.

@@ -25,7 +25,7 @@ _BESIDE: Final = "# yaml-language-server: $schema=topology.schema.json"
 @click.command("example", epilog=_EXAMPLE)
 @click.argument("name", required=False)
 def command(name: str | None) -> int:
-    """Print an example of a topology file, or the unit for systemd; without NAME, list those there are.
+    """Print an example of a topology file, or the unit for systemd. Without NAME, list those there are.
 
     `tamis up` starts one as it is. With `tamis schema > topology.schema.json` beside it, an editor completes its keys.
     """

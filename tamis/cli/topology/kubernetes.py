@@ -21,7 +21,7 @@ Examples:
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where to; without it, stdout.")
 @click.option("--image", default="tamis", show_default=True, help="The image of the routers, as the nodes can pull it.")
 def command(file: str, out: Path | None, image: str) -> int:
-    """Turn the topology FILE into manifests of Kubernetes, each router a StatefulSet.
+    """Turn the topology FILE into manifests of Kubernetes. Each router is a StatefulSet.
 
     Clients reach any router that is ready by the Service that is named as the network, and one router by its own. Files
     that FILE names (tokens, certificates, secrets of links) come from Secrets; the first lines say how to make them.

@@ -14,7 +14,7 @@ Example:
 
 @click.command("schema", epilog=_EXAMPLE)
 def command() -> int:
-    """Print the JSON Schema of topology files, for editors and other tools.
+    """Print the JSON Schema of topology files, for editors.
 
     An editor with a YAML language server takes it from a first line such as that of `tamis example`:
     # yaml-language-server: $schema=topology.schema.json
