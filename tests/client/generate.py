@@ -20,7 +20,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-CLIENT: Final = Path(__file__).parents[2] / "tamis" / "client"
+import tamis.client
+
+CLIENT: Final = Path(tamis.client.__file__).parent
 WIDTH: Final = 117
 """Columns of a docstring; three more are for its quotes."""
 FACES: Final = ("attachment", "client", "keeping", "responder", "subscription")
